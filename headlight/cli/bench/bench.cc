@@ -1,4 +1,4 @@
-// headlight bench: speed, memory and the share of the machine's peak rates, on the user's machine and model.
+// headlight bench: speed, memory and shares of the machine's peak rates for the user's machine and model.
 #include "headlight/cli/program/commands.h"
 
 namespace headlight::bench {

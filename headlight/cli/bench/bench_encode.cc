@@ -28,7 +28,7 @@
 namespace headlight::bench_encode {
 namespace {
 
-// Of a photograph as a detector reads it: its shorter side has 800 pixels.
+// The size of a photograph as detectors read it: the shorter side has 800 pixels.
 constexpr Grid kDetectedSize = {800, 1066};
 
 struct Options {
@@ -40,7 +40,7 @@ struct Options {
   bool json = false;
 };
 
-// The mean of a text's hidden states, the usual sentence embedding.
+// The mean of a text's hidden states, which is the usual sentence embedding.
 Json::Array MeanOf(const Tensor& hidden) {
   const Matrix<float> states = hidden.matrix<float>();
   Json::Array mean;
@@ -52,7 +52,7 @@ Json::Array MeanOf(const Tensor& hidden) {
   return mean;
 }
 
-// The settings that models of both kinds have in common.
+// The settings of models of both kinds.
 BenchResult ResultFor(const Options& options, const Parameters& parameters, const char* counted) {
   BenchResult result;
   result.tokens = counted;
@@ -70,8 +70,8 @@ std::unique_ptr<Kind> LoadToMeasure(const Options& options) {
       [&] { return LoadModel<Kind>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}); });
 }
 
-// Batches of random texts of a model that reads at most `longest` tokens. `compute` gives a batch's result for each
-// text, and `state` what --states has of one.
+// Measures batches of random texts. The model reads at most `longest` tokens. `compute` returns a result for each
+// text, and `state` returns what --states writes of one.
 template <class Make, class Compute, class State>
 void MeasureTexts(const Options& options, const Parameters& parameters, const std::string& length, std::int64_t longest,
                   const Make& make, const Compute& compute, const State& state) {
@@ -105,7 +105,7 @@ void MeasureTexts(const Options& options, const Parameters& parameters, const st
   PrintBench(result, options.json);
 }
 
-// Before a model of texts is loaded.
+// Called before a model of texts is loaded.
 void CheckTextOptions(const Options& options, const char* reason) {
   Check(options.sizes.empty(), "{}: --image-size is for images, and {}", options.folder, reason);
   CheckOutputs({{"--states", options.states}}, {options.folder});
@@ -116,7 +116,8 @@ void EncodeRandomTexts(const Options& options) {
   CheckTextOptions(options, "this model reads texts");
   const auto model = LoadToMeasure<TextEncoder>(options);
   const TextEncoder::Limits& limits = model->limits();
-  Check(limits.vocabulary > 1, "{}: a vocabulary of {} has no words", options.folder, limits.vocabulary);
+  Check(limits.vocabulary > 1, "{}: the vocabulary has {} tokens; at least 2 are needed", options.folder,
+        limits.vocabulary);
   MeasureTexts(
       options, model->parameters(), options.length.empty() ? "8:128" : options.length, limits.positions,
       [&](const LengthRange& lengths, Random& random) {
@@ -143,7 +144,7 @@ void EmbedRandomTexts(const Options& options) {
   const auto model = LoadToMeasure<DualEncoder>(options);
   model->CheckTexts();
   const DualEncoder::Limits& limits = model->limits();
-  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // as CLIP's texts end
+  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // the token that ends CLIP's texts
   MeasureTexts(
       options, model->parameters(), options.length, limits.positions,
       [&](const LengthRange& lengths, Random& random) {
@@ -174,7 +175,7 @@ void EmbedRandomTexts(const Options& options) {
       });
 }
 
-// The sizes of --image-size, or the one that is usual.
+// The sizes of --image-size, or the usual one.
 std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
   std::vector<Grid> sizes;
   for (const std::string& text : options.sizes) {
@@ -182,7 +183,7 @@ std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
     const auto side = [&](const std::string& part) {
       const std::int64_t pixels = IntegerOf(part).value_or(0);
       Check(pixels >= 1 && pixels <= 4096,
-            "--image-size: {} is no width and height of 1 to 4096 pixels, such as 640x480", text);
+            "--image-size: {} must be a width and a height from 1 to 4096 pixels, such as 640x480", text);
       return static_cast<std::int32_t>(pixels);
     };
     const std::int32_t width = side(text.substr(0, cross));
@@ -191,7 +192,7 @@ std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
   return sizes.empty() ? std::vector<Grid>{usual} : sizes;
 }
 
-// Batches of random images, whose sizes take turns, of which `compute` gives the results.
+// Measures `compute` on batches of random images. The sizes alternate between batches.
 template <class Compute>
 void MeasureImages(const Options& options, const Parameters& parameters, const Grid& usual, const Compute& compute) {
   for (const auto& [name, value] : {std::pair("--length", &options.length), std::pair("--states", &options.states)})
@@ -218,7 +219,7 @@ void MeasureImages(const Options& options, const Parameters& parameters, const G
   PrintBench(result, options.json);
 }
 
-// The folders need no preprocessor_config.json: bytes become numbers around 0.
+// The folders need no preprocessor_config.json: bytes are scaled to numbers around 0.
 ImageProcessor AroundZero() { return {.resize = {}, .crop = {}, .scale = 1 / 127.5, .mean = {1, 1, 1}}; }
 
 void EncodeRandomImages(const Options& options) {
@@ -276,7 +277,7 @@ constexpr MeasuredKind kKinds[] = {{TextEncoder::kKind, EncodeRandomTexts},
 
 void Run(const Options& options) {
   const auto kind = std::ranges::find(kKinds, FamilyOf(OpenModelFolder(options.folder)).kind, &MeasuredKind::kind);
-  (kind == std::end(kKinds) ? kKinds[0] : *kind).measure(options);  // which refuses other kinds
+  (kind == std::end(kKinds) ? kKinds[0] : *kind).measure(options);  // the first refuses other kinds
 }
 
 }  // namespace
@@ -284,15 +285,15 @@ void Run(const Options& options) {
 void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "encode", "Measure how fast an encoder or a detector reads random texts or images", Run);
-  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer or preprocessor_config.json");
+  AddFolder(command, options.folder, "Folder of the model, with or without a tokenizer and preprocessor_config.json");
   command.Add("--batch-size", options.batch_size, Between(1, 65536), "Texts or images per batch, divided as by `embed`")
       .ShowDefault();
-  command.Add("--length", options.length, "Tokens per text [8:128]; of a CLIP texts are read rather than images")
+  command.Add("--length", options.length, "Tokens per text [8:128]; a CLIP then reads texts instead of images")
       .Check(NotEmpty())
       .Type("FROM:TO");
   command
       .Add("--image-size", options.sizes,
-           "Pixels of the images of a batch, in turns [the model's; of a detector 1066x800]")
+           "Pixels of the images; batches alternate between several sizes [the model's; of a detector 1066x800]")
       .Check(NotEmpty())
       .Type("WIDTHxHEIGHT");
   AddComputeOption(command, options.compute);

@@ -25,7 +25,7 @@ struct Options {
   bool json = false;
 };
 
-// Distinct rows, all random, which no model can tell from others by the time they take.
+// Distinct random rows: a model takes as long for them as for real ones.
 AlignmentTable RandomTable(std::int64_t residues, std::int64_t rows, Random& random) {
   AlignmentTable table;
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -78,7 +78,7 @@ void Run(const Options& options) {
 
 void Add(Command& bench) {
   const auto [command, options] = NewCommand(bench, "fold", "Measure how fast a model folds a random chain", Run);
-  command.Add("MODEL", options.model, "The model's folder, or an .npz file of AlphaFold 2")
+  command.Add("MODEL", options.model, "Folder of the model, or an .npz file of AlphaFold 2")
       .Required()
       .Model(NotEmpty());
   command.Add("--residues", options.residues, Between(1, 1 << 15), "Residues of the chain").ShowDefault();
@@ -91,7 +91,7 @@ void Add(Command& bench) {
   command.Add("--seed", options.seed, Seed(), "Random seed of the chains").ShowDefault();
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
-      "\nThe time is that of the model alone, without reading an alignment and drawing its rows.\n\n"
+      "\nOnly the model is measured, without reading an alignment and sampling its rows.\n\n"
       "Example:\n"
       "  headlight bench fold params_model_3_ptm.npz --residues 256 --rows 128 --compute bfloat16 --threads 2";
 }

@@ -38,7 +38,7 @@ std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, 
   return prompts;
 }
 
-// Bytes of weights that the products of a decoding step read.
+// Bytes of weights that the matrix products of a decoding step read.
 std::int64_t WeightBytes(const Parameters& parameters) {
   std::int64_t bytes = 0;
   for (const Parameter& parameter : parameters.all())
@@ -46,7 +46,7 @@ std::int64_t WeightBytes(const Parameters& parameters) {
   return bytes;
 }
 
-// One repetition: the times of its beginning, of the first token of every prompt, and of each further token of all.
+// One repetition: the times of its start, of the first token of every prompt, and of each further token of all.
 struct Repetition {
   std::vector<double> seconds;
   std::vector<Ids> generated;
@@ -59,7 +59,7 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
   };
   Repetition repetition;
   std::size_t words = 0;
-  // The first token comes with reading the prompt.
+  // The pass over the prompt gives the first token.
   GenerationOptions options{.max_new_tokens = length + 1, .min_new_tokens = length + 1};
   options.batch_tokens = std::numeric_limits<std::int64_t>::max();
   options.on_token = [&](std::size_t, std::int32_t) {
@@ -74,8 +74,7 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
 }
 
 void Run(const Options& options) {
-  Check(!options.draft || options.batch_size == 1,
-        "--draft needs --batch-size 1: several texts at once are written without drafts");
+  Check(!options.draft || options.batch_size == 1, "--draft needs --batch-size 1: drafts are for one text at a time");
   CheckOutputs({{"--output-tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = Loaded([&] {
@@ -92,7 +91,7 @@ void Run(const Options& options) {
 
   Random random(options.seed);
   BenchResult result;
-  result.unit = "per word of each";
+  result.unit = "per token of each";
   result.settings = {{"benchmark", "generate"},
                      {"model", options.folder},
                      {"parameters", model->parameters().count()},
@@ -138,13 +137,13 @@ void Run(const Options& options) {
 
 void Add(Command& bench) {
   const auto [command, options] =
-      NewCommand(bench, "generate", "Measure how fast a language model reads and writes random texts", Run);
-  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
+      NewCommand(bench, "generate", "Measure how fast a language model reads prompts and generates text", Run);
+  AddFolder(command, options.folder, "Folder of the model, with or without a tokenizer");
   command.Add("--batch-size", options.batch_size, Between(1, 65536), "Texts generated at once").ShowDefault();
   command.Add("--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt").ShowDefault();
   command
       .Add("--new-tokens", options.new_tokens, AtLeast(1),
-           "Tokens generated after the first, which comes with reading the prompt")
+           "Tokens generated after the first, which the pass over the prompt gives")
       .ShowDefault();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
@@ -152,7 +151,7 @@ void Add(Command& bench) {
       .ShowDefault();
   command.Add("--seed", options.seed, Seed(), "Random seed of the prompts").ShowDefault();
   command.AddFile("--output-tokens", options.tokens,
-                  "Write each prompt and its text to this file, as JSON lines of ids");
+                  "Write each prompt and its continuation to this file, as JSON lines of token ids");
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
       "\nExample:\n"

@@ -29,7 +29,7 @@ void Run(const Options& options) {
   Check(std::ranges::count(options.files, "-") == 0, "standard input (-) cannot be read repeatedly: name files");
   const std::vector<ImageSource> sources = ListImages(options.files);
   Progress progress("repetitions");
-  std::vector<double> rates;  // of each repetition, after one that is not measured
+  std::vector<double> rates;  // of each repetition, after one that warms up
   for (std::int32_t repetition = 0; repetition <= options.repetitions; ++repetition) {
     const auto begin = std::chrono::steady_clock::now();
     ParallelFor(std::ssize(sources), [&](std::int64_t i) {
@@ -59,12 +59,10 @@ void Run(const Options& options) {
 void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "images", "Measure how fast images are read and prepared for a model", Run);
-  AddFolder(command, options.folder, "Folder with the preprocessor_config.json of the model");
+  AddFolder(command, options.folder, "Folder of the model, of which only preprocessor_config.json is read");
   command.Add("FILE", options.files, "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns")
       .Required();
-  command
-      .Add("--repetitions", options.repetitions, AtLeast(1),
-           "How many times all images are read, after one time to warm up")
+  command.Add("--repetitions", options.repetitions, AtLeast(1), "Times that all images are read, after one to warm up")
       .ShowDefault();
   AddMostPixels(command);
   command.Add("--json", options.json, "Print one JSON object");

@@ -24,7 +24,7 @@ std::string ProcessorName() {
 
 std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (restricted to AVX2)"); }
 
-// Of this process alone: getrusage's begins with the peak of the process that started it.
+// Of this process only: getrusage counts the peak of the process that started it, too.
 std::int64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -32,7 +32,7 @@ std::int64_t PeakMemory() {
   return 0;
 }
 
-// Rounds to four digits, more than a measurement is accurate to.
+// Rounds to four digits, which exceeds the accuracy of a measurement.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double digits = 3 - std::floor(std::log10(std::abs(value)));  // after the decimal point
@@ -40,9 +40,9 @@ double Rounded(double value) {
   return digits > 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
 }
 
-// The quantile `share` of the values, by the nearest rank.
+// The quantile `share` of the values, by the nearest-rank method.
 double Percentile(std::vector<double> values, double share) {
-  Ensure(!values.empty(), "a percentile of no values");
+  Ensure(!values.empty(), "a quantile of no values");
   std::ranges::sort(values);
   const double rank = std::ceil(share * static_cast<double>(values.size()));
   return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
@@ -59,7 +59,7 @@ double Sum(const std::vector<double>& values) { return std::accumulate(values.be
 }  // namespace
 
 void PrintBench(const BenchResult& result, bool json) {
-  const std::int64_t peak = PeakMemory();  // before the machine is measured
+  const std::int64_t peak = PeakMemory();  // the measurement of the machine must not count
   const MachineRates machine = MeasureMachine(result.compute);
   double bytes = 0;
   for (const ProfileEntry& entry : result.profile) bytes += entry.bytes;
@@ -109,7 +109,7 @@ void PrintBench(const BenchResult& result, bool json) {
   }
   WriteResult(fmt::format("{:18}{}, {} threads\n", "computed in", Name(result.compute), Threads()));
   if (result.reading)
-    WriteResult(fmt::format("{:18}{:.0f} tokens per second, {:.1f} ms per batch, {:.0f}% of the rate of products\n",
+    WriteResult(fmt::format("{:18}{:.0f} tokens per second, {:.1f} ms per batch, {:.0f}% of the GEMM throughput\n",
                             "prompts", prompt_rate, 1e3 * Percentile(result.reading->latencies, 0.5),
                             100 * prompt_share));
   WriteResult(fmt::format("{:18}{} {} per second\n", "speed", Rounded(rate), result.tokens));

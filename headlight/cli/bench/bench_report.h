@@ -1,4 +1,4 @@
-// Results of a benchmark, printed as a table or as one JSON object.
+// Results of a benchmark, which are printed as a table or as one JSON object.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,11 @@
 
 namespace headlight {
 
-// The prompts of generated texts.
+// The pass over the prompts of generated texts.
 struct BenchReading {
   std::int64_t tokens = 0;            // of all prompts
   std::vector<double> latencies;      // seconds of each batch of prompts
-  std::vector<ProfileEntry> profile;  // of an additional batch
+  std::vector<ProfileEntry> profile;  // of one more batch
   double profiled_seconds = 0;
   std::int64_t weight_bytes = 0;  // read by each decoding step
 };
@@ -29,18 +29,18 @@ struct BenchReading {
 struct BenchResult {
   const char* unit = "per batch";        // of a repetition
   const char* tokens = "target tokens";  // the kind of tokens counted
-  Json::Object settings;                 // what was measured
+  Json::Object settings;                 // of the benchmark
   Compute compute = Compute::float32;
   std::vector<double> latencies;      // seconds of each repetition
   std::int64_t counted_tokens = 0;    // of all repetitions
-  std::vector<ProfileEntry> profile;  // of additional repetitions
-  std::int64_t profiled_steps = 1;    // how many these are
+  std::vector<ProfileEntry> profile;  // of further repetitions
+  std::int64_t profiled_steps = 1;    // how many steps `profile` covers
   double profiled_seconds = 0;
   std::optional<BenchReading> reading;
 };
 
-// Times run(batch) for `repetitions` batches from make(), each followed by count(batch, output), after a warm-up batch;
-// an additional one is profiled.
+// Measures run(batch) for `repetitions` batches from make(), after a warm-up batch, and profiles one more.
+// count(batch, output) is called after each and is not measured.
 template <class Make, class Run, class Count>
 void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& make, const Run& run,
                     const Count& count) {
@@ -65,10 +65,13 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
   result.profile = TakeProfile();
 }
 
-// Prints the result with the peak memory of the process and shares of the machine's peak rates: gemm_share of its
-// FLOP/s, bandwidth_share of its rate of copies, over a whole repetition. For generation a repetition is a decoding
-// step: prompt_gemm_share is that of reading prompts, weights_read_share the rate at which steps read the weights
-// relative to the machine's rate of reads (with a draft, as if each token were a step).
+// Prints the result, the peak memory of the process, and shares of the machine's peak rates over a repetition:
+//   gemm_share          of the GEMM throughput in FLOP/s
+//   bandwidth_share     of the bandwidth of copies
+// For generation a repetition is a decoding step:
+//   prompt_gemm_share   gemm_share of the pass over the prompts
+//   weights_read_share  the rate at which steps read the weights, of the bandwidth of reads; with a draft, each token
+//                       counts as a step
 void PrintBench(const BenchResult& result, bool json);
 
 }  // namespace headlight

@@ -11,12 +11,13 @@ LengthRange ReadLengths(const char* option, const std::string& text, std::int64_
   const std::size_t colon = text.find(':');
   const auto number = [&](const std::string& part) {
     const std::int64_t value = IntegerOf(part).value_or(0);
-    Check(value >= 1 && value <= most, "{}: {} is no range of lengths from 1 to {}, such as 10:30", option, text, most);
+    Check(value >= 1 && value <= most, "{}: {} must be a length or a range of lengths from 1 to {}, such as 10:30",
+          option, text, most);
     return value;
   };
   const std::int64_t least = number(text.substr(0, colon));
   const std::int64_t last = colon == std::string::npos ? least : number(text.substr(colon + 1));
-  Check(least <= last, "{}: {} ends before it begins", option, text);
+  Check(least <= last, "{}: the range {} must not end before it begins", option, text);
   return {least, last};
 }
 

@@ -39,13 +39,13 @@ void Run(const Options& options) {
   config.encoder_heads = config.decoder_heads = options.heads;
   config.encoder_ffn = config.decoder_ffn = options.ffn;
   config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
-  CheckConfig(config);  // before the vocabulary is learned, which takes long
-  Note("learning a vocabulary of {} from {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
+  CheckConfig(config);  // before the vocabulary is trained, which takes long
+  Note("training a vocabulary of {} on {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
   const MarianTokenizer tokenizer = LearnVocabulary(options.train, options.vocabulary);
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   config.start_id = config.pad_id = tokenizer.pad();
   config.end_id = tokenizer.eos();
-  const Corpus corpus = [&] {  // mapped, it outlives its file, so that no file is left behind
+  const Corpus corpus = [&] {  // it is mapped, so that its file can be removed at once
     const ScratchFolder scratch;
     return Corpus({options.train[0], options.train[1], scratch.File("corpus")},
                   [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); }, 0, {});
@@ -72,7 +72,7 @@ void Run(const Options& options) {
                      {"vocabulary_size", tokenizer.size()},
                      {"parameters", model.parameters().count()},
                      {"batch_tokens", options.training.batches.batch_size}};
-  // The seconds and the target tokens of a step.
+  // The duration in seconds and the target tokens of a step.
   const auto step = [&] {
     const auto begin = std::chrono::steady_clock::now();
     const TrainingBatch batch = batches.Next();
@@ -120,7 +120,7 @@ void Add(Command& bench) {
   add("--batch-tokens", options.training.batches.batch_size, AtLeast(1), "Target tokens per step");
   AddTrainingCompute(command, options.compute);
   add("--steps", options.steps, AtLeast(1), "Steps to measure");
-  add("--warmup-steps", options.warmup_steps, AtLeast(0), "Steps before them to warm up, not measured");
+  add("--warmup-steps", options.warmup_steps, AtLeast(0), "Steps that warm up before them and are not measured");
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
       "\nExample:\n"

@@ -51,7 +51,7 @@ std::vector<std::vector<Hypothesis>> Translate(const EncoderDecoder& model, cons
 
 void Run(const Options& options) {
   Check(!options.draft || (options.batch_size == 1 && options.decoding.search.beam_size == 1),
-        "--draft needs --batch-size 1 and --beam-size 1: several sentences or beams are written without drafts");
+        "--draft needs --batch-size 1 and --beam-size 1: drafts are for one sentence and one beam");
   CheckOutputs({{"--output-tokens", options.tokens}}, {options.folder});
   if (!options.tokens.empty()) CheckWritable(options.tokens);
   const auto model = Loaded([&] {
@@ -60,7 +60,8 @@ void Run(const Options& options) {
         {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
   });
   const EncoderDecoder::Limits& limits = model->limits();
-  Check(limits.source_vocabulary > 3, "{}: a vocabulary of {} has no words", options.folder, limits.source_vocabulary);
+  Check(limits.source_vocabulary > 3, "{}: the vocabulary has {} tokens; at least 4 are needed", options.folder,
+        limits.source_vocabulary);
   Check(options.target_length >= 1 && options.target_length <= limits.positions,
         "--target-length must be from 1 to the model's {} positions, not {}", limits.positions, options.target_length);
   DecodingOptions decoding = options.decoding;
@@ -101,19 +102,18 @@ void Run(const Options& options) {
 void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "translate", "Measure how fast a model translates random sentences", Run);
-  AddFolder(command, options.folder, "The model's folder, with or without a tokenizer");
+  AddFolder(command, options.folder, "Folder of the model, with or without a tokenizer");
   command.Add("--batch-size", options.batch_size, Between(1, 65536), "Sentences translated at once").ShowDefault();
   command.Add("--beam-size", options.decoding.search.beam_size, Between(1, 1024), "Beams; 1: greedy").ShowDefault();
   command.Add("--source-length", options.source_length, "Tokens per source sentence").Type("FROM:TO").ShowDefault();
-  command.Add("--target-length", options.target_length, AtLeast(1), "Tokens per translation; none ends earlier")
-      .ShowDefault();
+  command.Add("--target-length", options.target_length, AtLeast(1), "Tokens per translation").ShowDefault();
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
   command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
       .ShowDefault();
   command.Add("--seed", options.seed, Seed(), "Random seed of the sentences").ShowDefault();
   command.AddFile("--output-tokens", options.tokens,
-                  "Write each sentence and its translation to this file, as JSON lines of ids");
+                  "Write each sentence and its translation to this file, as JSON lines of token ids");
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
       "\nExample:\n"

@@ -29,7 +29,7 @@ enum class Engine { mmseqs, hhblits };
 Engine EngineOf(const std::string& database) {
   if (Exists(database + ".dbtype")) return Engine::mmseqs;
   if (Exists(database + "_cs219.ffindex")) return Engine::hhblits;
-  Fail("{}: is no database of mmseqs2 (there is no {}.dbtype) and none of HHblits (no {}_cs219.ffindex)", database,
+  Fail("{}: is no database of mmseqs2 (there is no {}.dbtype) or of HHblits (there is no {}_cs219.ffindex)", database,
        database, database);
 }
 
@@ -54,7 +54,7 @@ std::string LastLine(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-// Runs a program to its end; what it prints goes to a file, since it is no result of ours.
+// Runs a program to its end. Its output goes to a file, since it is no result of this program.
 void RunProgram(const std::vector<std::string>& command, const std::string& log) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -81,8 +81,8 @@ void RunProgram(const std::vector<std::string>& command, const std::string& log)
 
 void CheckSearchDatabase(const std::string& database) {
   const char* const program = ProgramOf(EngineOf(database));
-  Check(Installed(program), "{}: is searched by {}, which is not installed (Debian: apt install {})", database, program,
-        std::string_view(program) == "mmseqs" ? "mmseqs2" : "hhsuite");
+  Check(Installed(program), "{}: needs the program {}, which is not installed (Debian: apt install {})", database,
+        program, std::string_view(program) == "mmseqs" ? "mmseqs2" : "hhsuite");
 }
 
 void SearchAlignment(const std::string& database, const std::string& letters, const std::string& path) {

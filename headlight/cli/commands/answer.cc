@@ -1,4 +1,4 @@
-// headlight answer: answers to questions, found in passages, or written after reading them or looking at images.
+// headlight answer: answers questions from passages or images.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,7 +23,7 @@ namespace headlight::answer {
 namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
-constexpr std::size_t kQuestionsAhead = 1 << 12;                   // bytes: some fifty, whose images are held at once
+constexpr std::size_t kQuestionsAhead = 1 << 12;                   // bytes, some fifty questions, with images in memory
 
 struct Options : LineOptions {
   std::string folder, question, context, image;
@@ -64,7 +64,7 @@ std::string Row(std::int64_t line, const FolderAnswer& answer, AnswerForm form, 
   return row + "\n";
 }
 
-// The rows to print for the answers to the questions of lines from `first` on.
+// The rows to print for the answers to questions. `first`: the number of the first line.
 std::vector<std::string> RowsOf(const std::vector<FolderAnswer>& answers, std::int64_t first, AnswerForm form,
                                 const Options& options) {
   std::vector<std::string> rows;
@@ -142,35 +142,34 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or images", Run);
-  AddFolder(
-      command, options.folder,
-      "Folder of an encoder with a question-answering head, of a T5 or a BART, of a BLIP, or of a ViLBERT, LXMERT, "
-      "VisualBERT or ViLT with answers");
+  AddFolder(command, options.folder,
+            "Folder of an encoder with a question-answering head, a T5, BART or BLIP, or a ViLBERT, LXMERT, "
+            "VisualBERT or ViLT with answers");
   Option& input = command.Add("FILE", options.input,
-                              "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>IMAGE with an image's "
-                              "path, or records with question and context or image (see --format), plain or gzip; - is "
+                              "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>IMAGE with the path of an image, "
+                              "or records with question and context or image (see --format), plain or gzip; - is "
                               "standard input [-]");
-  Option& question = command.Add("--question", options.question, "One question, instead of a file's");
-  Option& context = command.Add("--context", options.context, "The passage: this whole file; - is standard input");
-  Option& image =
-      command.AddFile("--image", options.image, "The image: JPEG, PNG, WebP, BMP, GIF or TIFF; - is standard input");
+  Option& question = command.Add("--question", options.question, "One question, instead of those of FILE");
+  Option& context = command.Add("--context", options.context, "File with the passage; - is standard input");
+  Option& image = command.AddFile("--image", options.image,
+                                  "File with the image: JPEG, PNG, WebP, BMP, GIF or TIFF; - is standard input");
   question.Type("TEXT").Excludes(input);
   context.Type("FILE").Needs(question);
   image.Needs(question).Excludes(context);
   options.question_given = &question;
-  command.Add("--detector", options.answerer.detector, "Folder of a detector that finds what is in the image")
+  command.Add("--detector", options.answerer.detector, "Folder of a detector that finds the regions of the image")
       .Model()
       .Type("DIR");
   command.Add("--max-length", options.answerer.max_length, AtLeast(1),
-              "Most tokens per answer [15; of a written answer the model's]");
-  command.Add("--always", options.answerer.always, "Answer even where \"no answer\" is more probable");
+              "Maximum tokens of an answer [15; of a written answer the model's]");
+  command.Add("--always", options.answerer.always, "Answer even if \"no answer\" is more probable");
   command.Add("--top-k", options.answerer.top_k, Between(1, 100),
-              "Print the N best answers, \"no answer\" among them [1]");
-  command.Add("--no-align-words", options.cuts_words, "Let answers begin and end within words, where tokens do");
+              "Print the N best answers, which may include \"no answer\" [1]");
+  command.Add("--no-align-words", options.cuts_words, "Allow answers that begin or end within a word");
   command.Add("--max-input-length", options.answerer.max_input_length, AtLeast(1),
-              "Tokens of a window over a passage, with the question [384, or as many as the model reads]");
+              "Tokens of a window over a longer passage, with the question [384, or the model's maximum]");
   command.Add("--stride", options.answerer.stride, AtLeast(0),
-              "Tokens of the passage that neighbouring windows share [128, at most half of a window]");
+              "Tokens that neighbouring windows share [128, at most half of a window]");
   command.Add("--json", options.json, "Print one JSON object per answer");
   options.source.asked = TextsAsked::texts;
   Describe(command, options.source);
@@ -178,30 +177,19 @@ void Add(Command& program) {
   AddSkipErrors(command, options).Excludes(question);
   AddComputeOption(command, options.answerer.load.compute);
   command.footer =
-      "\nPrints SCORE<tab>BEGIN<tab>END<tab>ANSWER: the probability that it begins and ends there (equal answers of\n"
-      "several places and windows add up, so that it may exceed 1), and where that is\n"
-      "in the passage, in characters from 0. Where the model finds \"no answer\" more probable, that is its score, "
-      "and\n"
-      "the answer is empty (null with --json). An answer is whole words. With --top-k further answers follow after\n"
-      "further tabs, with --json as \"answers\". A passage that has more tokens with the question than a window is "
-      "read\n"
-      "in windows: the spans of all count, and the lowest score of no answer.\n\n"
-      "A T5 or a BART reads \"question: QUESTION context: PASSAGE\" and writes an answer in its own words, which is\n"
-      "printed alone. A passage that it cannot read as a whole is refused, since its answer may be in any part; "
-      "--truncate leaves out\n"
-      "its end.\n"
-      "A BLIP looks at an image, and writes an answer, too. A ViLT chooses one of those that it knows, which is "
-      "printed\n"
-      "with its probability and a tab before it; so does a ViLBERT, LXMERT or VisualBERT, which reads what a detector\n"
-      "finds in the image.\n\n"
+      "\nEach line of the output is SCORE<tab>BEGIN<tab>END<tab>ANSWER. SCORE is the probability of the answer, "
+      "summed over its occurrences. BEGIN and END are characters of the passage, counted from 0. If \"no "
+      "answer\" is more probable, SCORE is its probability, and ANSWER is empty. With --top-k further answers "
+      "follow after tabs.\n\n"
+      "A T5 or BART writes an answer, which is printed without a score. So does a BLIP, which reads an image. A "
+      "ViLT, ViLBERT, LXMERT or VisualBERT chooses one of its answers; the line is SCORE<tab>ANSWER.\n\n"
       "Examples:\n"
       "  headlight answer roberta-squad2 --question 'Who wrote it?' --context article.txt\n"
       "  headlight answer roberta-squad2 questions.tsv --json --top-k 3\n"
       "  headlight answer t5-small questions.tsv\n"
       "  headlight answer blip-vqa-base --image cats.jpg --question 'How many cats are there?'\n"
       "  headlight answer vilt-b32-finetuned-vqa --image cats.jpg --question 'How many cats are there?'\n"
-      "  headlight answer vilbert --image street.jpg --question 'How many cars are there?' --detector "
-      "detr-resnet-50";
+      "  headlight answer vilbert --image street.jpg --question 'How many cars are there?' --detector detr-resnet-50";
 }
 
 }  // namespace headlight::answer

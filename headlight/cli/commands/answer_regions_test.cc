@@ -1,4 +1,4 @@
-// Answers of a ViLT, which reads whole images.
+// `answer` with a ViLT, which reads whole images.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ struct AnswerWithVilt : testing::Test {
     model.Save(folder.path());
   }
 
-  // The command with the model and more arguments.
+  // Runs the command with the model and further arguments.
   std::vector<std::string> Answer(std::vector<std::string> more) const {
     more.insert(more.begin(), {"answer", folder.path()});
     return more;
@@ -103,7 +103,7 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
   EXPECT_THAT(RefusalOf(Answer({"--image", kImage, "--question", "Is it?", "--max-length", "3"})),
               HasSubstr("of the answers it knows"));
 
-  // An image too elongated for a patch of it, after it was resized.
+  // An image that is narrower than a patch after resizing.
   Image strip{.height = 1, .width = 100};
   strip.pixels.resize(300);
   WriteFile(folder.File("strip.png"), EncodePng(strip));
@@ -113,7 +113,7 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
   EXPECT_THAT(RefusalOf(Answer({"--image", kImage, "--question", "Is it?"})), HasSubstr("preprocessor_config.json"));
 }
 
-// The training reads boxes.
+// The training needs boxes.
 TEST_F(AnswerWithVilt, IsNotTrainedHere) {
   const std::string questions = folder.File("questions.jsonl");
   WriteFile(questions, fmt::format("{{\"path\": \"{}\", \"question\": \"Is it?\", \"answer\": \"yes\"}}\n", kImage));

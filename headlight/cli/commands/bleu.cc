@@ -1,4 +1,4 @@
-// headlight bleu: BLEU, chrF and TER of given translations.
+// headlight bleu: scores translations by BLEU, chrF and TER.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,13 +16,13 @@
 namespace headlight::bleu {
 namespace {
 
-using Statistics = std::vector<std::vector<double>>;  // by line
+using Statistics = std::vector<std::vector<double>>;  // of each line
 
 struct Options {
   std::vector<std::string> references;
   TranslationMetricOptions metrics{.metrics = {"bleu"}};
   std::string baseline;
-  TextSource source = {.asked = TextsAsked::reference};  // of the references; the format also of what is scored
+  TextSource source = {.asked = TextsAsked::reference};  // of the references; its format is that of the input, too
   std::int64_t samples = kBootstrapSamples;
   std::uint64_t seed = kBootstrapSeed;
   bool chrf = false, sentences = false, json = false;
@@ -37,7 +37,7 @@ void WriteSentences(const std::vector<TranslationMetric>& metrics, const std::ve
   }
 }
 
-// With the samples and the seed, as sacreBLEU has them.
+// The signature with the samples and the seed, as sacreBLEU prints it.
 std::string WithSamples(const std::string& text, const Options& options) {
   constexpr std::string_view kBefore = "|case:";
   const std::size_t at = text.find(kBefore);
@@ -59,8 +59,8 @@ void Run(const Options& options) {
   if (!options.baseline.empty()) baseline = AllTexts(options.baseline, written);
   const std::vector<std::string> hypotheses = AllTexts(Input("-"), written);
   Check(options.baseline.empty() || baseline.size() == hypotheses.size(),
-        "--baseline {} has {} lines, and the hypothesis {}: each needs the other", options.baseline, baseline.size(),
-        hypotheses.size());
+        "--baseline {} has {} lines, and the hypothesis {}; they must have the same number", options.baseline,
+        baseline.size(), hypotheses.size());
   const Progress progress("scoring");
   std::vector<Statistics> statistics;
   for (const TranslationMetric& metric : metrics)
@@ -99,32 +99,31 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] =
-      NewCommand(program, "bleu", "Score translations by BLEU, chrF and TER, as sacreBLEU", Run);
+      NewCommand(program, "bleu", "Score translations by BLEU, chrF and TER, as sacreBLEU does", Run);
   command
       .Add("--reference", options.references,
-           "Reference translations, a line or record (see --format) for each line of input; may be repeated")
+           "Reference translations, one line or record (see --format) for each of the input; may be repeated")
       .Required()
       .Type("FILE");
   Describe(command, options.metrics);
-  command.Add("--chrf", options.chrf, "The same as chrf among the metrics").Group("");
+  command.Add("--chrf", options.chrf, "Add chrf to the metrics").Group("");
   Option& baseline = command.AddFile(
       "--baseline", options.baseline,
-      "Compare with these translations of another system by paired bootstrap resampling: print means with the half "
+      "Compare with these translations of another system by paired bootstrap resampling: print means with half the "
       "width of their 95% interval, and the p-value of the difference");
   command.Add("--samples", options.samples, Between(1, 1'000'000), "Bootstrap samples").ShowDefault().Needs(baseline);
   command.Add("--seed", options.seed, Seed(), "Seed of the samples, as SACREBLEU_SEED").ShowDefault().Needs(baseline);
   Option& sentences = command
                           .Add("--sentence-level", options.sentences,
-                               "Print one JSON object per line of input: line and the scores of that line alone; of "
-                               "BLEU with effective order")
+                               "Print one JSON object per line of input, with the number and the scores of the line; "
+                               "BLEU has effective order")
                           .Excludes(baseline);
   command.Add("--json", options.json, "Print one JSON object").Excludes(sentences);
   Describe(command, options.source);
   command.footer =
-      "\nReads translations from standard input: lines, or in the format that --format names for all files. BLEU has\n"
-      "exponential smoothing. TER is the only score of which lower is better. The scores, the signatures and the "
-      "samples of\n"
-      "a seed are sacreBLEU's.\n\n"
+      "\nTranslations are read from standard input, as lines or in the format of --format. BLEU has exponential "
+      "smoothing. Of the scores only TER is better if lower. Scores, signatures and bootstrap samples equal "
+      "those of sacreBLEU.\n\n"
       "Examples:\n"
       "  headlight bleu --reference test.en < translations\n"
       "  headlight bleu --reference first.en --reference second.en --lowercase --metric bleu chrf++ ter < "

@@ -1,4 +1,4 @@
-// headlight caption: what is in images, in words.
+// headlight caption: describes images in words.
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ void Run(const Options& options) {
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageCaptioner captioner =
       Loaded([&] { return ImageCaptioner::Load(options.folder, {.compute = options.compute}); });
-  captioner.Caption({}, options.caption);  // refuses impossible options before anything is read
+  captioner.Caption({}, options.caption);  // checks the options before anything is read
   CaptionOptions caption = options.caption;
   const auto rows = [&](const FittedBatch& batch) {
     caption.first_stream = static_cast<std::uint64_t>(batch.first);
@@ -56,7 +56,7 @@ void Run(const Options& options) {
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "caption", "Describe images in words", Run);
   CaptionOptions& caption = options.caption;
-  AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder or a BLIP that writes captions");
+  AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder, or of a BLIP that writes captions");
   command.Add("IMAGE", options.inputs,
               "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
   command.Add("--prompt", caption.prompt, "Begin every caption with this, such as 'an image of'")
@@ -66,26 +66,23 @@ void Add(Command& program) {
   command.Add("--length-penalty", caption.length_penalty, AnyNumber(),
               "With beams, score captions by log-probability / length^X [1]");
   command
-      .Add("--n-best", caption.n_best, Between(1, 1024),
-           "Write N captions of each image: the best of the beams, or samples")
+      .Add("--n-best", caption.n_best, Between(1, 1024), "Write N captions of each image: the best beams, or samples")
       .ShowDefault();
   command.Add("--max-length", caption.max_length, AtLeast(1),
-              "Most tokens of a caption, those of a prompt and its end included [19]");
-  command.Add("--min-length", caption.min_length, AtLeast(0), "Tokens before which a caption does not end [0]");
+              "Maximum tokens of a caption, including the prompt and the end [19]");
+  command.Add("--min-length", caption.min_length, AtLeast(0), "Minimum tokens of a caption [0]");
   AddSamplingOptions(command, caption);
   command.Add("--no-repeat-ngram-size", caption.no_repeat_ngram_size, AtLeast(0),
-              "Repeat no n-gram of this size; 0: any may repeat [0]");
+              "Do not repeat n-grams of this size; 0: no limit [0]");
   command.Add("--json", options.json,
-              "Print one JSON object per caption: image, text, score, complete (false where --max-length cut it)");
+              "Print one JSON object per caption: image, text, score, complete (false if --max-length cut it)");
   AddSkipErrors(command, options);
   AddShard(command, options.shard);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nPrints IMAGE<tab>CAPTION for each caption, the best of an image first, with #N after the path of an IDX "
-      "file\n"
-      "for its Nth image. Unless given, options are what the model's generation_config.json says. An image's "
-      "captions\n"
-      "do not depend on the images beside it; with sampling they depend on its place.\n\n"
+      "\nEach line of the output is IMAGE<tab>CAPTION, with the best caption of an image first. An image of an "
+      "IDX file has #N after the path. Defaults are those of the model's generation_config.json. Captions do "
+      "not depend on other images of a batch; sampled captions depend on the position of the image.\n\n"
       "Examples:\n"
       "  headlight caption vit-gpt2-image-captioning cat.jpg photos/ --beam-size 4\n"
       "  headlight caption blip-image-captioning-base cat.jpg --prompt 'an image of' --beam-size 5 --n-best 3 --json\n"

@@ -1,4 +1,4 @@
-// The commands over models of images and captions; tools/make_caption_goldens.py describes their folders.
+// Commands with models of captions. tools/make_caption_goldens.py describes their folders.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_F(CaptionCommand, PrintsALineForEachCaption) {
   }
 }
 
-// An image's captions are the same alone and beside others, searched and sampled.
+// Captions of an image do not depend on the batch, with beams and with sampling.
 TEST_F(CaptionCommand, WritesTheSameAloneAndInABatch) {
   std::string alone;
   for (const std::string& file : files) alone += RunProgram({"caption", model, file, "--beam-size", "4"}).out;
@@ -176,7 +176,7 @@ TEST_F(CaptionCommand, ShowsWhereWordsLook) {
         RunProgram({"look", of, "--image", files[0], "--target", "two men", "--layer", "2", "--out", drawing}).err,
         HasSubstr("shows 1 attention of"));
     MustRun({"look", of, "--image", files[0], "--patch", "1:2", "--out", drawing});
-    EXPECT_LT(ReadFile(drawing).size(), words.size() / 2);  // one page, and not one for each word
+    EXPECT_LT(ReadFile(drawing).size(), words.size() / 2);  // one page instead of one for each word
   }
   EXPECT_THAT(
       RunProgram({"look", answers, "--image", files[0], "--question", "two men", "--out", page, "--out", drawing}).err,
@@ -213,7 +213,7 @@ Tensor ChannelsFirst(const Tensor& pixels) {
   return result;
 }
 
-// Captions that the model writes itself are nearer to it than others.
+// The loss of the model's own captions is lower than that of others.
 TEST_F(CaptionCommand, AreEvaluated) {
   const std::string pairs = folder.File("pairs.tsv");
   const auto evaluated = [&](const std::string& of, const std::string& text) {
@@ -228,7 +228,7 @@ TEST_F(CaptionCommand, AreEvaluated) {
     EXPECT_EQ(*own.Find("images")->As<std::int64_t>(), 1);
     EXPECT_EQ(*own.Find("captions")->As<std::int64_t>(), 2);
     EXPECT_GT(*own.Find("bleu")->As<double>(), 40);
-    EXPECT_EQ(*own.Find("exact")->As<double>(), 0);  // the model with random weights never ends
+    EXPECT_EQ(*own.Find("exact")->As<double>(), 0);  // captions of random weights have no end
     const Json other = evaluated(of, "two men sleep over two dogs with two men");
     EXPECT_LT(*other.Find("bleu")->As<double>(), 10);
     EXPECT_GT(*other.Find("loss")->As<double>(), *own.Find("loss")->As<double>());
@@ -264,7 +264,7 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
       }
       EXPECT_GT(compared, actual.size() / 8) << name << " " << ours;
     };
-    if (name == std::string("vit_gpt2") || name == std::string("blip")) {  // which only write
+    if (name == std::string("vit_gpt2") || name == std::string("blip")) {  // have no vectors
       const std::vector<float> logits = result.Read("logits").ToVector<float>();
       std::vector<StoredTensor> renamed;
       for (StoredTensor input : inputs) {
@@ -286,7 +286,7 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
     compare("match_logits", "itm_score");
     EXPECT_EQ(result.contains("text_embeds"), name == "blip_matching" || name == "blip_vectors");
     compare("logits_per_image", "logits_per_image");
-    EXPECT_EQ(result.contains("logits_per_text"), name == "blip_vectors");  // those of blip_matching have no scale
+    EXPECT_EQ(result.contains("logits_per_text"), name == "blip_vectors");  // blip_matching has no scale
     if (name == "blip_vectors") {
       const Tensor of_images = result.Read("logits_per_image"), of_texts = result.Read("logits_per_text");
       ASSERT_EQ(of_texts.shape(), (Shape{3, 3}));

@@ -1,4 +1,4 @@
-// headlight check: what is wrong with a corpus or with folders of images.
+// headlight check: finds mistakes in a corpus or in folders of images.
 #include <fmt/format.h>
 
 #include <string>
@@ -52,15 +52,15 @@ void Add(Command& program) {
   Describe(command, options);
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
-      "\nText: duplicates, empty and very long texts, empty files, bytes that are not UTF-8, control characters, rows\n"
-      "with a wrong number of columns, and validation rows that are also in the training data. Of pairs: targets\n"
-      "equal to their source, and lengths that differ too much. Of parallel files: the line from which on they are\n"
-      "out of step. Of labels: names that differ only by spaces or case, a single class, and validation classes that\n"
-      "are new. Of questions: answers that are not in their context.\n"
-      "Images: damaged files (all are listed), duplicate files, also between classes and with the validation images,\n"
-      "formats that are left out, extensions of another format, very small images, and mistaken class folders.\n\n"
-      "The exit code is 0 if nothing is found, 1 if anything is, and 2 for a mistake in the command line or a file\n"
-      "that cannot be read.\n\n"
+      "\nText: duplicates, empty and very long texts, empty files, bytes that are not UTF-8, control characters, "
+      "rows with a wrong number of columns, and validation rows that are also in the training data. Pairs: "
+      "targets that equal their source, and lengths that differ too much. Parallel files: the line from which "
+      "lines are out of step. Labels: names that differ only by spaces or case, a single class, and classes "
+      "that only the validation data has. Questions: answers that are not in their context.\n\n"
+      "Images: damaged files (all are listed), duplicate files, also between classes and with the validation "
+      "images, formats that are not read, wrong extensions, very small images, and wrong class folders.\n\n"
+      "The exit code is 0 if nothing is found, 1 if anything is found, and 2 for a mistake in the command line "
+      "or a file that cannot be read.\n\n"
       "Examples:\n"
       "  headlight check corpus.txt --tokenizer gpt2 --max-tokens 1024\n"
       "  headlight check train.de train.en --task parallel --valid val.de val.en\n"

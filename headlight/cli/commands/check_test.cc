@@ -1,4 +1,4 @@
-// headlight check: what it prints, and its exit codes.
+// headlight check: its output and exit codes.
 #include <gmock/gmock.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// headlight classify: the class of each text or image.
+// headlight classify: classifies texts and images.
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,25 +21,25 @@ namespace {
 struct Options : LineOptions {
   std::string folder;
   std::vector<std::string> inputs, labels, templates;
-  std::int64_t top = 0;  // 0: as the problem type asks for
+  std::int64_t top = 0;  // 0: as the problem type needs
   std::optional<Compute> compute;
   const Option* most_pixels = nullptr;
 };
 
-// How many labels of each text or image are wanted; none: all.
+// The number of labels to print for each text or image; none: all.
 std::optional<std::int64_t> TopK(Problem problem, const Options& options) {
   if (options.top > 0) return options.top;
   return !options.json && problem == Problem::one_label ? std::optional<std::int64_t>(1) : std::nullopt;
 }
 
-// The classes to print of a text or image, as JSON or behind tabs.
+// The row of a text or image: its classes as JSON, or separated by tabs.
 struct Row {
   Json::Array json;
   std::string text;
 };
 
 Row RowOf(const std::vector<LabelScore>& labels, Problem problem, const Options& options) {
-  const bool likely = problem == Problem::several_labels && options.top == 0;  // the labels of a text, printed as text
+  const bool likely = problem == Problem::several_labels && options.top == 0;  // prints only probable labels
   Row row;
   for (const auto& [label, score] : labels) {
     row.json.push_back(Json::Object{{"label", label}, {"score", score}});
@@ -108,9 +108,9 @@ void ClassifyImages(const Options& options) {
 void Run(const Options& options) {
   const ImageClasses classes = ImageClassesOf(options.folder);
   const bool described = classes == ImageClasses::described;
-  Check(described || options.labels.empty(),
-        "{}: --labels is for CLIP and SigLIP, and this model has classes of its own", options.folder);
-  Check(!described || !options.labels.empty(), "{}: this model has no classes of its own: give them with --labels",
+  Check(described || options.labels.empty(), "{}: --labels is for CLIP and SigLIP, and this model has its own classes",
+        options.folder);
+  Check(!described || !options.labels.empty(), "{}: this model has no classes; name them with --labels",
         options.folder);
   if (classes != ImageClasses::none) {
     Check(!options.truncate, "{}: --truncate is for texts, and this model reads images", options.folder);
@@ -128,27 +128,26 @@ void Run(const Options& options) {
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "classify", "Classify texts, text pairs or images", Run);
   AddFolder(command, options.folder,
-            "Folder of a model with a classification head, such as BERT's, ViT's or ImageGPT's");
+            "Folder of a model with a classification head, such as a BERT or a ViT, or of a CLIP or SigLIP");
   command.Add(
       "FILE", options.inputs,
-      "Of an encoder of texts: a text per line, or two with a tab between them, or records of one or two texts (see "
-      "--format), plain or gzip. Of "
+      "For models of texts: a text per line, or two separated by a tab, or records of one or two texts (see "
+      "--format), plain or gzip. For models of "
       "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns. - is standard input [-]");
-  Option& labels =
-      command.Add("--labels", options.labels, "Classes, in words, for a model such as CLIP that has none of its own")
-          .Type("TEXT")
-          .Check(NotEmpty());
+  Option& labels = command.Add("--labels", options.labels, "Names of the classes, for a CLIP or SigLIP")
+                       .Type("TEXT")
+                       .Check(NotEmpty());
   command
       .Add("--template", options.templates,
-           "A text with {} in the place of a class, such as 'a photo of a {}.'; repeated, the mean of all is "
-           "taken [{}]")
+           "Text with {} for the class, such as 'a photo of a {}.'; if repeated, embeddings are "
+           "averaged [{}]")
       .Type("TEXT")
       .Check(NotEmpty())
       .OneAtATime()
       .Needs(labels);
   command.Add("--top-k", options.top, AtLeast(1),
-              "Print the N most probable classes [the best, with --json all; with several labels those of at least "
-              "0.5; of a regression all]");
+              "Print the N most probable classes [1, with --json all; with several labels those of at least "
+              "0.5; of a regression all numbers]");
   AddTruncate(command, options);
   command.Add("--json", options.json, "Print one JSON object per line or image");
   options.most_pixels = &AddMostPixels(command);
@@ -157,12 +156,10 @@ void Add(Command& program) {
   AddSkipErrors(command, options, ReadBy::either);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nPrints LABEL<tab>PROBABILITY, with further classes after further tabs, a line for each line; of an image "
-      "its\n"
-      "path and a tab come first, with #N after the path of an IDX file for its Nth image. problem_type in the\n"
-      "folder's config.json says how scores are read: one class is right (they sum to 1), each class is right or not,\n"
-      "or the score itself is the answer. Of CLIP the probabilities of all --labels sum to 1, of SigLIP each is by "
-      "itself.\n\n"
+      "\nEach line of the output is LABEL<tab>PROBABILITY, and further classes follow after tabs. For images the "
+      "path comes first, with #N for an image of an IDX file. problem_type in config.json says whether the "
+      "probabilities of the classes sum to 1, are independent, or are numbers of a regression. The "
+      "probabilities of --labels sum to 1 with a CLIP, and are independent with a SigLIP.\n\n"
       "Examples:\n"
       "  echo 'What a film!' | headlight classify bert-sentiment\n"
       "  headlight classify bert-mnli pairs.tsv --json\n"

@@ -1,4 +1,4 @@
-// headlight compare: how alike two structures of a protein are.
+// headlight compare: scores a structure of a protein against another.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ struct Options {
   bool json = false;
 };
 
-// The structures with the chains that are to be compared. Where only one of the two has several, one must be chosen
-// unless chains are to be paired.
+// The structures with the chains to compare. If only one of them has several chains, one must be chosen, unless
+// --pair-chains is given.
 std::pair<Structure, Structure> ChosenChains(const Options& options, const Structure& model,
                                              const Structure& reference) {
   std::pair<Structure, Structure> chosen = {model, reference};
@@ -45,7 +45,7 @@ std::pair<Structure, Structure> ChosenChains(const Options& options, const Struc
   return chosen;
 }
 
-// "index", or "index and alignment" where pairs of chains differ in it.
+// "index", or "index and alignment" if pairs of chains differ.
 std::string PairedBy(const ChainMapping& mapping) {
   std::vector<std::string_view> names;
   for (const MappedChain& chain : mapping.chains)
@@ -54,7 +54,7 @@ std::string PairedBy(const ChainMapping& mapping) {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-// "A with B, C with none": each chain of the reference, at most 20.
+// "A with B, C with none": the partner of each chain of the reference, of at most 20.
 std::string PairsOfChains(const ChainMapping& mapping, const Structure& model, const Structure& reference) {
   constexpr std::size_t kMost = 20;
   std::string pairs;
@@ -73,7 +73,7 @@ void NotePairs(const Options& options, const ChainMapping& mapping, const Struct
                const Structure& reference) {
   const std::string files = fmt::format("{} and {}", options.model, options.reference);
   if (!options.pair_chains && mapping.paired_by == ChainPairing::sequence)
-    Note("{}: chains are paired by sequence and score, not by name: {} (see --pair-chains)", files,
+    Note("{}: chains are paired by sequence and TM-score instead of by name: {} (see --pair-chains)", files,
          PairsOfChains(mapping, model, reference));
   if (options.pair_by) return;
   for (const MappedChain& chain : mapping.chains) {
@@ -82,7 +82,7 @@ void NotePairs(const Options& options, const ChainMapping& mapping, const Struct
                                   ? ""
                                   : fmt::format("chain {} with {}: ", model.chains[*chain.model].name,
                                                 reference.chains[*chain.reference].name);
-    Note("{}: {}the numbers pair {}; residues are paired by an alignment of the sequences (see --pair-by)", files,
+    Note("{}: {}the residue numbers pair {}; an alignment of the sequences is used instead (see --pair-by)", files,
          where,
          chain.different > 0 ? fmt::format("{} residues with ones of another type", chain.different) : "no residues");
   }
@@ -115,7 +115,7 @@ void Run(const Options& options) {
   const ChainMapping mapping = MapChains(of_model, of_reference, options.pair_chains, options.pair_by);
   const Correspondence& pairs = mapping.residues;
   const std::string paired_by = PairedBy(mapping);
-  Check(pairs.model.size() >= 3, "{} and {}: {} residues correspond, by {}; at least 3 must", options.model,
+  Check(pairs.model.size() >= 3, "{} and {}: {} residues correspond, by {}; at least 3 are needed", options.model,
         options.reference, pairs.model.size(), paired_by);
   NotePairs(options, mapping, of_model, of_reference);
   const std::vector<Vector3> a = CaOf(pairs.model), b = CaOf(pairs.reference);
@@ -178,38 +178,40 @@ void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "compare", "Score a structure against another of the same protein", Run);
   command.AddFile("MODEL", options.model, "PDB or mmCIF, plain or gzip").Required();
-  command.AddFile("REFERENCE", options.reference, "The same, to which the scores are relative").Required();
-  command.Add("--model-chain", options.model_chain, "The model's chain, where it has several")
+  command.AddFile("REFERENCE", options.reference, "The structure that the scores refer to, in the same formats")
+      .Required();
+  command.Add("--model-chain", options.model_chain, "The chain of the model, if it has several")
       .Check(NotEmpty())
       .Type("NAME");
-  command.Add("--reference-chain", options.reference_chain, "The reference's chain, where it has several")
+  command.Add("--reference-chain", options.reference_chain, "The chain of the reference, if it has several")
       .Check(NotEmpty())
       .Type("NAME");
   command.AddFile("--out", options.out, "Write the model, superposed on the reference, as mmCIF", "FILE.cif");
-  command.AddFile(
-      "--plot", options.plot,
-      "Draw both, superposed, to this file (.png, .svg or .pdf): the reference grey, the model by the distance of "
-      "its residues");
+  command.AddFile("--plot", options.plot,
+                  "Draw both, superposed, to this file (.png, .svg or .pdf): the reference in grey, the model coloured "
+                  "by the distance of "
+                  "its residues");
   AddChoice<Pairing>(
       command, "--pair-by", options.pair_by, {{"number", Pairing::number}, {"alignment", Pairing::alignment}},
-      "Pair residues by number and insertion code, or by a local alignment of the sequences, as --templates of fold "
+      "Pair residues by number and insertion code, or by a local alignment of the sequences, as `fold --templates` "
       "does");
   AddChoice<ChainPairing>(command, "--pair-chains", options.pair_chains,
                           {{"name", ChainPairing::name}, {"sequence", ChainPairing::sequence}},
-                          "Pair the chains of complexes by name, or by sequence and then by the best TM-score");
-  command.Add("--json", options.json, "Print one JSON object; chains and paired_by say how these were paired");
+                          "Pair the chains of complexes by name, or by sequence and best TM-score");
+  command.Add("--json", options.json,
+              "Print one JSON object; its chains and paired_by say how chains and residues were paired");
   command.footer =
-      "\nResidues are paired by index if both chains have the same sequence, else by number and insertion code. If "
-      "numbers\npair different residues and an alignment of the sequences pairs more equal ones, the alignment is "
-      "used, "
-      "with a note.\n\n"
-      "Structures of several chains each are compared as complexes: chains are paired by sequence, and equal ones so "
-      "that\nthe TM-score is best, with a note if names pair others. A chain of the reference without a partner counts "
-      "as missing.\n\n"
-      "TM-score and GDT are divided by the residues of the reference that have a CA, paired or not. lDDT counts all\n"
-      "distances of the reference: those to an atom that the model lacks are not kept. RMSD and dRMSD are of pairs "
-      "alone.\n\n"
-      "Examples:\n  headlight compare predicted.cif experiment.cif.gz\n"
+      "\nResidues are paired by index if both chains have the same sequence, else by number and insertion code. "
+      "If numbers pair different residues and an alignment of the sequences pairs more equal ones, the "
+      "alignment is used, with a note.\n\n"
+      "Structures with several chains are compared as complexes. Chains are paired by sequence, and equal "
+      "chains so that the TM-score is best, with a note if names pair others. A chain of the reference without "
+      "a partner counts as missing.\n\n"
+      "TM-score and GDT are divided by the number of the reference's residues that have a CA. lDDT counts all "
+      "distances of the reference; distances to atoms that the model lacks count as not preserved. RMSD and "
+      "dRMSD are those of pairs only.\n\n"
+      "Examples:\n"
+      "  headlight compare predicted.cif experiment.cif.gz\n"
       "  headlight compare a.pdb b.pdb --reference-chain B --json\n"
       "  headlight compare predicted.cif experiment.cif --plot both.svg";
 }

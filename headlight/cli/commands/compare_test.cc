@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A helix of 20 CA atoms, moved by `at` along x, turned a quarter around z where `turned`, and each moved by `noise`.
+// A helix of 20 CA atoms, moved by `at` along x, optionally rotated by 90 degrees around z, with `noise` on each atom.
 std::string Helix(bool turned, double noise, char chain = 'A', double at = 0) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
@@ -68,7 +68,7 @@ TEST_F(CompareTest, SaysHowResiduesArePaired) {
   EXPECT_EQ(RunProgram({"compare", moved, reference, "--pair-by", "alignment"}).err, "");
 }
 
-// Three equal chains at 0, 20 and 50 A, of which the model has the last two under the first two's names.
+// Three equal chains at 0, 20 and 50 A. The model has the last two, with the names of the first two.
 TEST_F(CompareTest, PairsTheChainsOfComplexes) {
   const auto complex = [](const std::vector<std::pair<char, double>>& chains) {
     std::string text;
@@ -103,7 +103,7 @@ TEST_F(CompareTest, PairsTheChainsOfComplexes) {
   EXPECT_THAT(outcome.out, HasSubstr("{\"model\":null,\"reference\":\"A\",\"residues\":0,\"reference_residues\":20,"
                                      "\"paired_by\":null}"));
   EXPECT_THAT(RunProgram({"compare", dimer, trimer}).out, HasSubstr("chains     none with A, A with B, B with C\n"));
-  // One chain of several is taken by name, or all are on request.
+  // A chain is chosen by name, or all are paired on request.
   outcome = RunProgram({"compare", dimer, trimer, "--model-chain", "A", "--reference-chain", "B", "--json"});
   EXPECT_GT(NumberIn(outcome.out, "tm_score"), 0.9999);
   EXPECT_THAT(outcome.out, HasSubstr("\"chains_paired_by\":\"name\""));

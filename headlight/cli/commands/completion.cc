@@ -1,4 +1,4 @@
-// headlight completion: scripts that complete commands and options in a shell.
+// headlight completion: prints scripts that complete commands and options in a shell.
 #include <string>
 
 #include "headlight/cli/program/commands.h"
@@ -10,7 +10,7 @@ namespace headlight::completion {
 void Add(Command& program) {
   const auto shell = std::make_shared<std::string>();
   Command& command = program.AddCommand("completion", "Print a script that completes commands in a shell");
-  command.Add("SHELL", *shell, "The shell: bash, zsh or fish").Required().Check(OneOf({"bash", "zsh", "fish"}));
+  command.Add("SHELL", *shell, "Name of the shell: bash, zsh or fish").Required().Check(OneOf({"bash", "zsh", "fish"}));
   command.footer =
       "Examples:\n"
       "  source <(headlight completion bash)\n"

@@ -1,4 +1,4 @@
-// headlight contacts: the residues of proteins that touch.
+// headlight contacts: predicts contacts between residues of proteins.
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -45,11 +45,11 @@ void Write(const Options& options, const std::string& name, std::size_t residues
   FlushResults();
 }
 
-// Of an alignment's query.
+// Prints the contacts of an alignment's query.
 void RunFolding(const Options& options) {
   const class StructurePredictor folder =
       Loaded([&] { return StructurePredictor::Load(options.folder, {.compute = options.compute}); });
-  const bool piped = options.input == "-";  // and can be read but once
+  const bool piped = options.input == "-";  // can be read only once
   const std::string query =
       piped ? "query" : AlignmentReader(options.input, {.query = {}, .most_rows = 1}).Next()->name;
   const AlignmentTable table = ReadAlignmentTable(std::span(&options.input, 1));
@@ -78,19 +78,20 @@ void Run(const Options& options) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] = NewCommand(program, "contacts", "Find the residues of proteins that touch", Run);
-  AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head, of an AlphaFold or of an ESMFold");
-  command.Add("FILE", options.input,
-              "ESM-2: sequences as FASTA; others: an alignment as A3M, A2M, FASTA or Stockholm, whose first row "
-              "is the query; plain or gzip; - is standard input [-]");
-  command.Add("--separation", options.separation, AtLeast(1), "Residues that a pair lies apart, at least")
+  const auto [command, options] = NewCommand(program, "contacts", "Predict contacts between residues of proteins", Run);
+  AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head, an AlphaFold or an ESMFold");
+  command.Add(
+      "FILE", options.input,
+      "For an ESM-2: sequences as FASTA; for others: an alignment as A3M, A2M, FASTA or Stockholm, whose first row "
+      "is the query; plain or gzip; - is standard input [-]");
+  command
+      .Add("--separation", options.separation, AtLeast(1), "Minimum distance of a pair along the sequence, in residues")
       .ShowDefault();
   command.Add("--json", options.json, "Print one JSON object per sequence");
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nPrints NAME<tab>RESIDUE<tab>RESIDUE<tab>PROBABILITY, residues counted from 1, the most probable pairs first: "
-      "as\n"
-      "many as the sequence has residues.\n\n"
+      "\nEach line of the output is NAME<tab>RESIDUE<tab>RESIDUE<tab>PROBABILITY, with residues counted from 1. "
+      "The most probable pairs are printed, as many as the sequence has residues.\n\n"
       "Examples:\n"
       "  headlight contacts esm2_t33_650M_UR50D proteins.fasta\n"
       "  headlight contacts esm2_t33_650M_UR50D query.fasta --separation 24 --json\n"

@@ -30,7 +30,7 @@ TEST_F(ContactsTest, PrintsTheMostProbablePairs) {
   EXPECT_EQ(*one.Find("name"), Json("one"));
   EXPECT_EQ(*one.Find("residues"), Json(8));
   const Json::Array& pairs = *one.Find("contacts")->As<Json::Array>();
-  EXPECT_EQ(pairs.size(), 8U);  // of 10 pairs as many as residues
+  EXPECT_EQ(pairs.size(), 8U);  // of 10 pairs, as many as there are residues
   double before = 1;
   for (const Json& pair : pairs) {
     const Json::Array& row = *pair.As<Json::Array>();
@@ -67,11 +67,11 @@ TEST_F(ContactsTest, OtherCommandsReadProteins) {
   const Outcome filled = RunProgram({"fill-mask", esm, "--top-k", "2"}, "MK<mask>LA\n");
   EXPECT_EQ(Lines(filled.out).size(), 2U) << filled.err;
   EXPECT_THAT(RunProgram({"info", esm}).out, HasSubstr("esm"));
-  // Sequences of FASTA are embedded as lines of their letters are.
+  // Sequences of FASTA are embedded like lines of their letters.
   const Outcome lines = RunProgram({"embed", esm, "--json"}, "MKVLA\nGG\n");
   ASSERT_EQ(lines.exit_code, 0) << lines.err;
   EXPECT_EQ(RunProgram({"embed", esm, Write("two.fa", ">a\nMKV\nla\n\n>b\nGG*\n"), "--json"}).out, lines.out);
-  // So are those of FASTA from standard input and from a file of another name.
+  // So are those from standard input and from a file with another name.
   const std::string fasta = ">a\nMKV\nla\n\n>b\nGG*\n";
   EXPECT_EQ(RunProgram({"embed", esm, "-", "--json"}, fasta).out, lines.out);
   EXPECT_EQ(RunProgram({"embed", esm, "--json"}, "\xEF\xBB\xBF" + fasta).out, lines.out);

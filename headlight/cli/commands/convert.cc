@@ -1,5 +1,4 @@
-// headlight convert: a model's folder from another, or from published weights, in float32, int8 or int4; or a GGUF
-// file.
+// headlight convert: writes a model's folder in float32, int8 or int4, or a GGUF file.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,7 +27,7 @@ std::vector<std::string> TypeNames() {
   return names;
 }
 
-// Of weights, in one file or several.
+// The size of the weights, in one or several files.
 double Megabytes(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
   std::size_t bytes = 0;
@@ -36,7 +35,7 @@ double Megabytes(const std::string& folder) {
   return static_cast<double>(bytes) / 1e6;
 }
 
-// How many tensors have which type, and the size of all.
+// The number of tensors of each type, and the size of all.
 std::string SavedIn(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
   std::size_t int8 = 0, int4 = 0, others = 0;
@@ -86,7 +85,7 @@ void Run(const Options& options) {
     Check(value->empty(), "{}: is for GGUF files, and --out {} does not end in .gguf", option, options.out);
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
-        "{}: is the folder to convert, which would be lost: name another for the result", options.out);
+        "--out {}: must not be the folder that is converted", options.out);
   Check(options.overwrite || !std::filesystem::exists(options.out) || std::filesystem::is_empty(options.out, ignored),
         "--out {}: exists already; --overwrite replaces a folder that has a model", options.out);
   const Progress progress("converting");
@@ -106,9 +105,9 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "convert", "Quantize or convert a model", Run);
-  AddModel(command, options.folder, "The model's folder, a GGUF file, or an .npz file of AlphaFold 2");
-  command.AddFile("--out", options.out, "Folder for the result, or a file that ends in .gguf", "PATH").Required();
-  command.Add("--overwrite", options.overwrite, "Replace the file --out, or the folder if it has a model");
+  AddModel(command, options.folder, "Folder of the model, a GGUF file, or an .npz file of AlphaFold 2");
+  command.AddFile("--out", options.out, "Folder to write, or a file that ends in .gguf", "PATH").Required();
+  command.Add("--overwrite", options.overwrite, "Replace the file --out, or the folder if it holds a model");
   command.Add("--type", options.type, "Types of the tensors in a GGUF file [those of the model]")
       .Type("TYPE")
       .Check(OneOf(TypeNames()));
@@ -118,19 +117,17 @@ void Add(Command& program) {
       .Type("float32|int8|int4")
       .Check(OneOf({"float32", "int8", "int4"}));
   command.footer =
-      "\nWeight matrices become 8-bit integers with a scale for each output (int8: a quarter of the size), or 4-bit "
-      "ones\n"
-      "with scales for groups of them too (int4: an eighth). Tables of embeddings that are only looked up become int8\n"
-      "in either. What remains stays float32. Such a folder computes exactly as DIR does with the same --compute, and "
-      "is\n"
-      "read by headlight alone; config.json lists the quantized tensors in quantization_config. With float32 nothing "
-      "is\n"
-      "rounded: weights that were published in another layout get the names and the order of the family's folders.\n\n"
-      "A file OUT.gguf is for llama.cpp, and headlight reads it, too. --type is F32, F16, BF16, Q8_0, Q6_K, Q5_K_M, "
-      "Q5_K_S,\n"
-      "Q5_1, Q5_0, Q4_K_M, Q4_K_S, IQ4_NL, IQ4_XS, Q4_1, Q4_0, Q3_K_L, Q3_K_M, Q3_K_S or Q2_K. As in llama.cpp, "
-      "matrices\n"
-      "that matter more get more bits. With --importance the errors of columns with large activations count more.\n\n"
+      "\nWith int8, weight matrices become 8-bit integers with a scale for each output, a quarter of the size. "
+      "With int4 they become 4-bit integers with a scale for each group, an eighth of the size. Embedding "
+      "tables that are only looked up become int8 in both. All else stays float32. The result computes exactly "
+      "as DIR does with the same --compute. Only headlight reads it; quantization_config of config.json lists "
+      "the quantized tensors.\n\n"
+      "With float32 nothing is rounded. Weights that were published in another layout get the names and the "
+      "order of the family's folders.\n\n"
+      "llama.cpp and headlight read a file OUT.gguf. --type is F32, F16, BF16, Q8_0, Q6_K, Q5_K_M, Q5_K_S, Q5_1, "
+      "Q5_0, Q4_K_M, Q4_K_S, IQ4_NL, IQ4_XS, Q4_1, Q4_0, Q3_K_L, Q3_K_M, Q3_K_S or Q2_K. As in llama.cpp, "
+      "matrices that matter more get more bits. With --importance, errors in columns with large activations "
+      "count more.\n\n"
       "Examples:\n"
       "  headlight convert model --out model-int8 --compute int8\n"
       "  headlight convert model --out model.gguf --type Q4_K_M --importance sample.txt\n"

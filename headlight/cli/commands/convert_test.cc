@@ -43,12 +43,12 @@ TEST_F(ConvertTest, TranslatesAsTheModelDoesInThatType) {
   EXPECT_LT(ReadFile(out + "/model.safetensors").size(), ReadFile(model + "/model.safetensors").size());
   EXPECT_EQ(ReadFile(out + "/tokenizer.json"), ReadFile(model + "/tokenizer.json"));
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int8"));
-  // A model is replaced only if that is asked for.
+  // A model is replaced only with --overwrite.
   EXPECT_THAT(RefusalOf({"convert", model, "--out", out, "--compute", "int4"}),
               HasSubstr("exists already; --overwrite replaces"));
   EXPECT_EQ(RunProgram({"translate", out}, input).out, expected);
   EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int8"}).exit_code, 0);
-  // And in 4 bits.
+  // The same in 4 bits.
   EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int4"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", out}, input).out,
             RunProgram({"translate", model, "--compute", "int4"}, input).out);
@@ -129,7 +129,7 @@ TEST_F(ConvertTest, WritesGgufFiles) {
   EXPECT_EQ(ReadFile(again), ReadFile(file));
 }
 
-// Every folder of weights in the test data: all families, with all heads. (AlphaFold's own test covers its int8.)
+// Every folder of weights in the test data: all families, with all heads. Another test covers AlphaFold's int8.
 std::vector<std::string> Folders() {
   std::vector<std::string> folders;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kData))
@@ -266,8 +266,7 @@ TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
     const std::vector<float> expected = loaded(GetParam(), compute);
     EXPECT_EQ(loaded(out, {}), expected) << Name(compute);
     EXPECT_NE(expected, loaded(GetParam(), {})) << Name(compute);
-    // No two-dimensional table or matrix of a size that counts stays float32, but for those of positions, types and
-    // tasks, and what is exact.
+    // No large table or matrix stays float32, except those of positions, types and tasks, and exact ones.
     const ModelFolder files = OpenModelFolder(out);
     const auto is_of_places = [](const std::string& name) {
       const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
@@ -288,7 +287,7 @@ TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
         << key;
 }
 
-// A command in int8 on a folder prints what it prints on the converted one.
+// A command with --compute int8 prints the same with a folder and with the converted folder.
 struct ConvertCommandTest : ConvertTest {
   void ExpectSame(const std::string& from, std::vector<std::string> command, const std::string& input) {
     const Outcome converted = RunProgram({"convert", from, "--out", out, "--overwrite", "--compute", "int8"});
@@ -317,7 +316,7 @@ TEST_F(ConvertCommandTest, EveryTaskAnswersAsBefore) {
   fs::create_directory(gpt);
   SaveTinyGpt(gpt);
   ExpectSame(gpt, {"generate", "--json"}, text);
-  // Its settings of generation are config.json's where there is no other file.
+  // Without generation_config.json the settings of generation are in config.json.
   fs::remove(model + "/generation_config.json");
   Json config = ReadJson(model + "/config.json").value();
   config.Set("num_beams", 1);

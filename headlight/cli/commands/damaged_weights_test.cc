@@ -1,4 +1,4 @@
-// Weights with NaN in them, as a training that diverged or a damaged disk leaves them.
+// Weights with NaN, as after a training that diverged or on a damaged disk.
 #include <gmock/gmock.h>
 
 #include "headlight/cli/program/testing.h"
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
   struct Case {
-    std::string folder;  // of the repository; else a tiny model is made
+    std::string folder;  // in the repository, or the name of a tiny model
     std::vector<std::string> command;
     std::string input, step;
   };

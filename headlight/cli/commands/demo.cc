@@ -1,5 +1,5 @@
-// headlight demo: trains on a built-in grammar, translates and draws attention, and then learns drawn shapes, in a few
-// minutes, without a download.
+// headlight demo: trains a translation model on sentences of a grammar and a classifier on synthetic shapes, and shows
+// their attention. It takes a few minutes and needs no download.
 #include <filesystem>
 #include <string>
 #include <unordered_set>
@@ -60,7 +60,7 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.layers = 2;
   settings.heads = 4;
   settings.ffn_dim = 512;
-  settings.dropout = 0;  // no sentence is seen twice
+  settings.dropout = 0;  // no sentence is repeated
   settings.positions = 128;
   settings.steps = options.steps;
   settings.schedule = ScheduleKind::linear;
@@ -68,7 +68,7 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.learning_rate = 2e-3;
   settings.clip_norm = 1;
   settings.compute = ComputeChoice::float32;
-  // Many small batches: the same 1.3 million tokens in fewer, larger ones train much worse.
+  // Small batches: the same 1.3 million tokens in fewer, larger batches train much worse.
   settings.batch = 512;
   settings.validate_every = options.steps;  // BLEU of 200 sentences is too noisy to choose a checkpoint
   settings.log_every = 100;
@@ -88,7 +88,7 @@ const SentencePair* WithMovedVerb(const std::vector<SentencePair>& pairs,
 void Run(const Options& options) {
   namespace fs = std::filesystem;
   Check(!fs::exists(options.out) || fs::is_empty(options.out) || fs::exists(options.out + "/model/training.json"),
-        "{}: holds something other than a demo; give another --out", options.out);
+        "--out {}: the folder has other files; name an empty or a new one", options.out);
   for (const char* folder : {"/model", "/shapes/model"}) CheckNotTraining(options.out + folder);
   for (const char* folder : {"/model", "/shapes"}) fs::remove_all(options.out + folder);
   const std::string data = options.out + "/data";
@@ -99,7 +99,7 @@ void Run(const Options& options) {
   const std::vector<SentencePair> test = Sample(random, Portion::held_out, kTestPairs);
   WritePairs(valid, data + "/valid.de", data + "/valid.en");
   WritePairs(test, data + "/test.de", data + "/test.en");
-  Note("a grammar generated {} sentence pairs to train on, and others for the test", kTrainingPairs);
+  Note("{} sentence pairs are generated for training, and others for the test", kTrainingPairs);
 
   TranslationTraining settings = SettingsOf(options, data);
   RunTrainingCommand(settings, "headlight translate",
@@ -126,9 +126,10 @@ void Run(const Options& options) {
   WriteFile(page, AttentionPage(record));
   DrawAttention(record, options.out + "/attention.pdf");
   DrawAttention(record, image);
-  WriteResult(fmt::format("The attention of every head for \"{}\": {} (open it in a browser), {}\n", moved.german, page,
-                          image));
-  WriteResult(fmt::format("The model is {}: headlight translate {} translates lines\n", settings.out, settings.out));
+  WriteResult(fmt::format("The attention of all heads for \"{}\" is in {} (open it in a browser) and {}\n",
+                          moved.german, page, image));
+  WriteResult(
+      fmt::format("The model is in {}; `headlight translate {}` translates lines\n", settings.out, settings.out));
   LearnShapes(options.out + "/shapes", options.steps, options.seed);
 }
 
@@ -141,14 +142,8 @@ void Add(Command& program) {
       .Check(NotEmpty())
       .ShowDefault()
       .Type("DIR");
-  command.Add("--steps", options.steps, "Training steps of each of the two models")
-      .Check(AtLeast(200))
-      .ShowDefault()
-      .Type("N");
-  command.Add("--seed", options.seed, "Random seed; the same seed gives the same demo")
-      .Check(Seed())
-      .ShowDefault()
-      .Type("N");
+  command.Add("--steps", options.steps, "Training steps of each model").Check(AtLeast(200)).ShowDefault().Type("N");
+  command.Add("--seed", options.seed, "Random seed").Check(Seed()).ShowDefault().Type("N");
   command.footer = "\nExample:\n  headlight demo --out my-demo";
 }
 

@@ -61,7 +61,7 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   WriteShapes(drawings, kTrainingDrawings, seed, kDrawings);
   WriteShapes(tests, kTestDrawings, seed + 1, kDrawings);
   const ImageSet train = ReadShapes(drawings), test = ReadShapes(tests);
-  Note("drew {} shapes to train on, and {} for the test", train.size(), test.size());
+  Note("{} images of shapes are generated for training, and {} for the test", train.size(), test.size());
 
   ImageTraining settings = SettingsOf(model, steps, seed);
   const TrainingPlan plan = CompleteTraining(settings, kImageDefaults, /*validates=*/false);
@@ -81,7 +81,7 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   for (std::int64_t i = 0; i < test.size(); ++i) images.push_back(test[i]);
   const Tensor scores = classifier.Scores(images);
   std::int64_t right = 0;
-  std::size_t shown = 0;  // the star that it is surest of
+  std::size_t shown = 0;  // the star with the highest score
   float surest = 0;
   for (std::int64_t i = 0; i < test.size(); ++i) {
     const float* const row = scores.matrix<float>().row(i);
@@ -104,7 +104,7 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   record.title = star;
   WriteFile(page, AttentionPage(record));
   DrawImageAttention(record, {}, sheet);
-  WriteResult(fmt::format("Where every head looks in {}: {}, {}\n", star, page, sheet));
+  WriteResult(fmt::format("The attention of all heads over {} is in {} and {}\n", star, page, sheet));
 }
 
 }  // namespace headlight

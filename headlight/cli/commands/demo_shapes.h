@@ -1,4 +1,4 @@
-// The demo's second act: a ViT learns to name drawn shapes, and shows where it looks.
+// The second part of the demo: a ViT is trained to classify synthetic shapes.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-// Fills out/ with drawings, the model that learned from them in so many steps, and the attention of its heads over one
-// of them, as a page and an image. Prints how many held-out drawings it names.
+// Fills out/ with images of shapes, the model that was trained on them for `steps` steps, and the attention of its
+// heads over one image, as a page and an image. Prints its accuracy on held-out images.
 void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed);
 
 }  // namespace headlight

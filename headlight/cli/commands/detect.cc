@@ -1,4 +1,4 @@
-// headlight detect: what is in images, and where.
+// headlight detect: detects objects in images.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Json JsonOf(const DetectedObject& found) {
   return Json::Object{{"label", found.label}, {"score", static_cast<float>(found.score)}, {"box", std::move(sides)}};
 }
 
-// Results as COCO's evaluation reads them, under the ids of an annotation file.
+// Results in COCO's format, with the ids of an annotation file.
 class CocoResults {
  public:
   CocoResults(const std::string& annotations, const std::vector<ImageSource>& sources,
@@ -52,7 +52,8 @@ class CocoResults {
     const std::map<std::string, std::int64_t> images(names.images.begin(), names.images.end());
     for (const ImageSource& source : sources) {
       const auto image = images.find(std::filesystem::path(source.name()).filename());
-      Check(image != images.end(), "--annotations {}: it lists no image named as {}", annotations, source.name());
+      Check(image != images.end(), "--annotations {}: it lists no image with the file name of {}", annotations,
+            source.name());
       images_.push_back(image->second);
     }
     bool any = false;
@@ -64,7 +65,7 @@ class CocoResults {
     Check(any, "--annotations {}: none of its categories is a label of the model", annotations);
   }
 
-  // Boxes of classes that the annotations do not have are left out: COCO's evaluation does not count them.
+  // Boxes of classes that the annotations lack are left out: COCO's evaluation does not count them.
   void Add(std::size_t image, const std::vector<DetectedObject>& found) {
     for (const auto& [label, score, box, label_id] : found) {
       const std::optional<std::int64_t> category = categories_[static_cast<std::size_t>(label_id)];
@@ -84,11 +85,11 @@ class CocoResults {
   void Write(const std::string& path) && {
     WriteFile(path, Json(std::move(results_)).Line() + "\n");
     if (left_out_ > 0)
-      Note("{}: {} boxes are left out, whose labels are not among the categories of the annotations", path, left_out_);
+      Note("{}: {} boxes are left out: their labels are not among the categories of the annotations", path, left_out_);
   }
 
  private:
-  std::vector<std::int64_t> images_;                     // the id of each source
+  std::vector<std::int64_t> images_;                     // the id of each image
   std::vector<std::optional<std::int64_t>> categories_;  // the id of each label
   Json::Array results_;
   std::int64_t left_out_ = 0;
@@ -114,7 +115,7 @@ std::vector<FoundBox> BoxesOf(const std::vector<DetectedObject>& found) {
 }
 
 void Run(const Options& options) {
-  CheckKind<DetectionModel>(options.folder);  // before the images are listed
+  CheckKind<DetectionModel>(options.folder);  // must precede the list of images
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageOutputs drawings = OutputsOf("--out", options.out, sources, {".png", ".svg", ".pdf"});
   PrepareOutputs({drawings}, {{"--coco", options.coco}}, sources, {options.folder, options.annotations});
@@ -127,7 +128,7 @@ void Run(const Options& options) {
     CheckWritable(options.coco);
   }
 
-  // Standard input is read but once; other images are read again to be drawn.
+  // Standard input can be read only once. Other images are read again to be drawn.
   std::optional<Image> only;
   const auto fit = [&](const Image& image) {
     if (sources.size() == 1 && !drawings.paths.empty()) only = image;
@@ -159,33 +160,33 @@ void Add(Command& program) {
   command.Add("DIR", options.folder, "Folder of a DETR").Required().Model();
   command.Add("FILE", options.inputs,
               "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
-  command.Add("--threshold", options.threshold, "Only boxes with a score above this; 0 for COCO's evaluation [0.5]")
+  command
+      .Add("--threshold", options.threshold, "Print only boxes with a score above this; 0 for COCO's evaluation [0.5]")
       .Check(NumberFrom(0, 1))
       .Type("P");
   command
       .Add("--out", options.out,
-           "Draw the boxes on the image (.png, .svg or .pdf), or on each image into a folder as PNG")
+           "Draw the boxes on the image to this file (.png, .svg or .pdf), or on each image as PNG into this folder")
       .Check(NotEmpty())
       .Type("FILE|DIR");
   command.Add("--json", options.json, "Print one JSON object per image");
-  Option& coco = command.Add("--coco", options.coco, "Also write the boxes to this file, in COCO's results format")
+  Option& coco = command.Add("--coco", options.coco, "Write the boxes to this file, too, in COCO's results format")
                      .Check(NotEmpty())
                      .Type("FILE");
-  Option& annotations = command
-                            .Add("--annotations", options.annotations,
-                                 "JSON file in COCO's format whose ids of images and classes --coco uses")
-                            .Check(NotEmpty())
-                            .Type("FILE");
+  Option& annotations =
+      command
+          .Add("--annotations", options.annotations, "COCO's annotations, whose ids of images and classes --coco uses")
+          .Check(NotEmpty())
+          .Type("FILE");
   coco.Needs(annotations);
   annotations.Needs(coco);
   AddMostPixels(command);
   AddSkipErrors(command, options, ReadBy::image);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nPrints a line for each box, by descending score for each image: PATH, LABEL, SCORE, LEFT, TOP, RIGHT, "
-      "BOTTOM, with\ntabs between them, in pixels of the original image, from its upper left corner. An image's "
-      "boxes do not depend on\n"
-      "the images beside it.\n\n"
+      "\nEach line of the output is a box: PATH, LABEL, SCORE, LEFT, TOP, RIGHT and BOTTOM, separated by tabs. "
+      "Boxes of an image are sorted by descending score. Coordinates are pixels of the original image from its "
+      "upper left corner. The boxes do not depend on other images of a batch.\n\n"
       "Examples:\n"
       "  headlight detect detr-resnet-50 street.jpg\n"
       "  headlight detect detr-resnet-50 street.jpg --threshold 0.8 --out boxes.png\n"

@@ -1,4 +1,4 @@
-// headlight draw: images from texts by a DALL-E or DALL-E mini.
+// headlight draw: generates images from texts with a DALL-E or DALL-E mini.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@
 namespace headlight::draw {
 namespace {
 
-constexpr std::size_t kAtOnce = 256;  // drawings in memory
+constexpr std::size_t kAtOnce = 256;  // images in memory
 
 struct Options : SheetOptions {
   std::string folder, image, reranker, file;
@@ -38,9 +38,9 @@ struct Options : SheetOptions {
   std::optional<Compute> compute;
   TextToImageOptions draw;
 
-  // Drawings of a text, of which `n_best` are written.
+  // Images that are generated for a text, of which `n_best` are written.
   std::int64_t drawn() const { return best_of.value_or(n_best); }
-  // A sheet of all drawings, rather than a folder with a file for each.
+  // Whether --out is a sheet of all images, instead of a folder with a file for each.
   bool sheet() const { return std::filesystem::path(out).has_extension(); }
 };
 
@@ -55,22 +55,22 @@ std::vector<std::string> TextsOf(const Options& options) {
   return texts;
 }
 
-// "text 2", or "captions.txt: line 1", for errors.
+// The name of a text in errors: "text 2" or "captions.txt: line 1".
 std::string NameOf(const Options& options, std::size_t text) {
   const std::size_t given = options.texts.size();
   return text < given ? fmt::format("text {}", text + 1) : fmt::format("{}: line {}", options.file, text - given + 1);
 }
 
-// A CLIP that reads all texts: nothing is drawn that could not be ranked.
+// Loads the CLIP and checks that it reads all texts, before any image is generated.
 ImageTextEmbedder LoadRanker(const Options& options, const std::vector<std::string>& texts) {
   ImageTextEmbedder ranker = Loaded([&] { return ImageTextEmbedder::Load(options.reranker); });
   Check(ranker.reads_texts() && ranker.reads_images(),
-        "--reranker {}: a model with towers for texts and for images is needed", options.reranker);
+        "--reranker {}: a CLIP or SigLIP with towers for texts and images is needed", options.reranker);
   ranker.EmbedTexts(texts, {.name_of = [&](std::size_t text) { return "--reranker: " + NameOf(options, text); }});
   return ranker;
 }
 
-// The drawings of a text to keep: as they were drawn, or the best of them, the best first.
+// The images of a text that are kept: all, or with a reranker the best, in descending order.
 std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageTextEmbedder>& ranker,
                               const std::string& text, std::span<const GeneratedImage> drawings) {
   if (ranker) {
@@ -83,7 +83,7 @@ std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageT
   return all;
 }
 
-// In the folder --out, by the text's number, and where there are several of a text by its place among them.
+// The path in the folder --out: the number of the text and, if it has several images, that of the image.
 std::string PathOf(const Options& options, std::size_t text, std::size_t place) {
   const std::string of_text = fmt::format("{}/{}", options.out, text + 1);
   return of_text + (options.n_best > 1 ? fmt::format("-{}.png", place + 1) : ".png");
@@ -105,14 +105,14 @@ void CheckOutput(const Options& options, std::size_t texts) {
 
 void Run(const Options& options) {
   Check(!options.texts.empty() || !options.file.empty(), "TEXT or --file FILE is required");
-  Check(options.n_best <= options.drawn(), "--n-best {}: of each text --best-of {} are drawn", options.n_best,
+  Check(options.n_best <= options.drawn(), "--n-best {}: must be at most --best-of, {}", options.n_best,
         options.drawn());
   const std::vector<std::string> texts = TextsOf(options);
   CheckOutput(options, texts.size());
   const TextToImage drawer = Loaded([&] { return TextToImage::Load(options.folder, {.compute = options.compute}); });
   Check(!options.keep_rows || *options.keep_rows < drawer.rows(),
-        "--keep-rows {}: an image has {} rows of codes, of which at least one is drawn", options.keep_rows.value_or(0),
-        drawer.rows());
+        "--keep-rows {}: an image has {} rows of codes, of which at least one must be generated",
+        options.keep_rows.value_or(0), drawer.rows());
   for (std::size_t i = 0; i < texts.size(); ++i) drawer.CheckText(texts[i], NameOf(options, i));
   std::optional<ImageSheet> sheet;
   const bool folder = !options.out.empty() && !options.sheet();
@@ -127,9 +127,9 @@ void Run(const Options& options) {
     CheckWritable(PathOf(options, 0, 0));
   }
 
-  // Texts are drawn some at a time, each group's images written before the next.
+  // Texts are processed in groups. The images of a group are written before the next begins.
   const auto count = static_cast<std::size_t>(options.drawn()), at_once = std::max<std::size_t>(1, kAtOnce / count);
-  Progress progress("images drawn");
+  Progress progress("images generated");
   std::vector<Image> on_sheet;
   for (std::size_t first = 0; first < texts.size(); first += at_once) {
     const auto some = std::span(texts).subspan(first, std::min(at_once, texts.size() - first));
@@ -166,46 +166,44 @@ void Run(const Options& options) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] = NewCommand(program, "draw", "Draw images from texts with a DALL-E", Run);
+  const auto [command, options] = NewCommand(program, "draw", "Generate images from texts with a DALL-E", Run);
   AddFolder(command, options.folder,
-            "Folder of a DALL-E or DALL-E mini, with its discrete VAE or VQGAN in the folder vae");
-  command.Add("TEXT", options.texts, "Text to draw; several are drawn one after another").Check(NotEmpty());
+            "Folder of a DALL-E or DALL-E mini, with its discrete VAE or VQGAN in its folder vae");
+  command.Add("TEXT", options.texts, "Description of the image; may be repeated").Check(NotEmpty());
   command.AddFile("--file", options.file,
-                  "Draw each text of this file, too: a line or a record each (see --format); - is standard input",
-                  "FILE");
+                  "File of further texts, one per line or record (see --format); - is standard input", "FILE");
   Describe(command, options.source);
   Option& out = command.AddFile("--out", options.out,
-                                "PNG file to write: the image, or a sheet of all; or a folder, in which the text's "
-                                "number names a file for each drawing, as in 7.png, or 7-1.png and 7-2.png",
+                                "PNG file for the image or a sheet of all images; or a folder, in which the text's "
+                                "number names each file, as in 7.png, or 7-1.png and 7-2.png",
                                 "FILE|DIR");
   Option& image = command.AddFile(
       "--image", options.image,
-      "Complete this image, of which the upper half stays: a file, or of an IDX file one by its number, as in "
+      "Complete this image below its upper half: a file, or an image of an IDX file by its number, as in "
       "t10k-images-idx3-ubyte#7; - is standard input");
-  command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of codes to keep of it [half of the image's]")
-      .Needs(image);
-  command.Add("--n-best", options.n_best, Between(1, 10'000), "Draw N images of each text").ShowDefault();
+  command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of codes of the image to keep [half]").Needs(image);
+  command.Add("--n-best", options.n_best, Between(1, 10'000), "Write N images of each text").ShowDefault();
   Option& reranker = command
                          .Add("--reranker", options.reranker,
-                              "Order the images of each text by their similarity to it in this CLIP or SigLIP, the "
+                              "Folder of a CLIP or SigLIP that sorts the images of each text by similarity to it, the "
                               "best first")
                          .Type("DIR")
                          .Check(ExistingFolder());
   command
       .Add("--best-of", options.best_of, Between(1, 10'000),
-           "Draw N images of each text, and keep the --n-best that are most similar to it [--n-best]")
+           "Generate N images of each text, of which the --n-best most similar ones are kept [--n-best]")
       .Needs(reranker);
   command
       .Add("--columns", options.columns, Between(1, 10'000),
-           "Columns of the sheet [as many as rows; of several texts those of one]")
+           "Columns of the sheet [as many as rows; with several texts --n-best]")
       .Needs(out);
   command.Add("--temperature", options.draw.temperature, NumberAbove(0), "Divide the logits by X before sampling")
       .ShowDefault();
   command
       .Add("--guidance", options.draw.guidance, NumberFrom(0, 100),
-           "Scale of classifier-free guidance, for a model trained with --drop-text: 16 is usual for a DALL-E mini, "
+           "Scale of classifier-free guidance, for a model trained with --drop-text; 16 is usual for a DALL-E mini, "
            "and 1 "
-           "is none; takes twice the time")
+           "is none")
       .ShowDefault();
   command.Add("--top-k", options.draw.top_k, AtLeast(0), "Sample from the N most probable codes; 0: from all")
       .ShowDefault();
@@ -215,13 +213,12 @@ void Add(Command& program) {
       .ShowDefault();
   command.Add("--seed", options.draw.seed, Seed(), "Random seed of the sampling").ShowDefault();
   command.Add("--json", options.json,
-              "Print one JSON object per image: text, drawing (from 1), codes, with a folder image (its "
-              "path), with --reranker score");
+              "Print one JSON object per image: text, drawing (from 1), codes; with a folder image (its "
+              "path); with --reranker score");
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nThe same seed draws the same images; an image does not depend on the others of the call. Texts are those "
-      "that\n"
-      "the model was trained on: `headlight train text-to-image` makes one.\n\n"
+      "\nThe same seed gives the same images, and an image does not depend on the others. Texts must resemble "
+      "those that the model was trained on. `headlight train text-to-image` trains a model.\n\n"
       "Examples:\n"
       "  headlight draw shapes 'a red circle left of a blue square' --out new.png\n"
       "  headlight draw shapes 'a red circle' 'a blue square' --n-best 8 --temperature 0.9 --seed 7 --out sheet.png\n"

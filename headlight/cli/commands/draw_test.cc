@@ -60,7 +60,7 @@ TEST_F(Draw, WritesAnImageOrASheet) {
 TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
   const std::string lines = files.File("texts.txt"), drawn = files.File("drawn");
   std::vector<std::string> many;
-  for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);  // more than are drawn at a time
+  for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);  // more than one group
   WriteFile(lines, fmt::format("{}\n", fmt::join(std::span(many).subspan(1), "\n")));
   const auto drawings = TextToImage::Load(model).Generate(many, {.count = 3, .seed = 2});
   const Outcome outcome =
@@ -198,7 +198,7 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
 
   const std::string int8 = files.File("int8");
   for (int i = 0; i < 2; ++i)
-    MustRun({"convert", model, "--out", int8, "--overwrite", "--compute", "int8"});  // and in its place
+    MustRun({"convert", model, "--out", int8, "--overwrite", "--compute", "int8"});  // in place
   EXPECT_EQ(TextToImage::Load(int8).Generate(texts[0])[0].codes,
             TextToImage::Load(model, {.compute = Compute::int8}).Generate(texts[0])[0].codes);
   WriteFile(int8 + "/vae/notes", "mine");
@@ -230,7 +230,7 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
   EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, "--out", run}), HasSubstr("its sides must be multiples"));
 }
 
-// A text that an encoder reads, and a coder that only decodes.
+// Its texts are read by an encoder, and its coder only decodes.
 TEST_F(Draw, RunsADalleMini) {
   const std::string mini = HEADLIGHT_SOURCE_DIR "/tests/testdata/dalle/dalle_mini", image = files.File("a.png");
   const std::vector<std::string> words = {"a dog runs", "children play"};
@@ -261,9 +261,9 @@ TEST_F(Draw, RunsADalleMini) {
   EXPECT_EQ(outputs.At("cross_attentions.2").shape, (Shape{2, 2, 3, 9}));
   EXPECT_FALSE(outputs.contains("text_logits"));
   const std::vector<float> cross = outputs.Read("cross_attentions.0").ToVector<float>();
-  EXPECT_GT(cross[4], 0);              // the end of the longer text,
-  EXPECT_EQ(cross[5], 0);              // its padding,
-  EXPECT_EQ(cross[2 * 3 * 9 + 3], 0);  // and that of the shorter one
+  EXPECT_GT(cross[4], 0);              // the end of the longer text
+  EXPECT_EQ(cross[5], 0);              // its padding
+  EXPECT_EQ(cross[2 * 3 * 9 + 3], 0);  // the padding of the shorter text
   EXPECT_GT(cross[2 * 3 * 9 + 2], 0);
 
   const auto look = [&](const std::string& kind, const std::string& name) {
@@ -273,12 +273,12 @@ TEST_F(Draw, RunsADalleMini) {
     return outcome.err;
   };
   EXPECT_THAT(look("cross", "cross.svg"), HasSubstr("3 attentions of 7 source and 16 target tokens"));
-  EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // which is that of a text
+  EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // of the text
   EXPECT_THAT(look("decoder", "decoder.svg"), HasSubstr("3 attentions"));
   EXPECT_THAT(look("rollout", "rollout.html"), HasSubstr("2 attentions"));
   MustRun({"look", mini, "--text", words[0], "--out", files.File("all.html")});
   const std::string page = ReadFile(files.File("all.html"));
-  EXPECT_LT(page.find(R"("kind":"cross")"), page.find(R"("kind":"decoder")"));  // which is shown first
+  EXPECT_LT(page.find(R"("kind":"cross")"), page.find(R"("kind":"decoder")"));  // shown first
   EXPECT_NE(page.find(R"("kind":"decoder")"), page.npos);
 }
 
@@ -293,7 +293,7 @@ TEST_F(Draw, IsEvaluated) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return JsonView(ParseJson(outcome.out, "evaluate"), "evaluate");
   };
-  // Of an image with its text: the mean negative log-probability of its codes, by the raw model.
+  // The mean negative log-probability of an image's codes given its text, computed with the raw model.
   const TextToImage drawer = TextToImage::Load(model);
   const JsonView of_pairs = evaluated(model, list);
   EXPECT_EQ(of_pairs["images"].Integer(), 2);
@@ -318,7 +318,7 @@ TEST_F(Draw, IsEvaluated) {
   }
   EXPECT_NEAR(of_pairs["image_loss"].Number(), expected, 1e-4);
 
-  // Of a coder: what an image has lost when it comes back.
+  // The reconstruction error of a coder.
   const JsonView of_coder = evaluated(model + "/vae", photos);
   std::set<std::int32_t> used;
   for (const Image& image : {Pattern(8, 8), Pattern(20, 9)})

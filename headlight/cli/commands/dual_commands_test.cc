@@ -1,4 +1,4 @@
-// The commands on a model of two towers: info, embed, classify, look, forward and convert; and search.
+// Commands with a model of two towers: info, embed, classify, look, forward, convert and search.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ TEST_F(DualCommands, EmbedImagesAndTextsIntoOneSpace) {
   const float first = embedder.EmbedTexts({"A dog runs."}).vectors.ToVector<float>()[0];
   EXPECT_THAT(lines[0], StartsWith(fmt::format("[{},", first)));
   EXPECT_EQ(std::ranges::count(lines[0], ','), 9);
-  // A text finds images, and an image finds texts and itself.
+  // A query may be a text or an image.
   const std::vector<std::string> found = Lines(RunProgram({"embed", model, photos, "--search", "A dog runs."}).out);
   ASSERT_EQ(found.size(), 2U);
   const std::vector<std::string> own =
@@ -159,13 +159,13 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
   EXPECT_EQ(first["text"].String(), "two cats");
   EXPECT_NEAR(first["score"].Number(), 1, 1e-5);
 
-  // An image that has changed is embedded again.
+  // A changed image is embedded again.
   std::filesystem::copy(kImages + "rgb.jpg", photos + "/b.jpg", std::filesystem::copy_options::overwrite_existing);
   EXPECT_LT(std::stod(RunProgram({"search", index, photos + "/b.jpg", "--top-k", "1"}).out), 0.99999);
   MustRun({"embed", model, photos, "--index", index});
   EXPECT_THAT(RunProgram({"search", index, photos + "/b.jpg", "--top-k", "1"}).out, StartsWith("1.0000\t"));
 
-  // A page, also where an image is gone.
+  // A page is written even if an image is gone.
   std::filesystem::remove(photos + "/a.png");
   const Outcome paged = RunProgram({"search", index, "two <cats>", "--out", page});
   EXPECT_EQ(paged.exit_code, 0) << paged.err;
@@ -173,14 +173,14 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
               AllOf(HasSubstr("two &lt;cats&gt;"), HasSubstr("data:image/png;base64,"), HasSubstr("a.png")));
   EXPECT_THAT(paged.err, HasSubstr("a.png"));
 
-  // An update of its folder removes it; one of a file or of another folder does not.
+  // An update of the folder removes its missing images; that of a file or of another folder does not.
   EXPECT_THAT(RunProgram({"embed", model, photos + "/b.jpg", "--index", index}).err, HasSubstr("index: 5 items"));
   const Outcome updated = RunProgram({"embed", model, photos, "--index", index});
   EXPECT_THAT(updated.err, HasSubstr("index: 1 item removed: the"));
   EXPECT_THAT(updated.err, HasSubstr("index: 4 items"));
   EXPECT_THAT(RunProgram({"search", index, "two cats"}).out, testing::Not(HasSubstr("a.png")));
 
-  // So does one of a folder that is empty or gone, but only if the index has images of it.
+  // A folder may be empty or gone if the index has images of it.
   std::filesystem::remove(photos + "/b.jpg");
   const Outcome emptied = RunProgram({"embed", model, photos, "--index", index});
   EXPECT_EQ(emptied.exit_code, 0) << emptied.err;
@@ -207,7 +207,7 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
     more.insert(more.begin(), search.begin(), search.end());
     return more;
   };
-  // The same as in the index that it was made of, by name or by number.
+  // The results equal those of the index that it was made from, by name or by number.
   const std::string own = RunProgram({"search", index, "two cats"}).out;
   EXPECT_EQ(RunProgram(with({"--names", names})).out, own);
   const std::vector<std::string> rows = Lines(written.out), numbers = Lines(RunProgram(search).out);
@@ -248,7 +248,7 @@ TEST_F(DualCommands, SearchRefusesOtherModelsAndOtherFolders) {
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", photos}), HasSubstr("is not empty"));
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", index, "--search", "a"}), HasSubstr("--index"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "-", "--index", index}), HasSubstr("--index"));
-  // The same model elsewhere is named; another one is refused.
+  // --model names another copy of the model. Another model is refused.
   std::filesystem::rename(model, folder.File("moved"));
   EXPECT_THAT(RefusalOf({"search", index, "a"}), HasSubstr(model));
   EXPECT_EQ(RunProgram({"search", index, "two cats", "--model", folder.File("moved"), "--top-k", "1"}).out,
@@ -279,7 +279,7 @@ TEST_F(DualCommands, ConvertMakesASmallerModelThatComputesTheSame) {
   }
 }
 
-// Against the golden of Transformers (tools/make_clip_goldens.py).
+// The outputs equal those of Transformers (tools/make_clip_goldens.py).
 TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   const Safetensors golden(kClip + "/golden.safetensors");
   const Tensor pixels = golden.Read("pixel_values"), ids = golden.Read("input_ids", DType::int32),
@@ -330,7 +330,7 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   WriteSafetensors(in, {Stored("input_ids", ids), Stored("attention_mask", mask)});
   MustRun({"forward", kClip, in, "--out", out});
   EXPECT_FALSE(Safetensors(out).contains("logits_per_text"));
-  // A model of one tower alone has Transformers' names without the tower's.
+  // A model of one tower has Transformers' names without a prefix.
   const std::vector<float> of_both = Safetensors(out).Read("text_last_hidden_state").ToVector<float>();
   MustRun({"forward", kClip + "_text", in, "--out", out});
   const Safetensors text(out);

@@ -1,4 +1,4 @@
-// headlight embed: vectors of texts or images, and search by cosine similarity.
+// headlight embed: embeds texts or images as vectors, and searches them.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct Options : LineOptions {
   const Option* most_pixels = nullptr;
 };
 
-// NumPy's format, version 1.0: magic bytes, the length of a header with type and shape, the header, the numbers.
+// NumPy's format, version 1.0: magic bytes, the length of the header, the header with type and shape, the numbers.
 std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_t columns) {
   std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
   constexpr std::size_t before = 10, alignment = 64;
@@ -58,14 +58,14 @@ std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_
   return file;
 }
 
-// A line, or an image's name.
+// The text of a line, or the name of an image.
 struct Found {
   double score;
   std::int64_t place;  // from 0
   std::string text;
 };
 
-// Only the best are kept, the first of equals before others.
+// Keeps only the best. Of equal scores the first is better.
 void KeepBest(std::vector<Found>& found, std::int64_t top) {
   const auto best = found.begin() + std::min<std::ptrdiff_t>(top, std::ssize(found));
   std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
@@ -78,7 +78,7 @@ std::string Numbers(const float* vector, std::int64_t columns) {
   return fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
 }
 
-// The part's vectors in a row, which become those of all where ranks share the work, on the first rank.
+// The vectors of this rank, consecutively; on the first rank finally those of all ranks.
 void GatherVectors(std::vector<float>& all) {
   if (JoinedRanks() == nullptr) return;
   SendParts(
@@ -90,7 +90,7 @@ void GatherVectors(std::vector<float>& all) {
       });
 }
 
-// Where the vectors of a run go: into an index, beside a query, or into a file; otherwise they are printed.
+// The output of vectors: an index, a search, a file, or standard output.
 class Vectors {
  public:
   Vectors(const Options& options, const FolderEmbedder& embedder)
@@ -102,8 +102,8 @@ class Vectors {
   bool has_query() const { return !query_.empty(); }
   OutputIndex* index() { return index_ ? &*index_ : nullptr; }
 
-  // False if the vector is to be printed. Places are those among all lines or images, from 0, and ascend; `item` makes
-  // what an index has.
+  // Returns false if the vector must be printed. `place`: the position among all lines or images, from 0, in ascending
+  // order. `item` returns the item of an index.
   template <typename Item>
   bool Take(std::int64_t place, const std::string& text, const float* vector, const Item& item) {
     const std::span<const float> numbers(vector, static_cast<std::size_t>(columns_));
@@ -122,7 +122,7 @@ class Vectors {
   }
   void EndBatch() { KeepBest(found_, options_.top); }
 
-  // Of the places [begin, end), and prints what a search has found.
+  // Completes the output of the positions [begin, end), and prints the results of a search.
   void Finish(std::int64_t begin, std::int64_t end, const std::function<std::string(const Found&)>& row) {
     for (const Found& one : found_) WriteResult(row(one));
     if (index_) return index_->Finish();
@@ -135,7 +135,7 @@ class Vectors {
   }
 
  private:
-  static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();  // of what cannot be processed
+  static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();  // for inputs with errors
 
   void PadTo(std::int64_t place) { rows_.resize(static_cast<std::size_t>((place - *first_) * columns_), kNone); }
 
@@ -144,8 +144,8 @@ class Vectors {
   Similarity similarity_;
   std::vector<float> query_;
   std::optional<OutputIndex> index_;
-  std::vector<float> rows_;            // of --out, in a row,
-  std::optional<std::int64_t> first_;  // and the place of the first
+  std::vector<float> rows_;            // of --out, consecutively
+  std::optional<std::int64_t> first_;  // the position of the first row
   std::vector<Found> found_;
 };
 
@@ -163,7 +163,7 @@ void EmbedTexts(Options options) {
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed(batch.lines.size());
     std::vector<std::string> lines;
-    std::vector<std::size_t> places;  // of them in the batch
+    std::vector<std::size_t> places;  // their positions in the batch
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
       if (to.index() != nullptr && to.index()->Has({batch.lines[i]})) continue;
       lines.push_back(batch.lines[i]);
@@ -203,7 +203,7 @@ void EmbedTexts(Options options) {
   });
 }
 
-// An image's file as an index has it.
+// The item of an index for an image's file.
 IndexItem ItemOf(const ImageSource& source) {
   std::error_code ignored;
   const auto size = std::filesystem::file_size(source.path, ignored);
@@ -212,7 +212,7 @@ IndexItem ItemOf(const ImageSource& source) {
           std::chrono::duration_cast<std::chrono::milliseconds>(time).count()};
 }
 
-// The same images on all ranks: those that the first one finds in the index.
+// The items that the first rank finds in the index, on all ranks.
 void LeaveOutKnown(const OutputIndex& index, std::vector<ImageSource>& sources) {
   std::string known;
   for (const ImageSource& source : sources) known += index.Has(ItemOf(source)) ? '1' : '0';
@@ -222,19 +222,19 @@ void LeaveOutKnown(const OutputIndex& index, std::vector<ImageSource>& sources) 
   std::erase_if(sources, [&](const ImageSource&) { return known[next++] == '1'; });
 }
 
-// Indexes among the inputs, as shards have written them, into one.
+// Merges the indexes of shards into one.
 void MergeIndexes(const Options& options) {
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
   OutputIndex index(options.folder, options.index, options.faiss, embedder.dimension);
   for (const std::string& input : options.inputs) {
-    Check(HasIndex(input), "{}: is no index; indexes are added to --index alone, without texts or images", input);
+    Check(HasIndex(input), "{}: is no index; indexes cannot be merged together with texts or images", input);
     index.AddFrom(input);
   }
   index.Finish();
 }
 
 void EmbedImages(const Options& options) {
-  // A folder of an index may be missing, and its images are then removed. Otherwise images are listed before the model
+  // With an index, folders may be missing, and their images are removed. Otherwise images are listed before the model
   // is loaded.
   const bool updates = !options.index.empty() && HasIndex(options.index);
   std::vector<ImageSource> sources;
@@ -242,7 +242,7 @@ void EmbedImages(const Options& options) {
   if (!options.out.empty()) CheckNoImage("--out", options.out, sources);
   if (!options.index.empty())
     Check(!options.inputs.empty() && std::ranges::find(options.inputs, "-") == options.inputs.end(),
-          "--index: an image from standard input has no name by which a search could give it");
+          "--index: an image from standard input has no name for the index");
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
   Vectors to(options, embedder);
   if (updates) {
@@ -293,7 +293,7 @@ void Run(const Options& options) {
         options.folder);
   Check(
       options.pooling != EmbedPooling::none || (options.out.empty() && options.search.empty() && options.index.empty()),
-      "--pool none gives a vector for each residue; --out, --search and --index take one for each sequence");
+      "--pool none gives a vector for each residue; --out, --search and --index need one for each sequence");
   Check(images || !options.most_pixels->given(), "{}: --most-pixels is for images, and this model reads texts",
         options.folder);
   Options own = options;
@@ -315,45 +315,46 @@ void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "embed", "Embed texts or images as vectors, or search them by cosine similarity", Run);
   AddFolder(command, options.folder,
-            "Folder of an encoder of texts, such as BERT, from sentence-transformers or not, of images, such as "
-            "DINO, or of both, such as CLIP");
+            "Folder of an encoder of texts, such as a BERT or one of sentence-transformers, of images, such as "
+            "a DINO, or of both, such as a CLIP");
   command.Add("FILE", options.inputs,
-              "Texts, one per line or as records (see --format), plain or gzip, of an ESM also FASTA; or "
+              "Texts, one per line or as records (see --format), plain or gzip; for an ESM also FASTA; or "
               "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of "
-              "images, patterns; with --index also folders of indexes, as each shard writes one. - is standard "
+              "images, patterns; with --index also indexes of shards; - is standard "
               "input [-]");
-  Option& out = command.AddFile(
-      "--out", options.out,
-      "Write the vectors to this NumPy file, a row per line or image, instead of printing each as a JSON "
-      "array (an image's after its path and a tab); the paths are printed in the order of the rows",
-      "FILE.npy");
+  Option& out =
+      command.AddFile("--out", options.out,
+                      "Write the vectors to this NumPy file, a row per line or image, instead of printing JSON "
+                      "arrays; paths of images are printed in the order of the rows",
+                      "FILE.npy");
   Option& search =
       command
           .Add("--search", options.search,
-               "Print the lines nearest to this text, as SIMILARITY<tab>LINE<tab>TEXT, or the images nearest to the "
-               "image in this file, as SIMILARITY<tab>IMAGE; it is the cosine unless the model's files name "
+               "Print the lines nearest to this text, as SIMILARITY<tab>LINE<tab>TEXT, or the images nearest to this "
+               "image file, as SIMILARITY<tab>IMAGE; it is the cosine unless the model's files name "
                "another")
           .Check(NotEmpty())
           .Type("QUERY")
           .Excludes(out);
-  Option& index =
-      command
-          .Add("--index", options.index,
-               "Add the vectors with their names to this folder, which headlight search reads; what is there and "
-               "has not changed is left out, and images that are gone from the given folders are removed")
-          .Check(NotEmpty())
-          .Type("DIR")
-          .Excludes(out)
-          .Excludes(search);
+  Option& index = command
+                      .Add("--index", options.index,
+                           "Add the vectors to the index in this folder, for `headlight search`; unchanged items are "
+                           "skipped, and images that are gone from the given folders are removed")
+                      .Check(NotEmpty())
+                      .Type("DIR")
+                      .Excludes(out)
+                      .Excludes(search);
   command
       .AddFile(
           "--faiss", options.faiss,
-          "Write all vectors of --index, too, as an IndexFlatIP, which FAISS reads, and print their names in its order")
+          "Write all vectors of --index to this file, too, as FAISS's IndexFlatIP, and print their names in its order")
       .Needs(index);
-  command.Add("--top-k", options.top, AtLeast(1), "Lines or images that --search prints").ShowDefault().Needs(search);
+  command.Add("--top-k", options.top, AtLeast(1), "Number of lines or images that --search prints")
+      .ShowDefault()
+      .Needs(search);
   command
       .Add("--prompt-name", options.prompt_name,
-           "Put this prompt of the model's config_sentence_transformers.json before every text [the default prompt; "
+           "Prompt of config_sentence_transformers.json to put before every text [the default prompt; "
            "with --search and --index query and document]")
       .Check(NotEmpty())
       .Type("NAME")
@@ -362,26 +363,25 @@ void Add(Command& program) {
   AddTruncate(command, options);
   command
       .Add("--json", options.json,
-           "Print one JSON object per line: line and vector, or with --search line, text and score, the similarity; "
-           "of images image in the place of line and text")
+           "Print one JSON object per line: line and vector, or with --search line, text and score (the similarity); "
+           "for images image instead of line and text")
       .Excludes(out);
   AddChoice<EmbedPooling>(
       command, "--pool", options.pooling,
       {{"folder", EmbedPooling::folder}, {"residues", EmbedPooling::residues}, {"none", EmbedPooling::none}},
-      "How a protein's vector is made: as the folder says (its mean includes <cls> and <eos>), as the mean of its "
-      "residues alone, or not, so that each residue's vector is printed");
+      "Pooling of a protein: as the folder says (its mean includes <cls> and <eos>), the mean of the "
+      "residues only, or none, which prints a vector for each residue");
   options.most_pixels = &AddMostPixels(command);
   Describe(command, options.source);
   AddSkipErrors(command, options, ReadBy::either);
   AddShard(command, options.shard).Excludes(search);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nA folder of sentence-transformers says in modules.json how a text's vector is made of its tokens'; without "
-      "that\n"
-      "file it is their mean. An image's vector is the state of its class token after the last norm, or of a model\n"
-      "without one the mean of all states. A model of both, such as CLIP, takes folders and files that are named as\n"
-      "images are for images and others for texts. --search is then a text, or the path of an image: a query without\n"
-      "spaces that ends as an image's name is an image, which must exist.\n\n"
+      "\nA folder of sentence-transformers says in modules.json how a text's vector is pooled; the default is the "
+      "mean of its tokens. An image's vector is its class token after the last norm, or the mean of all states "
+      "if the model has no class token.\n\n"
+      "A model of texts and images, such as CLIP, reads inputs with an image's name as images, and folders, "
+      "too. A --search query without spaces that has an image's name must be an existing image.\n\n"
       "Examples:\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --out sentences.npy\n"
       "  headlight embed all-MiniLM-L6-v2 sentences.txt --search 'a dog on the beach' --top-k 3\n"

@@ -20,7 +20,7 @@ bool EmbedsImages(const std::string& folder, const std::vector<std::string>& inp
   const EmbedderInputs reads = EmbedderInputsOf(folder);
   if (!reads.images || !reads.texts) return reads.images;
   return !inputs.empty() && std::ranges::all_of(inputs, [&](const std::string& input) {
-    if (input == "-") return inputs.size() > 1;  // alone it is text
+    if (input == "-") return inputs.size() > 1;  // as the only input it is text
     std::error_code ignored;
     return std::filesystem::is_directory(input, ignored) || IsImagePath(input) || IsIdxPath(input) ||
            !std::filesystem::exists(input, ignored);
@@ -37,7 +37,7 @@ std::vector<float> QueryVector(const FolderEmbedder& embedder, const std::string
   std::error_code ignored;
   Check(!texts || !images || !IsImagePath(query) || query.find(' ') != std::string::npos ||
             std::filesystem::exists(query, ignored),
-        "{}: there is no such image; a text to search for does not end as an image's name, or has spaces", query);
+        "{}: no such image; a query without spaces that has an image's name is read as an image", query);
   if (texts && !(images && IsImageQuery(query)))
     return embedder.texts({&query, 1}, {.pooling = pooling, .purpose = EmbedAs::query}).vectors.ToVector<float>();
   const Image image = embedder.fit(ReadOneImage(Input(query)));

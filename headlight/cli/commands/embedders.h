@@ -1,4 +1,4 @@
-// What embed and search have in common: inputs and queries that are texts, or names of images.
+// Inputs and queries of `embed` and `search`, which are texts or paths of images.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace headlight {
 
-/// Loads the folder's embedder and shows so.
+/// Loads the folder's embedder, with a progress line.
 FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> compute);
 
-/// The vector of a query: of an image if it is the path of one that the model reads, else of the text.
+/// The vector of a query: of the image if it is a path of one and the model reads images, else of the text.
 std::vector<float> QueryVector(const FolderEmbedder& embedder, const std::string& query,
                                EmbedPooling pooling = EmbedPooling::folder);
 
-/// True if the model of a folder would embed these inputs as images: it reads no texts, or it reads both and they are
-/// named as images or folders are.
+/// True if the model embeds these inputs as images: it reads only images, or it reads both and they are folders or have
+/// names of images.
 bool EmbedsImages(const std::string& folder, const std::vector<std::string>& inputs);
 
-/// True for a query that is the path of an image.
+/// True if a query is the path of an image.
 bool IsImageQuery(const std::string& query);
 
 }  // namespace headlight

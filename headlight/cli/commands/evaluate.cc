@@ -1,4 +1,4 @@
-// headlight evaluate: the scores of a model on a test set, by its task.
+// headlight evaluate: scores a model on a test set, by its task.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +20,7 @@ struct Options : Evaluation {
   std::string confusion_file;
 };
 
-// Before anything is read. The folder is one of the inputs if there are files to write.
+// Called before anything is read. If files are written, the model's folder is one of the inputs.
 void CheckOutputFiles(const Options& options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), options.train.begin(), options.train.end());
@@ -67,49 +67,27 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "evaluate", "Score a model on a test set, by its task", Run);
   command.Add("--json", options.json, "Print one JSON object");
   command.AddFile("--confusion", options.confusion_file,
-                  "Classes of images: draw the confusion matrix to this file (.png, .svg or .pdf)");
+                  "For classes of images: draw the confusion matrix to this file (.png, .svg or .pdf)");
   Describe(command, options);
   command.footer =
       "\nThe model determines the task and its scores:\n"
-      "  classes of texts      accuracy and macro F1, and precision, recall and F1 of each class; of several labels "
-      "for\n"
-      "                        each text micro and macro F1; of a regression Pearson's and Spearman's correlation\n"
-      "  classes of tokens     F1, precision and recall of spans, as conlleval and seqeval count, and accuracy\n"
-      "  answers               SQuAD's F1 and exact match\n"
-      "  masked words          accuracy on 15% of the tokens, the same ones each time, and bits per mask; with "
-      "--train\n                        also bits by the frequencies there, and by both neighbours (a trigram)\n"
-      "  language models       perplexity and bits per byte of texts, one a line; the token that ends a text is "
-      "counted\n"
-      "                        with --end only\n"
-      "  generators of images  bits per pixel of images, as the model reads them: in its size and colours\n"
-      "  classes of images   accuracy, macro F1, top-5 accuracy of more than five classes, precision, recall and "
-      "F1\n                        of each class, and the confusion matrix\n"
-      "  encoders of images  accuracy by --knn: the nearest by cosine vote, with the weight exp(cosine / 0.07); "
-      "and\n                        by --linear-probe: a logistic regression on standardized features, with "
-      "scikit-learn's\n                        penalty at C = 1\n"
-      "  images with texts   (CLIP, SigLIP) how many images find their own text first among 1,000, and texts "
-      "their\n                        own image (text_recall, image_recall), the mean of both, and how many find "
-      "it "
-      "among\n                        the first ten; with --zero-shot as classes of images\n"
-      "  captions              how many greedy captions are one of their image's word for word (exact), and their\n"
-      "                        BLEU against all captions of an image\n"
-      "  detectors             COCO's AP, at IoU 0.5:0.95, 0.5 and 0.75, and of small, medium and large objects, as\n  "
-      "                      pycocotools has them; FILE as `train detection` reads it\n"
-      "  questions, images   (ViLBERT) accuracy, also of each kind of question; question_accuracy and kind_accuracy\n"
-      "                        are those of the answer that is most frequent for the same question, or for its kind\n"
-      "  DALL-E                bits per code of images with texts, and the loss as in training\n"
-      "  coders of images    the peak signal-to-noise ratio of decoded images, in dB, and how many codes they "
-      "have\n"
-      "  structures            (AlphaFold, ESMFold) lDDT of the C alphas, TM-score, and the precision of the best "
-      "L/5\n                        contacts at least 24 residues apart (C betas within 8 angstrom); FILE as `train "
-      "folding`\n                        reads it. Baselines: contacts by the mutual information of alignments; with "
-      "--train the\n                        most typical of these chains, and their mean distances\n"
-      "  encoder and decoder   BLEU and chrF, or --metric, as sacreBLEU has them, or with --rouge ROUGE-1, -2, -L\n"
-      "                        and -Lsum as the rouge-score package has them; FILE holds pairs as `train\n"
-      "                        seq2seq` reads them\n"
-      "The loss is the mean negative log-probability (natural logarithm) of the right answers, without label smoothing "
-      "and\n"
-      "class weights; the perplexity is its exponential.\n\n"
+      "  classes of texts      accuracy, macro F1; with several labels micro F1; of a regression correlations\n"
+      "  classes of tokens     F1, precision and recall of spans, as in conlleval and seqeval\n"
+      "  answers               F1 and exact match of SQuAD\n"
+      "  masked words          accuracy and bits per mask\n"
+      "  language models       perplexity and bits per byte\n"
+      "  encoder and decoder   BLEU and chrF, or --metric; with --rouge ROUGE\n"
+      "  classes of images     accuracy, macro F1, top-5 accuracy, confusion matrix\n"
+      "  encoders of images    accuracy of k-NN (--knn) and of a linear probe (--linear-probe)\n"
+      "  images with texts     recall at 1 and 10 among 1,000; with --zero-shot as classes of images\n"
+      "  captions              exact matches and BLEU of greedy captions\n"
+      "  detectors             average precision of COCO\n"
+      "  questions, images     accuracy, also of each kind of question\n"
+      "  generators of images  bits per pixel; of a DALL-E bits per code\n"
+      "  coders of images      peak signal-to-noise ratio in dB\n"
+      "  structures            lDDT of the C alphas, TM-score, precision of contacts\n\n"
+      "The loss is the mean negative log-likelihood in nats, without label smoothing and class weights. The "
+      "perplexity is its exponential. The documentation of --json describes all scores.\n\n"
       "Examples:\n"
       "  headlight evaluate classifier test.tsv\n"
       "  headlight evaluate names eng.testb --json\n"

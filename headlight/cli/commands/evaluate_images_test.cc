@@ -19,8 +19,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A tiny ViT of cats, dogs and birds, and IDX files of grey images of 8 x 8: bright above (0), below (1) or nowhere
-// (2).
+// A tiny ViT with the classes cat, dog and bird, and IDX files of grey images of 8 x 8 pixels: bright in the upper half
+// (0), in the lower half (1) or nowhere (2).
 struct EvaluateImages : testing::Test {
   EvaluateImages() {
     std::filesystem::create_directory(model);

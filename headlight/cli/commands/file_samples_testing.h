@@ -1,4 +1,4 @@
-// Tiny valid files, and commands that read them: what the table of file_kinds_testing.h is made of.
+// Tiny valid files, and commands that read them, for the table of file_kinds_testing.h.
 #pragma once
 
 #include <filesystem>
@@ -22,13 +22,13 @@ using Make = std::function<void(const TemporaryFolder& folder)>;
 
 struct Kind {
   std::string name;
-  std::string file;  // that is mutated, in a folder where `make` writes the sample
+  std::string file;  // the mutated file, in the folder of the sample
   Form form = Form::binary;
-  Command command;  // "@a" is the path of a in that folder
+  Command command;  // "@a" stands for the path of a in that folder
   Make make;
   std::string input = {};  // standard input
-  bool changes = false;    // the command changes the folder
-  double share = 1;        // of the usual number of mutated files, for commands that take longer
+  bool changes = false;    // whether the command changes the folder
+  double share = 1;        // of the usual number of mutated files; less for slow commands
 };
 
 inline const std::string kRepository = HEADLIGHT_SOURCE_DIR "/";
@@ -59,7 +59,7 @@ inline Make Both(const Make& first, const Make& second) {
   };
 }
 
-// A folder "model", saved by one of the functions for tests.
+// A folder "model" that a function for tests saves.
 inline Make Saved(const std::function<void(const std::string&)>& save) {
   return [=](const TemporaryFolder& folder) {
     std::filesystem::create_directory(folder.File("model"));

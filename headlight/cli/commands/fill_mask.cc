@@ -1,4 +1,4 @@
-// headlight fill-mask: predictions for masked tokens.
+// headlight fill-mask: predicts masked tokens.
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,21 +55,21 @@ void Run(const Options& given) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked words", Run);
+  const auto [command, options] = NewCommand(program, "fill-mask", "Predict masked tokens", Run);
   AddFolder(command, options.folder, "Folder of an encoder with a masked-language-model head, such as BERT's");
   command.Add("FILE", options.input,
-              "Texts, one per line or as records (see --format), plain or gzip, of an ESM also FASTA; - is "
+              "Texts, one per line or as records (see --format), plain or gzip; for an ESM also FASTA; - is "
               "standard input [-]");
-  command.Add("--top-k", options.top, AtLeast(1), "Words per mask").ShowDefault();
+  command.Add("--top-k", options.top, AtLeast(1), "Tokens per mask").ShowDefault();
   command.Add("--json", options.json, "Print one JSON object per line of input");
   Describe(command, options.source);
   AddTruncate(command, options);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nThe mask is the tokenizer's mask token, such as [MASK] or <mask>. Prints "
-      "LINE<tab>MASK<tab>PROBABILITY<tab>WORD, the\n"
-      "best word first. Text without a mask, or without --truncate of more tokens than the model reads, is refused.\n\n"
+      "\nThe mask is the tokenizer's mask token, such as [MASK] or <mask>. Each line of the output is "
+      "LINE<tab>MASK<tab>PROBABILITY<tab>TOKEN, with the best token of a mask first. Text without a mask is an "
+      "error, and so is text of more tokens than the model reads, unless --truncate is given.\n\n"
       "Examples:\n"
       "  echo 'Paris is the [MASK] of France.' | headlight fill-mask bert-base-uncased\n"
       "  headlight fill-mask roberta-base texts.txt --top-k 1 --json";

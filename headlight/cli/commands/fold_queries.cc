@@ -34,14 +34,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Query {
-  std::string name;                     // of its files; of one that could not be read, none
-  std::string letters;                  // where it is known
-  std::vector<std::string> alignments;  // without them it is folded alone
-  std::string out;                      // the structure's file
+  std::string name;                     // of its files; empty if the query could not be read
+  std::string letters;                  // empty if not known yet
+  std::vector<std::string> alignments;  // may be empty
+  std::string out;                      // file of the structure
   std::string error = {};               // why it could not be read
 };
 
-// The first word of a header, as the name of files.
+// The first word of a header, as a name for files.
 std::string FileName(const std::string& header) {
   constexpr std::size_t kLongest = 200;
   std::string name = header.substr(0, std::min(header.find_first_of(" \t"), kLongest));
@@ -53,7 +53,7 @@ std::string FileName(const std::string& header) {
   return name;
 }
 
-// The name of a file without its folder and last ending.
+// The name of a file without its folder and last extension.
 std::string StemOf(const std::string& path) { return fs::path(path).stem().string(); }
 
 std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
@@ -63,8 +63,8 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
   std::set<std::string> names;
   FastaReader reader(Input(options.file));
   std::string error;
-  // The next sequence, or none after one that cannot be read. Where nothing can be read any more, the same error comes
-  // again.
+  // The next sequence, or none if it cannot be read. The same error again means that the rest of the file cannot be
+  // read.
   const auto next = [&]() -> std::optional<ProteinSequence> {
     while (true) {
       try {
@@ -92,7 +92,7 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
   return queries;
 }
 
-// The path of a file beside the structure's, of the prediction of that rank from 1.
+// The path of a file next to the structure's, for the prediction of a rank from 1.
 std::string Beside(const Query& query, std::size_t rank, std::string_view ending) {
   const fs::path path(query.out);
   const std::string stem = (path.parent_path() / path.stem()).string();
@@ -109,7 +109,7 @@ class QueryFolder {
  public:
   explicit QueryFolder(const FoldCommandOptions& options) : options_(options) {}
 
-  // The query's predictions, the best first.
+  // Predicts the structures of a query, and returns them with the best first.
   std::vector<Prediction> Predict(const Query& query, Progress& progress, const std::string& place) {
     std::vector<std::string> alignments = query.alignments;
     AlignmentTable table;
@@ -123,9 +123,9 @@ class QueryFolder {
       Note("{}: {} residues, {} rows, {} distinct, {} held", place, table.residues(), table.read, table.distinct,
            table.rows.size());
     }
-    constexpr std::int64_t kMostOfPdb = 9999;  // by their numbers
+    constexpr std::int64_t kMostOfPdb = 9999;  // the largest residue number
     Check(!query.out.ends_with(".pdb") || table.residues() <= kMostOfPdb,
-          "{}: PDB holds {} residues, not {}: mmCIF holds more", query.out, kMostOfPdb, table.residues());
+          "{}: PDB can hold {} residues, not {}; use mmCIF (.cif)", query.out, kMostOfPdb, table.residues());
     const std::vector<ProteinTemplate> templates = TemplatesOf(table);
     std::vector<Prediction> predictions;
     const std::int64_t runs = std::ssize(options_.models) * options_.num_seeds;
@@ -135,7 +135,7 @@ class QueryFolder {
       const bool reads = folder.model().plan().templates > 0;
       if (!reads && !templates.empty()) {
         Check(options_.models.size() > 1, "{}: this model reads no templates", model);
-        Note("{}: this model reads no templates, and folds without", model);
+        Note("{}: this model reads no templates and ignores them", model);
       }
       for (std::int64_t i = 0; i < options_.num_seeds; ++i) {
         const std::int64_t before = std::ssize(predictions);
@@ -151,7 +151,7 @@ class QueryFolder {
                                    .templates = reads ? templates : std::vector<ProteinTemplate>(),
                                    .tolerance = options_.tolerance,
                                    .progress = show});
-        Check(options_.rank != "ptm" || predicted.ptm, "{}: this model predicts no TM-score, by which to rank", model);
+        Check(options_.rank != "ptm" || predicted.ptm, "--rank ptm: {} predicts no TM-score", model);
         predictions.push_back({model, seed, std::move(predicted)});
         DropRepresentations(predictions);
       }
@@ -177,7 +177,7 @@ class QueryFolder {
     return options_.rank == "ptm" ? *prediction.predicted.ptm : prediction.predicted.mean_plddt;
   }
 
-  // Of predictions that will not be written; pairs take more memory than all else.
+  // Frees what will not be written. Pairs take more memory than anything else.
   void DropRepresentations(std::vector<Prediction>& predictions) const {
     if (options_.embeddings && options_.all) return;
     const auto best = std::ranges::max_element(predictions, {}, [&](const Prediction& one) { return ScoreOf(one); });
@@ -185,7 +185,7 @@ class QueryFolder {
       if (one != best || !options_.embeddings) one->predicted.single = one->predicted.pair = {};
   }
 
-  // Several models are loaded in turn for each query, which takes little of the time and their memory once.
+  // Several models are loaded one after another for each query. That takes little time, and the memory of one model.
   const class StructurePredictor& LoadedFrom(const std::string& model) {
     if (loaded_from_ != model) {
       loaded_.reset();
@@ -200,7 +200,7 @@ class QueryFolder {
   std::string loaded_from_;
 };
 
-// The structure's file appears last: where it is, the others are.
+// The structure's file is written last: if it exists, so do the others.
 void Write(const Query& query, std::size_t rank, Prediction& prediction, const FoldCommandOptions& options) {
   PredictedStructure& predicted = prediction.predicted;
   const std::string path = Beside(query, rank, fs::path(query.out).extension().string().substr(1));
@@ -251,7 +251,7 @@ std::string PredictionRow(const Query& query, std::size_t rank, const Prediction
                      predicted.ptm ? fmt::format("{:.4f}", *predicted.ptm) : "-");
 }
 
-// The files that may be written are checked first, so that nothing that is read is lost and nothing fails after hours.
+// Outputs are checked first, so that no input is overwritten and nothing fails after hours.
 void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& options) {
   std::vector<OutputFile> outputs;
   std::vector<std::string> inputs = options.models;
@@ -326,13 +326,13 @@ void FoldQueries(const FoldCommandOptions& options) {
     }
   }
   auto all = std::ssize(queries);
-  if (many) {  // under mpirun those of all ranks: a query that fails ends no other rank's work
+  if (many) {  // with mpirun of all ranks: a query that fails must not end the work of others
     all = SumOfShards(all);
     failed = SumOfShards(failed);
     found = SumOfShards(found);
     if (failed > 0) GatherResults();
   }
-  if (found > 0) Note("{} of {} queries had their structures in {} already", found, all, options.out);
+  if (found > 0) Note("{} of {} queries are skipped, which have structures in {}", found, all, options.out);
   Check(failed == 0, "{} of {} queries could not be folded", failed, all);
 }
 

@@ -94,7 +94,7 @@ TEST_F(FoldCommand, FoldsWithEsmFoldThatReadsNoAlignment) {
   EXPECT_THAT(refused.err, HasSubstr("this model reads no alignment"));
 }
 
-// Of two models and two seeds each, by either score.
+// Two models with two seeds each are ranked by either score.
 TEST_F(FoldCommand, RanksModelsAndSeeds) {
   for (const std::string rank : {"plddt", "ptm"}) {
     const Outcome outcome = Run({kPublished + "params_model_3_ptm.npz", "--msa", kAlignment, "--out", out,
@@ -168,7 +168,7 @@ TEST_F(FoldCommand, FoldsAShardOfTheQueries) {
               HasSubstr("--shard divides the sequences of"));
 }
 
-// The programs are scripts here, which write what theirs do.
+// Scripts stand in for the programs.
 TEST_F(FoldCommand, SearchesADatabase) {
   const std::string programs = folder.File("programs"), database = folder.File("db");
   fs::create_directory(programs);
@@ -198,7 +198,7 @@ TEST_F(FoldCommand, SearchesADatabase) {
   EXPECT_EQ(by_hhblits.out, expected) << by_hhblits.err;
   EXPECT_EQ(ReadFile(folder.File("query.a3m")), ReadFile(kAlignment));
 
-  // Each entry of its databases ends with a zero byte.
+  // Each entry of mmseqs2's databases ends with a zero byte.
   WriteFile(database + ".dbtype", "");
   script("mmseqs",
          "case $1 in createdb) cp \"$2\" \"$3\";; search) cp \"$2\" \"$4\";;\n"
@@ -212,7 +212,7 @@ TEST_F(FoldCommand, SearchesADatabase) {
   setenv("PATH", path.c_str(), 1);
 }
 
-// Two structures that are alike to the query, and how they are aligned to it.
+// Two structures that are similar to the query, and their alignment to it.
 struct TemplateSetting : FoldCommand {
   TemplateSetting() {
     WriteFile(first, WriteMmcif({"made", {MadeChain("GGKVLAEYSWGG", 1)}}));
@@ -251,7 +251,7 @@ TEST_F(TemplateSetting, TemplatesAreAlignedAndRead) {
   EXPECT_NE(plddt(by_rows), plddt(by_sequences));
   EXPECT_NE(plddt(by_rows), plddt(Fold(reads, {})));
 
-  // Of several models those that read none fold without.
+  // Models that read no templates ignore them if there are several models.
   const Outcome both = Fold(reads, {model, "--templates", first});
   ASSERT_EQ(both.exit_code, 0) << both.err;
   EXPECT_THAT(both.err, HasSubstr(model + ": this model reads no templates, and folds without"));

@@ -60,7 +60,7 @@ struct ForwardFolding : testing::Test {
       fill(float{});
     inputs[name] = both;
   }
-  // Of rows of cells, which letter each has, whether it has deletions, and how many.
+  // The letter of each cell, whether it has deletions, and their number.
   struct Extra {
     Tensor letters, has, deletions;
   };
@@ -113,7 +113,7 @@ TEST_F(ForwardFolding, GivesWhatOpenFoldDoes) {
   EXPECT_EQ(file.At("msa").shape, golden.At("msa").shape);
   EXPECT_EQ(file.At("masked_msa_logits").shape, golden.At("masked_msa_logits").shape);
   EXPECT_EQ(file.At("plddt").shape, (Shape{6}));
-  // Glycine has four atoms, CA the second in either order.
+  // Glycine has four atoms, and CA is the second in both orders.
   const Tensor mask = file.Read("final_atom_mask"), atoms = file.Read("final_atom_positions");
   const std::vector<float> known(mask.data<float>(), mask.data<float>() + 37);
   EXPECT_EQ(std::count(known.begin(), known.end(), 1.0F), 4);
@@ -213,8 +213,9 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
     const std::vector<std::int32_t> integers = file.Read(name, DType::int32).ToVector<std::int32_t>();
     return std::vector<float>(integers.begin(), integers.end());
   };
-  // The second chain's part of an output, whose shape is [blocks, batch, length, ...] where `axis` is 1, else [batch,
-  // length, ...] with one or two lengths.
+  // The second chain's part of an output. Its shape is [blocks, batch, length, ...] if `axis` is 1, else [batch,
+  // length,
+  // ...] with one or two lengths.
   const auto of_chain = [&](const std::string& name, std::int64_t axis, std::int64_t lengths) {
     const std::vector<float> all = numbers_of(outputs, name);
     const std::int64_t blocks = axis == 1 ? outputs.At(name).shape[0] : 1;

@@ -71,7 +71,7 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
                                mean = given.Read("logits").ToVector<float>();
       for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(mean[i], (one[i] + other[i]) / 2, 1e-6);
       EXPECT_NE(one, other);
-      // Each head reads its own token: the first the class token, the second the distillation token.
+      // The first head reads the class token, the second the distillation token.
       const Safetensors weights(FolderOf(name) + "/model.safetensors");
       const Tensor hidden = given.Read("last_hidden_state");
       for (const auto& [head, logits, token] :
@@ -122,7 +122,7 @@ TEST_F(ForwardImagesTest, GivesTheMapsOfAResnet) {
               testing::Pointwise(testing::FloatNear(1e-4F), golden.Read("use.logits").ToVector<float>()));
 }
 
-// The folders of tools/make_detector_goldens.py. What belongs to padding is not in their goldens, and 0 here.
+// The folders of tools/make_detector_goldens.py. Values at padding are 0 here, and missing in the goldens.
 TEST_F(ForwardImagesTest, GivesTheAnswersOfADetector) {
   for (const auto& [name, last] : {std::pair("detr", "1"), {"detr_padded", "1"}, {"detr_masks", "0"}}) {
     SCOPED_TRACE(name);
@@ -137,7 +137,7 @@ TEST_F(ForwardImagesTest, GivesTheAnswersOfADetector) {
     const auto compare = [&](const std::string& output, const std::string& expected) {
       std::vector<float> actual = given.Read(output).ToVector<float>(),
                          wanted = golden.Read(expected).ToVector<float>();
-      // Without the zeros of padding; of weights without those, too, that are 0 but for their rounding.
+      // Without the zeros of padding and, in attention weights, without values that are 0 up to rounding.
       const bool weights = output.find("attentions") != std::string::npos;
       if (weights || output == "encoder_last_hidden_state")
         for (std::vector<float>* numbers : {&actual, &wanted})

@@ -34,7 +34,7 @@ struct ForwardRegionsTest : testing::Test {
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
 };
 
-// The folders of tools/make_vilbert_goldens.py and its like. What belongs to padding is zero here, and anything there.
+// The folders of tools/make_vilbert_goldens.py and similar ones. Values at padding are 0 here, and arbitrary there.
 TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
   for (const char* name : {"vilbert/pretraining", "vilbert/tasks", "visual_bert/encoder", "visual_bert/pretraining",
                            "visual_bert/answers", "lxmert/encoder", "lxmert/pretraining", "lxmert/answers",
@@ -61,7 +61,7 @@ TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
       EXPECT_LT(zeros, actual.size() * 9 / 10) << output;  // relu makes some of a pooled state
       ++compared;
     }
-    // All of the golden but its inputs, its loss and its gradients.
+    // All outputs of the golden.
     std::size_t outputs = 0;
     for (const auto& [output, tensor] : golden.tensors())
       outputs += output != "loss" && !output.starts_with("gradient.") && !InputsOf(golden).contains(output) ? 1 : 0;
@@ -78,7 +78,7 @@ TEST_F(ForwardRegionsTest, ReadsWholePatchesAlone) {
     WriteInputs(inputs);
     return RefusalOf({"forward", model, in, "--out", out});
   };
-  // The pixels of two images of 16 x 12 that are seen.
+  // The mask of two images of 16 x 12 pixels.
   const auto mask = [](std::int64_t height, std::int64_t width, std::int64_t hidden) {
     const Tensor seen = Tensor::Zeros({2, 16, 12}, DType::int32);
     for (std::int64_t y = 0; y < 2 * 16; ++y)

@@ -132,7 +132,7 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-// Errors of layers, which know no file, name that of the inputs.
+// Errors of layers name the file of the inputs.
 TEST_F(ForwardTest, NamesTheInputs) {
   const Tensor padding = Tensor::From<std::int32_t>({0, 1, 2}, {1, 3});
   WriteSafetensors(in, {Stored("input_ids", padding)});
@@ -141,8 +141,8 @@ TEST_F(ForwardTest, NamesTheInputs) {
   EXPECT_THAT(error, HasSubstr(in + ": a text has the token 1, which is padding"));
 }
 
-// The folders of tools/make_bert_goldens.py and make_encoder_goldens.py: what Transformers gave for the inputs beside
-// it, padded as they are.
+// The folders of tools/make_bert_goldens.py and make_encoder_goldens.py, with outputs of Transformers for padded
+// inputs.
 TEST_F(ForwardTest, GivesAnEncodersOutputs) {
   for (const std::string name : {"bert/gelu", "bert/pretraining_left", "encoders/bert_answers_left",
                                  "encoders/roberta_masked_left", "encoders/deberta_v3_tags"}) {
@@ -162,14 +162,14 @@ TEST_F(ForwardTest, GivesAnEncodersOutputs) {
       ASSERT_EQ(actual.shape(), expected.shape()) << output;
       ++compared;
       const bool of_tokens = actual.shape().rank() == 3;
-      if (output.ends_with("_logits") && output != "seq_relationship_logits") {  // a number a token
+      if (output.ends_with("_logits") && output != "seq_relationship_logits") {  // a number per token
         for (std::int64_t i = 0; i < actual.elements(); ++i)
           ASSERT_NEAR(actual.data<float>()[i], real.data<std::int32_t>()[i] == 0 ? 0 : expected.data<float>()[i], 1e-4)
               << output;
         continue;
       }
       for (std::int64_t row = 0; row < actual.rows(); ++row) {
-        if (output.starts_with("attentions")) break;  // whose padded rows Transformers fills
+        if (output.starts_with("attentions")) break;  // Transformers fills padded rows
         for (std::int64_t i = 0; i < actual.columns(); ++i) {
           const float wanted = of_tokens && real.span<std::int32_t>()[static_cast<std::size_t>(row)] == 0
                                    ? 0
@@ -178,7 +178,7 @@ TEST_F(ForwardTest, GivesAnEncodersOutputs) {
         }
       }
     }
-    EXPECT_GE(compared, 3);  // states, attentions of one or two layers, and what stands on them
+    EXPECT_GE(compared, 3);  // states, attentions of one or two layers, and outputs of heads
   }
   WriteSafetensors(in, {});
   const std::string bert = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu";

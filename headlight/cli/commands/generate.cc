@@ -1,4 +1,4 @@
-// headlight generate: continuations of prompts by a language model.
+// headlight generate: continues prompts with a language model, or generates images.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -25,17 +25,17 @@
 namespace headlight::generate {
 namespace {
 
-struct Options : LineOptions {  // the input is the file of prompts
+struct Options : LineOptions {  // `input` is the file of prompts
   std::string folder;
   std::optional<std::string> prompt;
   std::optional<Compute> compute;
   bool draft = false;
   GenerateOptions generate;
   GenerateImagesOptions images;
-  const OptionTable* command = nullptr;  // whose options these are
+  const OptionTable* command = nullptr;  // describes these options
 };
 
-// Options of models of texts and of images.
+// Options that only models of texts have, and those of models of images.
 constexpr std::string_view kOfBoth[] = {"DIR",    "--temperature", "--top-k",  "--top-p",   "--seed", "--n-best",
                                         "--help", "--compute",     "--config", "--threads", "--quiet"};
 
@@ -46,7 +46,7 @@ const char* NameOf(FinishReason reason) {
 // `place` names the prompt.
 void NoteFull(const GeneratedText& generated, const std::string& place, const TextGenerator& generator) {
   if (generated.finish_reason == FinishReason::positions)
-    Note("{}: the text ends after {} tokens: with the prompt's {} they fill the model's {} positions", place,
+    Note("{}: the text ends after {} tokens, which with the {} of the prompt fill the model's {} positions", place,
          generated.tokens, generated.prompt_tokens, generator.model().limits().positions);
 }
 
@@ -69,7 +69,8 @@ std::string Row(std::int64_t line, const std::string& prompt, const GeneratedTex
          "\n";
 }
 
-// The prompt, or with --truncate as much of its end as leaves room for new tokens, up to half of the positions.
+// The prompt. With --truncate a prompt that is too long loses its beginning: new tokens get up to half of the
+// positions.
 std::string Fitted(const TextGenerator& generator, const std::string& prompt, const Options& options,
                    const std::string& place) {
   const std::int64_t positions = generator.model().limits().positions;
@@ -80,7 +81,7 @@ std::string Fitted(const TextGenerator& generator, const std::string& prompt, co
   const std::int64_t most =
       positions - std::min<std::int64_t>(options.generate.max_new_tokens.value_or(128), positions / 2);
   std::string text = prompt;
-  // The shortened text may be tokenized differently, and longer.
+  // The shortened text may have more tokens than before.
   for (std::int64_t cut = most; cut > 0 && std::ssize(encoding.ids) > most; --cut) {
     text.erase(0, static_cast<std::size_t>(encoding.spans[encoding.ids.size() - static_cast<std::size_t>(cut)].begin));
     encoding = generator.tokenizer().Encode(text);
@@ -134,7 +135,7 @@ void RunFile(const TextGenerator& generator, const Options& options) {
   ForEachLineBatch(options, "prompts continued", ahead, rows);
 }
 
-// Refuses options of the other kind of models.
+// Refuses options of the other kind of model.
 void CheckOptions(const Options& options, bool images) {
   for (const auto& option : options.command->options()) {
     const std::string name = option->name();
@@ -145,7 +146,7 @@ void CheckOptions(const Options& options, bool images) {
   }
 }
 
-// Of the options on texts, those of the sampling of tokens are for pixels, too.
+// Options of sampling are for pixels, too.
 void DrawImages(const Options& options) {
   const GenerateOptions& generate = options.generate;
   TextToImageOptions images;
@@ -164,7 +165,7 @@ void Run(const Options& options) {
   const TextGenerator generator =
       Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute, .draft = options.draft}); });
   if (options.prompt) RefuseTextOptions(options.source, "PROMPT is one text");
-  generator.Generate({}, options.generate);  // refuses impossible options before anything is read
+  generator.Generate({}, options.generate);  // checks the options before anything is read
   options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
 }
 
@@ -172,49 +173,48 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] =
-      NewCommand(program, "generate", "Continue prompts with a language model, or draw images", Run);
+      NewCommand(program, "generate", "Continue prompts with a language model, or generate images", Run);
   options.command = &command;
   GenerateOptions& generate = options.generate;
-  AddFolder(command, options.folder, "Folder of a GPT, GPT-2, GPT-Neo or ImageGPT");
-  Option& prompt = command.Add("PROMPT", options.prompt, "Text to continue; may be empty");
+  AddFolder(command, options.folder, "Folder or GGUF file of a language model, or folder of an ImageGPT");
+  Option& prompt = command.Add("PROMPT", options.prompt, "Text to continue, which may be empty");
   command
       .AddFile("--file", options.input,
-               "Instead of PROMPT: texts to continue, one per line or as records (see --format), plain or gzip; - is "
+               "File of texts to continue, one per line or as records (see --format), plain or gzip; - is "
                "standard input [-]")
       .Excludes(prompt);
-  command.Add("--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Most new tokens [128]");
-  command.Add("--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Fewest new tokens [0]");
+  command.Add("--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Maximum new tokens [128]");
+  command.Add("--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Minimum new tokens [0]");
   command.Add("--beam-size", generate.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
   command.Add("--length-penalty", generate.length_penalty, AnyNumber(),
               "With beams, score texts by log-probability / length^X [1]");
   command.Add("--n-best", generate.n_best, Between(1, 1024),
-              "Write N texts for each prompt, the best of the beams or samples, or N images [1]");
+              "Write N texts for each prompt, the best beams or samples, or N images [1]");
   AddSamplingOptions(command, generate);
   command.Add("--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
-              "Repeat no n-gram of this size; 0: any may repeat [0]");
-  command.Add("--stop", generate.stop, "End the text before this; may be repeated")
+              "Do not repeat n-grams of this size; 0: no limit [0]");
+  command.Add("--stop", generate.stop, "End the text before this string; may be repeated")
       .Check(NotEmpty())
       .Type("TEXT")
       .OneAtATime();
   command.Add("--batch-tokens", generate.batch_tokens, AtLeast(1), "Prompt tokens read at once").ShowDefault();
   command.Add("--json", options.json,
               "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
-              "\"positions\", where the model has no more), prompt_tokens, tokens, log_probability");
+              "\"positions\" if the model has no more), prompt_tokens, tokens, log_probability");
   Describe(command, options.source);
   command.Add("--truncate", options.truncate,
-              "Leave out the beginning of a prompt that is too long for the model, with a warning, instead of refusing "
+              "Cut off the beginning of a prompt that is too long for the model, with a warning, instead of refusing "
               "it");
   AddSkipErrors(command, options).Excludes(prompt);
   AddComputeOption(command, options.compute);
   AddDraftOption(command, options.draft);
   AddGenerateImagesOptions(command, options.images);
   command.footer =
-      "\nWhat follows the prompt is printed, without the prompt: of PROMPT as it comes; of a file of prompts on one "
-      "line\n"
-      "each, in order, a line end as \\n and a backslash as \\\\. Unless given, options are what the model's\n"
-      "generation_config.json says; its end tokens always end a text.\n\n"
-      "An ImageGPT draws images: from scratch, or below the upper rows of those of --image. Its pixels are always\n"
-      "sampled, with --temperature, --top-k, --top-p and --seed; options that concern texts are refused.\n\n"
+      "\nThe continuation is printed without the prompt: that of PROMPT as it is generated, and those of a file "
+      "one per line, in order, with a line end as \\n and a backslash as \\\\. Defaults are those of the "
+      "model's generation_config.json. Its end tokens always end a text.\n\n"
+      "An ImageGPT generates images, or completes those of --image below their upper rows. Pixels are always "
+      "sampled, with --temperature, --top-k, --top-p and --seed. Options about texts are errors.\n\n"
       "Examples:\n"
       "  headlight generate gpt2 'The capital of France is' --max-new-tokens 20\n"
       "  headlight generate gpt2 'Once upon a time' --temperature 0.8 --top-p 0.95 --seed 7 --stop '.'\n"

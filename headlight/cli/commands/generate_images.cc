@@ -13,22 +13,22 @@
 namespace headlight {
 
 void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options) {
-  command.Add("--out", options.out, "PNG file to write: a sheet of the images")
+  command.Add("--out", options.out, "PNG file for a sheet of the images")
       .Check(NotEmpty())
       .Type("FILE")
       .Group(kOptionsOfImages);
   Option& image = command.Add(
       "--image", options.image,
-      "Complete these images: JPEG, PNG, WebP, BMP, GIF or TIFF files, or of an IDX file one by its number, as in "
+      "Complete these images: JPEG, PNG, WebP, BMP, GIF or TIFF files, or an image of an IDX file by its number, as in "
       "t10k-images-idx3-ubyte#7; - is standard input");
   image.Check(NotEmpty()).Type("FILE").Group(kOptionsOfImages);
-  command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of pixels to keep of them [half of the image's]")
+  command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of pixels of the images to keep [half]")
       .Needs(image)
       .Group(kOptionsOfImages);
   AddMostPixels(command).Needs(image).Group(kOptionsOfImages);
   command
       .Add("--columns", options.columns, Between(1, 10'000),
-           "Columns of the sheet [as many as rows; with several --image, --n-best]")
+           "Columns of the sheet [as many as rows; with several images --n-best]")
       .Group(kOptionsOfImages);
 }
 
@@ -40,14 +40,14 @@ void GenerateImages(const std::string& folder, const GenerateImagesOptions& opti
   CheckSheet(options, std::move(inputs));
   const ImageGenerator generator = Loaded([&] { return ImageGenerator::Load(folder, {.compute = compute}); });
   Check(!options.keep_rows || *options.keep_rows < generator.height(),
-        "--keep-rows {}: an image has {}, of which at least one is drawn", options.keep_rows.value_or(0),
+        "--keep-rows {}: an image has {} rows, of which at least one must be generated", options.keep_rows.value_or(0),
         generator.height());
   const ImageSheet sheet(options, std::max<std::int64_t>(1, std::ssize(options.image)), generate.count,
                          {generator.height(), generator.width()});
   std::vector<Image> begun;
   for (const std::string& path : options.image) begun.push_back(ReadOneImage(Input(path)));
 
-  Progress progress("pixels drawn");
+  Progress progress("pixels generated");
   generate.progress = [&](std::int64_t done, std::int64_t total) { progress.Show(done, total); };
   if (begun.empty()) return sheet.Write(generator.Generate(generate));
   std::vector<Image> completed;

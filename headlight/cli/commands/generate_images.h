@@ -1,4 +1,4 @@
-// `generate` with a model of images.
+// Generates images, for `headlight generate`.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct GenerateImagesOptions : SheetOptions {
   std::optional<std::int64_t> keep_rows;
 };
 
-// The group of the options that only models of images have.
+// The group of options that only models of images have.
 inline constexpr const char* kOptionsOfImages = "Models of images";
 
-// Binds --out, --image, --keep-rows and --columns to `options`, which must outlive the program.
+// Adds --out, --image, --keep-rows and --columns, which set `options`. They must outlive the program.
 void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options);
 
-// Writes a sheet of images: generate.count, or as many for each of --image.
+// Writes a sheet of `generate.count` images, or as many for each of --image.
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
                     TextToImageOptions generate);
 

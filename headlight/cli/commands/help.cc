@@ -1,4 +1,5 @@
-// headlight help: how a command is used; hidden, the manual pages that are installed and the pages of the reference.
+// headlight help: explains a command. Hidden options write the manual pages for an installation and the pages of the
+// reference.
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ void Add(Command& program) {
   };
   const auto options = std::make_shared<Options>();
   Command& command = program.AddCommand("help", "Explain a command");
-  command.Add("COMMAND", options->command, "The command, such as translate, or train translation [all]");
+  command.Add("COMMAND", options->command, "Name of the command, such as translate, or train translation [all]");
   command.Add("--manual", options->manual, NotEmpty(), "Write the manual pages and completions below this folder")
       .Group("");  // for the build
   command.Add("--reference", options->reference, NotEmpty(), "Write the reference pages in Markdown to this folder")

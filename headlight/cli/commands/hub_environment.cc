@@ -12,21 +12,21 @@
 namespace headlight {
 namespace {
 
-// The first of the variables that is set and not empty; else nothing.
+// The value of the first variable that is set and not empty, or nothing.
 std::string Variable(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return value;
   return "";
 }
 
-// A path, in which ~ begins the user's folder.
+// A path with ~ replaced by the user's folder.
 std::string PathVariable(std::initializer_list<const char*> names) {
   std::string path = Variable(names);
   if (path == "~" || path.starts_with("~/")) path.replace(0, 1, Variable({"HOME"}));
   return path;
 }
 
-// `folder`/`name`, or nothing without a folder.
+// `folder`/`name`, or nothing if `folder` is empty.
 std::string Within(const std::string& folder, const std::string& name) {
   return folder.empty() ? "" : folder + "/" + name;
 }

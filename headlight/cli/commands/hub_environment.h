@@ -1,4 +1,4 @@
-// The settings of a hub in the environment variables of Python's huggingface_hub.
+// Settings of the hub from the environment variables of Python's huggingface_hub.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace headlight {
 
-// The cache's folder by HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME or HOME; empty if none is set.
+// The folder of the cache by HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME or HOME; empty if none is set.
 std::string CacheOfEnvironment();
 
-// The same with HF_ENDPOINT, the token of HF_TOKEN or of a login's file, HF_HUB_OFFLINE, and the certificates of
-// REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE. libcurl itself reads the variables of proxies.
+// All settings: also HF_ENDPOINT, the token of HF_TOKEN or of a login's file, HF_HUB_OFFLINE, and the certificates of
+// REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE. libcurl reads the variables of proxies.
 HubOptions HubOptionsOfEnvironment();
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Sets variables of the environment for a test, and puts back what was there.
+// Sets environment variables for a test, and restores them afterwards.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace headlight {
 
 class TestEnvironment {
  public:
-  // Without the variables that say where models are and how they are downloaded.
+  // Unsets all variables about the cache and downloads.
   TestEnvironment() {
     for (const char* name : {"HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME", "HF_ENDPOINT",
                              "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE",
@@ -22,7 +22,7 @@ class TestEnvironment {
     for (const auto& [name, value] : before_) Put(name, value);
   }
 
-  // Without a value, unsets it.
+  // Unsets the variable if there is no value.
   void Set(const std::string& name, const std::optional<std::string>& value) {
     const char* const old = std::getenv(name.c_str());
     before_.emplace(name, old == nullptr ? std::nullopt : std::optional<std::string>(old));

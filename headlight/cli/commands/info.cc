@@ -1,4 +1,4 @@
-// headlight info: what a model folder holds.
+// headlight info: describes a model's folder.
 #include <map>
 #include <memory>
 #include <string>
@@ -29,7 +29,7 @@ std::int64_t Bytes(const Parameters& parameters) {
   return bytes;
 }
 
-// How many tensors of which type the files hold, and their bytes.
+// The number and the bytes of the stored tensors, by type.
 Json Stored(const Safetensors& weights) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> types;
   for (const auto& [name, tensor] : weights.tensors()) {
@@ -54,7 +54,7 @@ Json::Object Describe(const std::string& folder, const ModelFolder& files, const
   return description;
 }
 
-// A value in words: "F32: tensors 39, bytes 19120".
+// A JSON value as text: "F32: tensors 39, bytes 19120".
 std::string InWords(const Json& value) {
   if (const auto* text = value.As<std::string>()) return *text;
   std::string words;
@@ -95,15 +95,15 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] =
-      NewCommand(program, "info", "Describe a model folder: family, sizes, memory, tokenizer", Run);
-  AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
+      NewCommand(program, "info", "Describe a model: family, sizes, memory, tokenizer", Run);
+  AddModel(command, options.folder, "Folder of the model, a GGUF file, or an .npz file of AlphaFold 2");
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
-      "\nmemory_bytes is the memory of the weights when the model is loaded, and stored the size of the weights' "
-      "files,\n"
-      "by type. positions is the longest input in tokens, and longest_text that of embed. read names the files and\n"
-      "settings that commands read, and ignored the others, each with the reason.\n\n"
-      "Example:\n  headlight info model --json";
+      "\nmemory_bytes is the memory of the loaded weights, and stored the size of their tensors by type. "
+      "positions is the maximum input in tokens, and longest_text that of `embed`. read lists the files and "
+      "settings that commands read, and ignored the others with a reason.\n\n"
+      "Example:\n"
+      "  headlight info model --json";
 }
 
 }  // namespace headlight::info

@@ -30,7 +30,7 @@ bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return std::ranges::find(names, name) != names.end();
 }
 
-// The files of a folder that were read, by their paths in it, and whether a name is among them.
+// The files of a folder that were read, by their paths in the folder.
 struct FolderRecord {
   std::map<std::string, std::vector<JsonView>> files;
   bool Has(std::string_view name) const { return files.contains(std::string(name)); }
@@ -46,55 +46,55 @@ FolderRecord RecordOf(const std::string& folder, const ReadRecord& record) {
   return in_folder;
 }
 
-// Why a file of this name in a folder was not read.
+// The reason why a file was not read.
 std::string ReasonForFile(std::string_view path, const FolderRecord& read, std::string_view weights) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (name == "shortlist.safetensors") return "is for the option --shortlist";
+  if (name == "shortlist.safetensors") return "is for --shortlist";
   if (name.starts_with("optimizer.") || name.starts_with("scheduler.") || name.starts_with("rng_state") ||
       IsOneOf(name, {"trainer_state.json", "training_args.bin", "training.json", "training.svg", "metrics.jsonl"}))
-    return "is of the training";
+    return "belongs to a training";
   if (EndsInOneOf(name, {".safetensors", ".bin", ".h5", ".msgpack", ".onnx", ".gguf", ".ot", ".pt", ".pth", ".ckpt",
                          ".tflite", ".mlmodel", ".index.json"}))
-    return fmt::format("is not read since {} holds the weights", weights);
+    return fmt::format("is not needed: the weights are in {}", weights);
   if (EndsInOneOf(name, {".md", ".gitattributes", ".gitignore", "LICENSE", "LICENSE.txt", "NOTICE", ".png", ".jpg"}))
     return "is documentation";
   if (IsOneOf(name, {"vocab.txt", "vocab.json", "merges.txt", "added_tokens.json", "special_tokens_map.json"}) ||
       name == kTokenizer || name == kTokenizerConfig || EndsInOneOf(name, {".spm", ".model"}))
-    return read.Has(kTokenizer) ? "is not read since tokenizer.json holds the tokenizer"
+    return read.Has(kTokenizer) ? "is not needed: the tokenizer is in tokenizer.json"
                                 : "is not part of this model's tokenizer";
   if (IsOneOf(name, {"preprocessor_config.json", "processor_config.json"})) return "is for models that read images";
   if (name == kGeneration) return "is for models that write text";
-  return "is no file of a model that headlight knows";
+  return "is not a known file of a model";
 }
 
-// Why a key of tokenizer_config.json was not read.
+// The reason why a key of tokenizer_config.json was not read.
 std::string ReasonForTokenizerKey(std::string_view key, bool has_tokenizer_json) {
   if (IsOneOf(key, {"pad_to_multiple_of", "pad_token_type_id", "padding", "padding_side", "tokenizer_padding"}))
     return "is for padding, which headlight does not need";
-  if (IsOneOf(key, {"max_len", "model_max_length"})) return "the model says how long a text may be";
+  if (IsOneOf(key, {"max_len", "model_max_length"})) return "is not needed: the model has a maximum length";
   if (IsOneOf(key, {"max_length", "return_attention_mask", "return_tensors", "return_token_type_ids", "stride",
                     "tokenizer_truncation", "truncation", "truncation_strategy", "verbose"}))
-    return "is for calls of Transformers";
+    return "is for arguments of Transformers' functions";
   if (IsOneOf(key, {"chat_control_tokens", "chat_template", "grounded_generation_template", "response_schema",
                     "response_template", "tool_use_template", "use_default_system_prompt"}))
-    return "is for conversations";
+    return "is for chats";
   if (IsOneOf(key,
               {"auto_map", "backend", "files_loaded", "from_slow", "init_inputs", "is_local", "local_files_only",
                "merges_file", "name_or_path", "processor_class", "special_tokens_map_file", "spm_file",
                "tokenizer_file", "tokenizers_version", "transformers_version", "use_fast", "version", "vocab_file"}))
-    return "says where the tokenizer is from";
+    return "names the origin of the tokenizer";
   if (fmt::format(" {}", kTransformersTokenizerKeys).find(fmt::format(" {} ", key)) == std::string::npos)
-    return "is known neither to headlight nor to Transformers";
-  return has_tokenizer_json ? "tokenizer.json holds the tokenizer" : "changes nothing in this tokenizer";
+    return "is an unknown key, also for Transformers";
+  return has_tokenizer_json ? "is not needed: the tokenizer is in tokenizer.json" : "has no effect on this tokenizer";
 }
 
 std::string ReasonForSetting(std::string_view file, const std::string& key, const FolderRecord& read) {
   if (file == "config.json") return std::string(ReasonToIgnoreKey(key));
   if (file == kTokenizerConfig) return ReasonForTokenizerKey(key, read.Has(kTokenizer));
-  return "changes nothing of what headlight computes";
+  return "has no effect on results";
 }
 
-// The settings of a JSON file that some view read, and the others that are not null.
+// The keys of a JSON file that were read, and the other keys whose values are not null.
 struct Settings {
   std::vector<std::string> read, ignored;
 };
@@ -114,7 +114,7 @@ std::optional<Settings> SettingsOf(const std::string& file, const std::vector<Js
   return settings;
 }
 
-// The paths in the folder of its files and of folders without any that was read.
+// The paths of a folder's files, relative to it. A subfolder of which no file was read is one path.
 std::vector<std::string> PathsIn(const std::string& folder, const FolderRecord& read) {
   std::vector<std::string> paths;
   std::error_code ignored;

@@ -17,7 +17,7 @@ const std::string kData = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
 struct Kind {
   const char* folder;
   std::vector<std::pair<const char*, Json>> expected;
-  const char* tokenizer = nullptr;  // a file, where the folder has none
+  const char* tokenizer = nullptr;  // a file, if the folder has none
 };
 
 // A row for each family, and for sentences.
@@ -195,7 +195,7 @@ TEST(Info, ShowsWhatAConvertedFolderStores) {
   EXPECT_GT(JsonView(*info.Find("stored"), "stored")["I8"]["tensors"].Integer(), 10);
 }
 
-// The settings or tensors of a file in a list of info's, with their reason; "" if the file is not in it.
+// The settings or tensors of a file in a list of `info`, with their reason; "" if the list lacks the file.
 std::string EntryOf(const Json& info, const char* list, const std::string& file, const std::string& setting = "") {
   for (const Json& entry : *info.Find(list)->As<Json::Array>()) {
     if (*entry.Find("file") != Json(file)) continue;
@@ -223,7 +223,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   std::filesystem::create_directory(folder.File("onnx"));
   for (const char* name : {"README.md", "tf_model.h5", "vocab.txt", "preprocessor_config.json", "optimizer.pt", "x.y"})
     WriteFile(folder.File(name), "");
-  // With another program's tensor and a prefix.
+  // With a tensor of another program and a prefix.
   {
     const Safetensors weights(folder.File("model.safetensors"));
     std::vector<StoredTensor> tensors = {weights.tensors().begin()->second};
@@ -263,7 +263,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   EXPECT_THAT(text, testing::HasSubstr("\nread              tokenizer.json\n"));
 }
 
-// Each key that is not read has its reason.
+// Each ignored key has a reason.
 TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
   const TemporaryFolder folder;
   std::filesystem::copy(kData + "bert/sentences", folder.path(), std::filesystem::copy_options::recursive);
@@ -286,7 +286,7 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
       {"token", "is known neither to headlight nor to Transformers"}};
   for (const auto& [key, reason] : reasons) EXPECT_EQ(EntryOf(fast, "ignored", file, key), reason);
   EXPECT_EQ(EntryOf(fast, "ignored", file, "never_split"), "tokenizer.json holds the tokenizer");
-  // With the vocabulary alone.
+  // With only the vocabulary.
   std::string lines;
   std::map<std::int64_t, std::string> pieces;
   const JsonView tokenizer = ReadJson(folder.File("tokenizer.json"));
@@ -299,7 +299,7 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
   EXPECT_EQ(EntryOf(older, "ignored", file, "never_split"), "changes nothing in this tokenizer");
 }
 
-// Settings of generation that are refused do not keep a folder from being described.
+// A folder is described even if its settings of generation are refused.
 TEST(Info, ReadsTheSettingsOfGeneration) {
   const TemporaryFolder folder;
   std::filesystem::copy(kData + "gpt/gpt2", folder.path(), std::filesystem::copy_options::recursive);

@@ -1,4 +1,4 @@
-// The fields that --json prints of images and evaluations are those of docs/reference/files.md, "JSON output".
+// The fields of --json of images and evaluations are documented in docs/reference/files.md, "JSON output".
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct JsonFields : ProgramTest {
     SaveTinyVit(vit);
   }
 
-  // The row of the manual that begins with this name.
+  // The row of the documentation that begins with this name.
   std::string RowOf(const std::string& name) const {
     const std::string start = "| `" + name + "` |";
     const auto row = std::ranges::find_if(manual, [&](const std::string& line) { return line.starts_with(start); });
@@ -133,7 +133,7 @@ TEST_F(JsonFields, OfStructuresAreDocumented) {
   for (const std::string& name : fields) EXPECT_THAT(RowOf("fold"), HasSubstr("`" + name + "`"));
 }
 
-// Each field of an evaluation is in the manual's row of its task.
+// Each field of an evaluation is in the documentation's row of its task.
 TEST_F(JsonFields, OfEvaluationsAreDocumented) {
   const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos"),
                     clip = folder.File("clip"), dalle = folder.File("dalle");

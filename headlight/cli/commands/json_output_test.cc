@@ -1,4 +1,4 @@
-// The output of --json of each command over lines (docs/reference/files.md, "JSON output"), and --skip-errors.
+// The output of --json of all commands over lines (docs/reference/files.md, "JSON output"), and --skip-errors.
 #include <gmock/gmock.h>
 #include <pty.h>
 
@@ -37,9 +37,9 @@ Fields FieldsOf(const Json& object) {
   return fields;
 }
 
-// A command over lines with --json: what it is given, and the fields that it prints.
+// A command over lines with --json, its input, and the fields that it prints.
 struct JsonCommand {
-  std::vector<std::string> arguments;  // MODEL and GPT stand for folders
+  std::vector<std::string> arguments;  // MODEL and GPT are replaced by folders
   std::string good, bad;               // lines; no `bad`: none is
   Fields fields;
   std::string items = {};  // a field that is an array of objects, or of arrays of them, with these fields:
@@ -200,11 +200,11 @@ TEST_F(JsonOutputTest, GivesWayToEmptyLinesInText) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, one + "\n" + one);
   EXPECT_EQ(outcome.err, "headlight: standard input: line 2: byte 4 is not UTF-8\n");
-  // Rows with numbers need no place for a line that has none.
+  // Rows with numbers need no row for a line with an error.
   const std::string tagger = kTestdata + "encoders/tag";
   const Outcome tagged = RunProgram({"tag", tagger, "--skip-errors"}, bad + "dog\n");
   EXPECT_THAT(tagged.out, StartsWith("2\t0\t3\t"));
-  // A row of NaN keeps the place in a matrix.
+  // A line with an error is a row of NaN in a matrix.
   const std::string npy = folder.File("a.npy");
   MustRun({"embed", kTestdata + "bert/sentences", Write("in", "dog\n" + bad), "--skip-errors", "--out", npy});
   const std::string file = ReadFile(npy);
@@ -212,19 +212,19 @@ TEST_F(JsonOutputTest, GivesWayToEmptyLinesInText) {
   float last = 0;
   std::copy_n(file.end() - sizeof(last), sizeof(last), reinterpret_cast<char*>(&last));
   EXPECT_NE(last, last);
-  // An error that is no line's ends the run.
+  // An error that does not concern a line ends the run.
   EXPECT_EQ(RunProgram({"translate", model, "--skip-errors"}, good, "/dev/full").exit_code, 2);
   EXPECT_EQ(RunProgram({"translate", model, folder.File("none"), "--skip-errors"}).exit_code, 2);
 }
 
-// Each batch of empty lines computes one.
+// A batch of empty lines computes one of them.
 TEST_F(JsonOutputTest, ComesSoonForEmptyLines) {
   const std::string encoder = kTestdata + "bert/sentences";
   EXPECT_EQ(RunProgram({"embed", encoder, "--search", "dog", "--top-k", "2"}, std::string(100'000, '\n') + "dog").out,
             "1.0000\t100001\tdog\n" + Lines(RunProgram({"embed", encoder, "--search", "dog"}, "\n").out)[0] + "\n");
 }
 
-// - is standard input wherever a text file is read.
+// - is standard input for all files of text.
 TEST_F(JsonOutputTest, ReadsStandardInputWhereAFileIsNamed) {
   const std::string text = Write("text", "Hund\nHund\n"), encoders = kTestdata + "encoders/";
   const std::string masks = Write("masks", "A <mask>\n<mask>\n"), question = Write("question", "who\tTwo men.\n");

@@ -1,4 +1,4 @@
-// headlight look: the attention of every head, as a page or an image.
+// headlight look: shows the attention of every head as a page or an image.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -29,7 +29,7 @@ namespace {
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
-// Of the model, of two, or of all moments that its training has kept.
+// The attention of the model, of two models, or of all checkpoints that a training has kept.
 std::vector<AttentionRecord> RecordsOf(const LookOptions& options) {
   std::vector<AttentionRecord> records;
   if (options.checkpoints) {
@@ -51,8 +51,8 @@ std::vector<AttentionRecord> RecordsOf(const LookOptions& options) {
   return records;
 }
 
-// The token whose attention over the image is shown first: that of "ROW:COLUMN", both from 1, or else the class
-// token, or of a model that reads pixels the last one.
+// The token whose attention over the image is shown first: that of `patch`, "ROW:COLUMN" from 1, by default the class
+// token, or the last pixel of a model that reads pixels.
 int FirstQuery(const LookOptions& options, const AttentionRecord& record) {
   if (!options.patch) return record.target_image ? static_cast<int>(record.target_tokens.size()) - 1 : 0;
   const std::string& patch = *options.patch;
@@ -68,8 +68,8 @@ int FirstQuery(const LookOptions& options, const AttentionRecord& record) {
   return token;
 }
 
-// The maps that a drawing shows: of a detector those of its boxes, of a caption those of its words, or of the cell that
-// was asked for; of a text no rollout unless it was asked for.
+// The attention maps of a drawing: for a detector those of its boxes, for a caption those of its words, or those of the
+// cell that is asked for. Rollout of a text is shown only if it is asked for.
 AttentionRecord ForDrawing(AttentionRecord record, const LookOptions& options) {
   if (record.source_image && !record.target_tokens.empty())
     std::erase_if(record.maps, [&](const AttentionMap& map) {
@@ -90,8 +90,9 @@ void Run(const LookOptions& given) {
           "{}: the file's ending must be .html, .svg, .png or .pdf", path);
     drawing = drawing || !IsPage(path);
   }
-  Check(!options.against || !drawing, "--against: only a page (.html) shows two models");
-  Check(!options.checkpoints || !drawing, "--checkpoints: only a page (.html) shows a training");
+  Check(!options.against || !drawing, "--against needs an --out that ends in .html: only a page shows two models");
+  Check(!options.checkpoints || !drawing,
+        "--checkpoints needs an --out that ends in .html: only a page shows a training");
   std::vector<OutputFile> files;
   for (const std::string& path : options.out) files.push_back({"--out", path});
   std::vector<std::string> inputs = {options.folder};
@@ -145,20 +146,21 @@ void Run(const LookOptions& given) {
 void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "look", "Show the attention of every head as a page or image", Run);
-  AddModel(command, options.folder, "The model's folder, or an .npz file of AlphaFold 2");
+  AddModel(command, options.folder, "Folder of the model, a GGUF file, or an .npz file of AlphaFold 2");
   Option& source = command.Add("--source", options.source, "Sentence for the encoder").Type("TEXT");
-  command.Add("--target", options.target, "Sentence for the decoder, or caption of the image [what the model writes]")
+  command.Add("--target", options.target, "Sentence for the decoder, or caption of the image [the model's output]")
       .Type("TEXT");
-  Option& text = command
-                     .Add("--text", options.text,
-                          "Text for an encoder, a language model or a model that draws; with --image for a CLIP: show "
-                          "which patches move their score")
-                     .Type("TEXT")
-                     .Excludes(source);
+  Option& text =
+      command
+          .Add("--text", options.text,
+               "Text for an encoder, a language model or a text-to-image model; with --image for a CLIP: show "
+               "which patches change their score")
+          .Type("TEXT")
+          .Excludes(source);
   command.Add("--second", options.second, "Second text of a pair, for an encoder").Type("TEXT").Needs(text);
   Option& image = command
                       .Add("--image", options.image_path,
-                           "Image (JPEG, PNG, WebP, BMP, GIF, TIFF, or of an IDX file one by its number: "
+                           "Image (JPEG, PNG, WebP, BMP, GIF, TIFF, or one of an IDX file by its number: "
                            "t10k-images-idx3-ubyte#7) for an encoder, a generator, a detector or a "
                            "model of captions; - is standard input")
                       .Type("FILE")
@@ -166,56 +168,55 @@ void Add(Command& program) {
                       .Excludes(source);
   command
       .Add("--patch", options.patch,
-           "Show where this patch or pixel looks, counted from 1 [the class token; the last pixel; a detector's boxes]")
+           "Show the attention of this patch or pixel, counted from 1 [the class token; the last pixel; a detector's "
+           "boxes]")
       .Type("ROW:COLUMN")
       .Check(NotEmpty())
       .Needs(image);
-  command
-      .Add("--mass", options.mass, "Show, for each head, the patches that hold this share of its weight, such as 0.6")
+  command.Add("--mass", options.mass, "Show the patches that have this share of the weight of each head, such as 0.6")
       .Type("SHARE")
       .Check(NumberAbove(0, 1))
       .Needs(image);
   AddMostPixels(command).Needs(image);
   command
       .Add("--question", options.question,
-           "Show where the words of this question look, for a model that answers or reads regions")
+           "Show the attention of the words of this question, for a model that answers or reads regions")
       .Type("TEXT")
       .Needs(image);
   command.Add("--detector", options.detector, "Folder of a detector that finds the regions of the image, for a ViLBERT")
       .Model()
       .Type("DIR")
       .Needs(image);
-  command.Add("--threshold", options.threshold, "Show the objects that a detector finds with a score above this [0.5]")
+  command.Add("--threshold", options.threshold, "Show objects that a detector finds with a score above this [0.5]")
       .Check(NumberFrom(0, 1))
       .Type("P")
       .Needs(image);
-  Option& msa =
-      command.AddFile("--msa", options.msa,
-                      "Alignment of the protein that an AlphaFold folds, A3M, A2M, FASTA or Stockholm, plain or gzip");
-  command.Add("--sequence", options.sequence, "The protein by its letters, without an alignment")
+  Option& msa = command.AddFile("--msa", options.msa,
+                                "Alignment of a protein for an AlphaFold, A3M, A2M, FASTA or Stockholm, plain or gzip");
+  command.Add("--sequence", options.sequence, "Sequence of a protein, without an alignment")
       .Check(NotEmpty())
       .Excludes(msa)
       .Type("LETTERS");
   command.Add(
       "--residue", options.residue, AtLeast(1),
-      "Draw lines to where this residue looks, counted from 1, in the last invariant point attention or that of "
+      "Draw the attention of this residue, counted from 1, as lines, in the last invariant point attention or that of "
       "--layer");
   command.Add("--out", options.out, "Page (.html) or image (.svg, .png, .pdf) to write; may be repeated")
       .Check(NotEmpty())
       .Required()
       .Type("FILE");
-  Option& against = command.Add("--against", options.against, "Another model's folder, to compare with on one page")
+  Option& against = command.Add("--against", options.against, "Folder of another model to compare with on one page")
                         .Type("DIR")
                         .Model();
   command
-      .Add(
-          "--checkpoints", options.checkpoints,
-          "Show all models that a training in DIR has kept on one page: its best, its last and those of --average-last")
+      .Add("--checkpoints", options.checkpoints,
+           "Show all checkpoints that the training in DIR has kept on one page: the best, the last and those of "
+           "--average-last")
       .Excludes(against);
-  command.Add("--attention", options.attention, "Which attention to show [all]")
+  command.Add("--attention", options.attention, "Type of attention to show [all]")
       .Check(OneOf({"encoder", "decoder", "cross", "text-to-image", "image-to-text", "rollout"}))
       .Type("encoder|decoder|cross|text-to-image|image-to-text|rollout");
-  command.Add("--layer", options.layer, AtLeast(1), "One layer, counted from 1 [all]");
+  command.Add("--layer", options.layer, AtLeast(1), "Layer to show, counted from 1 [all]");
   AddTaskOptions(command, options.translate);
   for (const char* name : {"--task", "--prefix", "--source-language", "--target-language"})
     command.Get(name).Needs(source);

@@ -17,8 +17,7 @@ namespace {
 
 StructureRecord RecordOf(const LookOptions& options) {
   Check(options.msa.has_value() != options.sequence.has_value(),
-        "{}: a model of protein structures reads an alignment (--msa) or a sequence (--sequence): give it one of them",
-        options.folder);
+        "{}: a model of protein structures needs --msa or --sequence", options.folder);
   for (const auto& [given, name] : {std::pair{options.source.has_value(), "--source"},
                                     {options.text.has_value(), "--text"},
                                     {options.image_path.has_value(), "--image"},
@@ -47,7 +46,7 @@ void LookAtStructure(const LookOptions& options) {
     if (path.ends_with(".html") || path.ends_with(".htm")) {
       WriteFile(path, StructurePage(record));
     } else {
-      // Of the last layer's invariant point attention, which is next to the structure.
+      // In the invariant point attention of the last layer, whose output is the structure.
       std::optional<RibbonLook> look;
       if (options.residue) look = RibbonLook{.residue = *options.residue - 1};
       for (std::size_t i = 0; look && i < record.attention.size(); ++i)

@@ -1,4 +1,4 @@
-// The options of `look`, and what it does with models of protein structures.
+// The options of `look`, and its output for models of protein structures.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct LookOptions : AttentionInput {
   std::vector<std::string> out;
 };
 
-// How the model folds the query of options.msa, or of options.sequence: pages, and drawings with the attention of
-// options.residue.
+// Writes pages that show how the model folds the query of options.msa or options.sequence, and drawings with the
+// attention of options.residue.
 void LookAtStructure(const LookOptions& options);
 
 }  // namespace headlight

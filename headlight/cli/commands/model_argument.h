@@ -1,4 +1,4 @@
-// Which model a command is given.
+// The model of a command.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 
 namespace headlight {
 
-// Adds the argument DIR, which is required: a model's folder, or an .npz file of weights (io/model_folder.h).
+// Adds the required argument DIR: a model's folder, a GGUF file, or an .npz file of weights (io/model_folder.h).
 Option& AddModel(OptionTable& command, std::string& path, const std::string& description);
 
-// The path of the model that a command is given: a path that exists, or else the folder in the cache of downloads of
-// the model with that name. Throws Error if there is neither. The values of all options that are Model() go through
-// this.
+// The path of a model: `given` if it exists, else the folder of the downloaded model with this name. Throws Error if
+// there is neither. Applied to the values of all options that are Model().
 std::string ModelFolderOf(const std::string& given);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// Every kind of file that the program reads, mutated: it ends with exit code 0 and without NaN, or with one line that
-// names a file; never by a signal, late or with too much memory.
+// Mutates every kind of file that the program reads. The program must end with exit code 0 and without NaN, or with one
+// line that names a file, and within limits of time and memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Tests the rule of the slow test of mutated files on made-up outcomes, and runs a few of its mutations.
+// Tests the rules of the slow test of mutated files on made-up outcomes, and runs a few of its mutations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST(MutatedFiles, AreAFunctionOfTheirNumber) {
   }
 }
 
-// A few of the kinds and of their mutations, for every build; all are in the slow test.
+// A few kinds and mutations. The slow test has all.
 TEST(MutatedFiles, AreReadOrRefused) {
   const std::vector<std::string> some = {"config.json of bert/gelu",
                                          "safetensors",

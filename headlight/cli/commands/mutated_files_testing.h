@@ -1,4 +1,4 @@
-// Runs the program on mutated files, and says what it must not do.
+// Runs the program on mutated files, and checks the rules that it must obey.
 #pragma once
 
 #include <sys/resource.h>
@@ -22,11 +22,11 @@
 
 namespace headlight::file_kinds {
 
-inline constexpr std::int64_t kMostMemory = std::int64_t{2} << 30;  // bytes beyond what the test has
+inline constexpr std::int64_t kMostMemory = std::int64_t{2} << 30;  // bytes in addition to those of the test
 inline constexpr std::chrono::seconds kMostTime{30};
 inline constexpr int kTimedOut = 1000;  // an exit code that no process has
 
-// As RunProgram does in a copy of the test, within these bounds.
+// As RunProgram in a fork of the test, with limits of time and memory.
 inline Outcome RunBounded(const Command& command, const std::string& input) {
   std::FILE* const in = std::tmpfile();
   std::FILE* const out = std::tmpfile();
@@ -66,7 +66,7 @@ inline Outcome RunBounded(const Command& command, const std::string& input) {
   return outcome;
 }
 
-// A sample of a kind, and the command on it.
+// A sample of a kind of file, and a command on it.
 class Sample {
  public:
   explicit Sample(const Kind& kind) : kind_(kind) {
@@ -76,7 +76,7 @@ class Sample {
 
   const std::string& path() const { return folder_.path(); }
   Outcome Run() { return RunOn(content_); }
-  // The mutation is a function of the kind and the number.
+  // The mutation depends only on the kind and the number.
   std::string Mutated(std::uint64_t number) const {
     Random random(HashOf(kind_.name), number);
     std::string mutated = mutations::Mutated(content_, kind_.form, random);
@@ -96,8 +96,8 @@ class Sample {
     return RunBounded(CommandIn(copy.path()), kind_.input);
   }
 
-  // The rule that an outcome breaks; empty if it breaks none. An error must name the mutated file. If the sample is a
-  // folder, it may name any file of it, since files may contradict each other.
+  // The rule that an outcome breaks, or empty. An error must name the mutated file, or any file of the sample if it is
+  // a folder, since files may contradict each other.
   std::string Complaint(const Outcome& outcome) const {
     if (outcome.exit_code == kTimedOut) return "it does not end";
     if (outcome.exit_code == 0) {

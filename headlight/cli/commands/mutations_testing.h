@@ -1,4 +1,4 @@
-// Mutated files for tests: a function of a file's content and of a random stream.
+// Mutates files for tests. A mutation is a function of the content and of a random stream.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace headlight::mutations {
 
-// The format of a file, on which the mutations depend that get beyond its first check.
+// The format of a file. Mutations that respect it reach beyond the first checks.
 enum class Form { binary, text, json, json_lines, safetensors };
 
 inline std::size_t Below(Random& random, std::size_t limit) {
@@ -166,7 +166,7 @@ inline Json Replacement(const Json& json, Random& random) {
   }
 }
 
-// The value with its `left`-th value, counted down to 0, replaced, or that member removed, renamed or doubled.
+// Replaces the `left`-th value within `value`, counted down to 0, or removes, renames or doubles that member.
 inline Json Rebuilt(const Json& json, std::int64_t& left, Random& random) {
   if (left-- == 0) return Replacement(json, random);
   if (const auto* array = json.As<Json::Array>()) {
@@ -222,7 +222,7 @@ inline std::string MutatedLines(const std::string& text, Random& random) {
   return all;
 }
 
-// Half of the time the header, with its right length.
+// Mutates the header in half of the cases, with its correct length.
 inline std::string MutatedSafetensors(const std::string& file, Random& random) {
   if (Below(random, 2) == 0) return MutatedBytes(file, random);
   std::uint64_t size = 0;

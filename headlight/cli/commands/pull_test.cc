@@ -56,10 +56,10 @@ TEST_F(PullCommand, DownloadsWhatEveryCommandThenFinds) {
               HasSubstr("org/tiny: no such folder, and no such model in the cache; `headlight pull org/tiny`"));
   EXPECT_EQ(Pulled(), folder.File("home/hub/models--org--tiny/snapshots/") + commit);
   EXPECT_EQ(Translation("org/tiny"), Translation(model));
-  // A copy is a folder of files, without links into the cache.
+  // A copy has files, and no links into the cache.
   MustRun({"convert", "org/tiny", "--out", "copy", "--compute", "int8"});
   for (const auto& entry : fs::directory_iterator("copy")) EXPECT_FALSE(entry.is_symlink()) << entry.path();
-  // A folder of that name comes first.
+  // A folder with the same name has precedence.
   fs::create_directories("org");
   fs::create_directory("org/tiny");
   SaveTinyModel("org/tiny", /*positions=*/40, /*seed=*/9);
@@ -110,7 +110,7 @@ TEST_F(PullCommand, RefusesUnfitOptions) {
   EXPECT_TRUE(storage.Requests().empty());
 }
 
-// Every option for a model's folder takes the model's name.
+// Every option for a model's folder accepts a model's name.
 TEST(ModelOptions, AreMarked) {
   const std::set<std::string> names = {"DIR",    "--from",    "--tokenizer", "--detector",
                                        "--rank", "--against", "--vae",       "--model"};
@@ -119,7 +119,7 @@ TEST(ModelOptions, AreMarked) {
     for (const auto& one : command.commands) visit(*one);
     for (const auto& option : command.options()) {
       if (!names.contains(option->name()) || option->is_flag()) continue;
-      // `draw --from` is an image; the options of other types have nothing to do with folders.
+      // `draw --from` is an image. Options of other types are not for folders.
       const bool is_folder = option->is_argument() || option->type() == "DIR";
       EXPECT_EQ(option->is_model(), is_folder) << command.name << " " << option->name();
       marked += option->is_model() ? 1 : 0;

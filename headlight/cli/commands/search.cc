@@ -1,5 +1,5 @@
-// headlight search: what is nearest to a text or an image, in an index that `headlight embed --index` has built, or in
-// one of FAISS.
+// headlight search: finds the nearest texts or images in an index of `headlight embed --index`, or the nearest
+// vectors in one of FAISS.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -37,11 +37,11 @@ struct Options {
 
 struct Result {
   std::string name;
-  const char* key;  // of the name in JSON: "image", "text", or "id" of a vector without a name
+  const char* key;  // of the name in JSON: "image", "text", or "id" if the vector has no name
   float score;
 };
 
-// An image of a page, at most so many pixels wide and high.
+// The image reduced to the size of a thumbnail.
 constexpr std::int64_t kSide = 256;
 
 Image Small(const Image& image) {
@@ -53,7 +53,7 @@ Image Small(const Image& image) {
   return Resize(image, side(image.height), side(image.width), ResizeFilter::bilinear);
 }
 
-// The image's <img>, or nothing where it cannot be read any more.
+// The <img> of the image, or nothing if it cannot be read any more.
 std::string ImageHtml(const std::string& path) {
   try {
     const std::string paths[] = {path};
@@ -94,7 +94,7 @@ std::string Page(const std::string& query, const std::vector<Result>& results) {
 
 const char* KeyOf(bool image) { return image ? "image" : "text"; }
 
-// Throws Error for a page that cannot be written, before anything is loaded.
+// Throws Error if the page cannot be written. Called before anything is loaded.
 void CheckPage(const Options& options, const std::string& model) {
   std::vector<std::string> inputs = {options.index, model, options.names};
   if (IsImageQuery(options.query)) inputs.push_back(options.query);
@@ -105,15 +105,14 @@ void CheckPage(const Options& options, const std::string& model) {
 }
 
 std::vector<Result> SearchFolder(const Options& options) {
-  Check(
-      options.names.empty() && options.probes == 0 && options.ef_search == 0,
-      "--names, --probes and --ef-search are for an index of FAISS; {} has names, and all of its vectors are compared",
-      options.index);
+  Check(options.names.empty() && options.probes == 0 && options.ef_search == 0,
+        "--names, --probes and --ef-search are for an index of FAISS, and {} was made by `headlight embed`",
+        options.index);
   const VectorIndex index = VectorIndex::Open(options.index);
   const std::string& folder = options.model.empty() ? index.model().folder : options.model;
   CheckPage(options, folder);
   Check(FingerprintOf(folder) == index.model().fingerprint,
-        "{}: is not the model that made the vectors of {}, or has other weights now", folder, options.index);
+        "{}: the vectors of {} were made by another model or with other weights", folder, options.index);
   const std::vector<float> query = QueryVector(LoadEmbedder(folder, options.compute), options.query);
   Progress progress("searching");
   std::vector<Result> results;
@@ -125,7 +124,7 @@ std::vector<Result> SearchFolder(const Options& options) {
   return results;
 }
 
-// The lines with these numbers, from 0.
+// The lines with these numbers, counted from 0.
 std::map<std::int64_t, std::string> LinesOf(const std::string& path, const std::vector<FaissIndex::Hit>& hits) {
   std::map<std::int64_t, std::string> lines;
   for (const FaissIndex::Hit& hit : hits) lines.emplace(hit.id, "");
@@ -134,12 +133,12 @@ std::map<std::int64_t, std::string> LinesOf(const std::string& path, const std::
   for (; const auto line = reader.Next(); ++count)
     if (const auto wanted = lines.find(count); wanted != lines.end()) wanted->second = std::string(*line);
   for (const auto& [id, line] : lines)
-    Check(id >= 0 && id < count, "--names {}: the vector {} has no line among {}", path, id, count);
+    Check(id >= 0 && id < count, "--names {}: vector {} has no line among {}", path, id, count);
   return lines;
 }
 
 std::vector<Result> SearchFaiss(const Options& options) {
-  Check(!options.model.empty(), "{}: an index of FAISS does not say which model made it; --model DIR does",
+  Check(!options.model.empty(), "{}: an index of FAISS does not name the model that made it; --model DIR is required",
         options.index);
   CheckPage(options, options.model);
   const FaissIndex index = FaissIndex::Open(options.index);
@@ -188,37 +187,35 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "search", "Search images or texts by a text or an image", Run);
   command
       .Add("INDEX", options.index,
-           "Folder that headlight embed --index has written, or an index file of FAISS: IndexFlatIP, "
+           "Folder of `headlight embed --index`, or an index file of FAISS: IndexFlatIP, "
            "IndexFlatL2, IndexIVFFlat or IndexHNSWFlat")
       .Required()
       .Check(NotEmpty());
   command
       .Add("QUERY", options.query,
-           "A text, or the path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF). For a model of both, a query without "
+           "Text, or path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF); for a model of both, a query without "
            "spaces "
            "that ends as an image's name is an image, which must exist")
       .Required()
       .Check(NotEmpty());
   command
-      .Add("--model", options.model,
-           "Folder of the model that made the index [where it was then]; FAISS's do not say which that is")
+      .Add("--model", options.model, "Folder of the model that made the index [as the index says; required for FAISS]")
       .Model()
       .Type("DIR");
   command.AddFile("--names", options.names,
-                  "Of an index of FAISS: the names of its vectors, a line each, by number from 0 [the numbers]");
-  command.Add("--probes", options.probes, AtLeast(1),
-              "Of an IndexIVFFlat: search only the N lists that are nearest [all]");
+                  "For FAISS: file with the names of the vectors, one per line [their numbers from 0]");
+  command.Add("--probes", options.probes, AtLeast(1), "For an IndexIVFFlat: search only the N nearest lists [all]");
   command.Add("--ef-search", options.ef_search, AtLeast(1),
-              "Of an IndexHNSWFlat: candidates that the search keeps (efSearch); more find more of the nearest [as the "
+              "For an IndexHNSWFlat: candidates that the search keeps (efSearch); more are more exact [as the "
               "index says]");
   command.Add("--top-k", options.top, AtLeast(1), "Results to print").ShowDefault();
-  command.AddFile("--out", options.out, "Write a page of the results with the images", "FILE.html");
-  command.Add("--json", options.json, "Print one JSON object per result: image or text (or id), and score, the cosine");
+  command.AddFile("--out", options.out, "Write a page of the results with images", "FILE.html");
+  command.Add("--json", options.json, "Print one JSON object per result: image, text or id, and score (the cosine)");
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nPrints COSINE<tab>NAME, the nearest first; all vectors are compared. Those of FAISS are as they were added: "
-      "the\n"
-      "first number is the product with the query's vector of length 1, or of an index by L2 the squared distance.\n\n"
+      "\nEach line of the output is COSINE<tab>NAME, with the nearest first. All vectors are compared. For an "
+      "index of FAISS the first column is the inner product with the query's vector of length 1, or the squared "
+      "distance for an index by L2.\n\n"
       "Examples:\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index\n"
       "  headlight search photos.index 'a dog on the beach'\n"

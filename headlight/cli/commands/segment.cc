@@ -1,4 +1,4 @@
-// headlight segment: which pixels of images belong to what.
+// headlight segment: segments images into objects and regions.
 #include <fmt/format.h>
 
 #include <optional>
@@ -44,7 +44,7 @@ std::string RowsOf(const std::string& name, const Segmentation& found, bool json
 }
 
 void Run(const Options& options) {
-  CheckKind<DetectionModel>(options.folder);  // before the images are listed
+  CheckKind<DetectionModel>(options.folder);  // must precede the list of images
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageOutputs masks = OutputsOf("--out", options.out, sources, {".png"});
   const ImageOutputs overlays = OutputsOf("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});
@@ -52,7 +52,7 @@ void Run(const Options& options) {
   const ImageSegmenter segmenter =
       Loaded([&] { return ImageSegmenter::Load(options.folder, {.compute = options.compute}); });
 
-  // Standard input is read but once; other images are read again to be drawn.
+  // Standard input can be read only once. Other images are read again to be drawn.
   std::optional<Image> only;
   const auto fit = [&](const Image& image) {
     if (sources.size() == 1 && !overlays.paths.empty()) only = image;
@@ -61,7 +61,7 @@ void Run(const Options& options) {
   const auto rows = [&](const FittedBatch& batch) {
     const auto first = static_cast<std::size_t>(batch.first);
     std::vector<std::string> printed;
-    // One by one: the segments of a large image take as much memory as the image.
+    // Images are processed one by one: the segments of a large image take as much memory as the image.
     for (std::size_t i = 0; i < batch.fitted.size(); ++i) {
       const Segmentation found = segmenter.SegmentFitted(
           batch.fitted.subspan(i, 1), batch.sizes.subspan(i, 1),
@@ -84,18 +84,18 @@ void Add(Command& program) {
   command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Model();
   command.Add("FILE", options.inputs,
               "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
-  command.Add("--threshold", options.threshold, "Only segments with a score above this [0.5]")
+  command.Add("--threshold", options.threshold, "Print only segments with a score above this [0.5]")
       .Check(NumberFrom(0, 1))
       .Type("P");
   command
       .Add("--out", options.out,
-           "Write the segment of each pixel as a PNG, or of each image into a folder: red + 256 green + 65536 "
-           "blue is the segment's id, 0 where there is none")
+           "Write the segments to this PNG file, or for each image into this folder: red + 256 green + 65536 "
+           "blue of a pixel is the id of its segment, or 0")
       .Check(NotEmpty())
       .Type("FILE.png|DIR");
   command
       .Add("--overlay", options.overlay,
-           "Draw the segments on the image (.png, .svg or .pdf), or on each image into a folder as PNG")
+           "Draw the segments on the image to this file (.png, .svg or .pdf), or on each image as PNG into this folder")
       .Check(NotEmpty())
       .Type("FILE|DIR");
   command.Add("--json", options.json, "Print one JSON object per image");
@@ -103,9 +103,9 @@ void Add(Command& program) {
   AddSkipErrors(command, options, ReadBy::image);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nPrints a line for each segment: PATH, ID, LABEL, SCORE, AREA in pixels, with tabs between them. A pixel "
-      "belongs\nto the most probable segment there; a segment that loses most of its pixels to others is dropped. "
-      "--out has the\nformat of COCO's panoptic annotations.\n\n"
+      "\nEach line of the output is a segment: PATH, ID, LABEL, SCORE and AREA in pixels, separated by tabs. A "
+      "pixel belongs to the most probable segment there. A segment that loses most of its pixels to others is "
+      "dropped. --out has the format of COCO's panoptic annotations.\n\n"
       "Examples:\n"
       "  headlight segment detr-resnet-50-panoptic street.jpg --out masks.png --overlay segments.png\n"
       "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl";

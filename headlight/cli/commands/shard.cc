@@ -25,11 +25,11 @@ Shard Parse(const std::string& text) {
     good = bad_count == std::errc() && stop == end && shard.index >= 1 && shard.index <= shard.count &&
            shard.count <= 1'000'000;
   }
-  Check(good, "--shard {}: expected I/N, such as 3/8, the third of eight parts", text);
+  Check(good, "--shard {}: must be I/N, such as 3/8 for the third of eight parts", text);
   return shard;
 }
 
-// Numbers on their way between ranks that work on their parts, and signs of life among them.
+// Messages between ranks that work on their parts, some of which only show that a rank is alive.
 constexpr int kWords = 1;  // tag
 constexpr std::uint64_t kAlive = std::numeric_limits<std::uint64_t>::max();
 
@@ -56,15 +56,15 @@ Option& AddShard(OptionTable& command, Shard& shard) {
   return command
       .AddFunction(
           "--shard", [&shard](const std::string& text) { shard = Parse(text); },
-          "Process only part I of N parts of the input; concatenated outputs equal the full run; under "
-          "mpirun each rank takes its own")
+          "Process only part I of N parts of the input; concatenated outputs equal the full run; with "
+          "mpirun each rank processes its own part")
       .Type("I/N");
 }
 
 Shard ShardOfRun(const Shard& given) {
   Ranks* const ranks = JoinedRanks();
   if (ranks == nullptr) return given;
-  Check(given.count == 1, "--shard: under mpirun each rank takes its own part");
+  Check(given.count == 1, "--shard cannot be given with mpirun: each rank processes its own part");
   if (!TheSigns()) TheSigns().emplace(*ranks, RankTimeout() / 20);
   return {ranks->rank() + std::int64_t{1}, ranks->size()};
 }
@@ -100,7 +100,7 @@ void SignsOfLife::Work() {
         begun.push_back({sign, ranks_.Begin(sign)});
       }
     } while (!stops());
-  } catch (const Error&) {  // a lost connection, which the others notice, too
+  } catch (const Error&) {  // a lost connection, which the other ranks notice, too
   }
   for (const BegunTransfer& sign : begun) ranks_.GiveUp(sign.handle);
 }
@@ -112,7 +112,7 @@ void SendParts(Ranks& ranks, std::size_t count, const std::function<std::string(
     ranks.Exchange({&one, 1});
   };
   if (ranks.rank() != 0) {
-    AwaitWord(ranks, 0);  // the others before this one have sent theirs
+    AwaitWord(ranks, 0);  // the ranks before this one have sent theirs
     SendWord(ranks, 0, count);
     for (std::size_t i = 0; i < count; ++i) {
       std::string own = part(i);

@@ -1,4 +1,4 @@
-// A share of a command's inputs, for work that is divided among machines.
+// The part of a command's inputs that one process works on.
 #pragma once
 
 #include <atomic>
@@ -20,23 +20,23 @@ class Option;
 
 namespace headlight {
 
-// Part `index`, from 1, of `count` parts of neighbours. Their concatenated outputs equal the full run's.
+// Part `index`, from 1, of `count` contiguous parts. Their concatenated outputs equal those of the full run.
 struct Shard {
   std::int64_t index = 1, count = 1;
 
-  // Of so many inputs, those from `begin` to before `end`.
+  // The range [begin, end) of inputs of this part.
   std::int64_t begin(std::int64_t inputs) const { return inputs * (index - 1) / count; }
   std::int64_t end(std::int64_t inputs) const { return inputs * index / count; }
 };
 
-// Binds --shard to `shard`, which must outlive the program.
+// Adds --shard, which sets `shard`. It must outlive the program.
 Option& AddShard(OptionTable& command, Shard& shard);
 
-// `given`, or under mpirun the rank's. Throws Error where it is both.
+// `given`, or with mpirun the part of this rank. Throws Error if --shard is given with mpirun.
 Shard ShardOfRun(const Shard& given);
 
-// Tells the other ranks every `period` seconds, on a thread of its own, that this one is there: those that wait for its
-// part, which may take hours, give up where they do not hear from it.
+// Tells the other ranks every `period` seconds, on its own thread, that this rank is alive. They wait for its part,
+// which may take hours, and give up if they do not hear from it.
 class SignsOfLife {
  public:
   SignsOfLife(Ranks& ranks, double period);
@@ -55,14 +55,14 @@ class SignsOfLife {
   std::thread thread_;
 };
 
-// Calls take(part) on the first rank with the parts of the others, rank by rank: part(i) for i below `count` there.
+// Sends part(i), for all i below `count`, to the first rank, which calls take(part) with those of the others in order.
 void SendParts(Ranks& ranks, std::size_t count, const std::function<std::string(std::size_t index)>& part,
                const std::function<void(std::string part)>& take);
 
-// The sum of a number over all ranks, on each of them; alone it is `own`.
+// The sum of `own` over all ranks, on each rank. With one rank it is `own`.
 std::int64_t SumOfShards(std::int64_t own);
 
-// The last thing that a command does: under mpirun the first rank prints the others' results after its own.
+// Must be the last action of a command. With mpirun the first rank prints the results of the others after its own.
 void GatherResults();
 
 }  // namespace headlight

@@ -20,7 +20,7 @@ void Run(const ShortlistTraining& options) {
   CheckOutputs({{"shortlist", ShortlistPath(options)}}, options.train);
   for (const std::string& file : options.train) Input(file);
   const TrainedShortlist made = Train(options);
-  Note("{} has {} words for every sentence, and {:.1f} for each of {} source words, trained on {}{} pairs", made.path,
+  Note("{} has {} tokens for every sentence, and {:.1f} for each of {} source tokens, trained on {}{} pairs", made.path,
        made.frequent, static_cast<double>(made.translations) / static_cast<double>(made.source_tokens),
        made.source_tokens, made.all ? "" : "the first ", made.pairs);
 }
@@ -29,12 +29,12 @@ void Run(const ShortlistTraining& options) {
 
 void Add(Command& program) {
   const auto [command, options] =
-      NewCommand(program, "shortlist", "Make a lexical shortlist, which makes translation faster", Run);
+      NewCommand(program, "shortlist", "Train a lexical shortlist, which makes translation faster", Run);
   Describe(command, options);
   command.footer =
-      "\nWith a shortlist, a sentence's translation is chosen among the likely translations of its words alone, so\n"
-      "that the output layer computes a fraction of the vocabulary. `translate --shortlist` uses it; `evaluate\n"
-      "--shortlist` tells what it costs in BLEU.\n\n"
+      "\nWith a shortlist, translation chooses only among likely translations of the source tokens, so that the "
+      "output layer computes a fraction of the vocabulary. `translate --shortlist` uses it, and `evaluate "
+      "--shortlist` shows its effect on BLEU.\n\n"
       "Example:\n"
       "  headlight shortlist model --train train.de.gz train.en.gz\n"
       "  headlight translate model --shortlist < news.de";

@@ -28,10 +28,10 @@ TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
   const std::vector<std::string> lines = Lines(translated.out);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[1], "");
-  // An untrained model says anything; with a list, only what the list has.
+  // With a shortlist even an untrained model writes only tokens of the list.
   EXPECT_NE(translated.out, RunProgram({"translate", model}, input).out);
   EXPECT_EQ(RunProgram({"translate", model, "--shortlist"}, "Zwei Kinder.\n").out, lines[2] + "\n");
-  // It goes with the model.
+  // It is copied with the model.
   const std::string converted = folder.File("int8");
   EXPECT_EQ(RunProgram({"convert", model, "--out", converted, "--compute", "int8"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", converted, "--shortlist"}, input).exit_code, 0);

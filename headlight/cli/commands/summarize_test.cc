@@ -1,4 +1,4 @@
-// The commands with a T5 and a BART; tests/encoder_decoder_text_test.cc says that they write what Transformers writes.
+// Commands with a T5 and a BART. tests/encoder_decoder_text_test.cc compares their texts with Transformers.
 #include <gmock/gmock.h>
 
 #include "headlight/base/json.h"
@@ -14,7 +14,7 @@ std::string TestFolder(const std::string& name) {
   return HEADLIGHT_SOURCE_DIR "/tests/testdata/encoder_decoders/" + name;
 }
 
-// A case of a folder's golden file: the program's input and the `expected` texts.
+// A case of a golden file: the input of the program, and the `expected` texts.
 struct Case {
   explicit Case(const std::string& folder, std::size_t index = 0) {
     const JsonView golden = ReadJson(TestFolder(folder) + "/golden.json");

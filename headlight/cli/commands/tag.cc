@@ -1,4 +1,4 @@
-// headlight tag: names and other spans in each text.
+// headlight tag: finds named entities and other spans in texts.
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ void Run(const Options& options) {
                     .stride = options.stride,
                     .top_k = options.top_k,
                     .aggregation = options.aggregation};
-  tagger.Tag({}, how);  // refuses impossible options before anything is read
+  tagger.Tag({}, how);  // checks the options before anything is read
   const auto rows = [&](const LineBatch& batch) {
     how.name_of = batch.name_of;
     const auto tagged = tagger.Tag(batch.lines, how);
@@ -63,34 +63,33 @@ void Add(Command& program) {
   command.Add("FILE", options.input,
               "Texts, one per line or as records (see --format), plain or gzip; - is standard input [-]");
   command.Add("--json", options.json, "Print one JSON object per line of input");
-  AddChoice<TagAggregation>(command, "--aggregation", options.aggregation,
-                            {{"first", TagAggregation::first},
-                             {"average", TagAggregation::average},
-                             {"max", TagAggregation::max},
-                             {"simple", TagAggregation::simple},
-                             {"none", TagAggregation::none}},
-                            "Label of a word: its first token's, that of the mean probabilities, or its most probable "
-                            "token's; simple labels tokens, and none joins no tokens [first; simple for labels S-X "
-                            "and E-X]");
-  command.Add("--max-input-length", options.max_input_length, AtLeast(1),
-              "Tokens of a window [as many as the model reads]");
+  AddChoice<TagAggregation>(
+      command, "--aggregation", options.aggregation,
+      {{"first", TagAggregation::first},
+       {"average", TagAggregation::average},
+       {"max", TagAggregation::max},
+       {"simple", TagAggregation::simple},
+       {"none", TagAggregation::none}},
+      "Label of a word: that of its first token, of the mean probabilities, or of its most probable "
+      "token; simple labels tokens, and none joins no tokens [first; simple for labels S-X "
+      "and E-X]");
+  command.Add("--max-input-length", options.max_input_length, AtLeast(1), "Tokens of a window [the model's maximum]");
   command.Add("--stride", options.stride, AtLeast(0),
-              "Tokens that neighbouring windows share, of which each is tagged alone; of spans that overlap the "
+              "Tokens that neighbouring windows share; windows are tagged independently, and of overlapping spans the "
               "longest counts");
   command.Add("--top-k", options.top_k, AtLeast(1),
-              "With --aggregation none: print the N most probable labels of each token, O too");
+              "With --aggregation none: print the N most probable labels of each token, including O");
   Describe(command, options.source);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nPrints a span a line, LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT: where in the text it begins and\n"
-      "ends, in characters from 0, and the mean probability of its words' labels. B-X begins a span and I-X\n"
-      "continues it; labels without these prefixes continue while they are the same; O is no label. With "
-      "--aggregation\n"
-      "none each token is a span with its whole label. A text of more tokens than --max-input-length is read in "
-      "windows, of\n"
-      "which neighbours share a quarter; a token's label is the one from the window whose edges it is farthest from.\n"
-      "With --stride each window is tagged alone, as Transformers does.\n\n"
+      "\nEach line of the output is a span: LINE<tab>BEGIN<tab>END<tab>LABEL<tab>SCORE<tab>TEXT. BEGIN and END "
+      "are characters from 0. SCORE is the mean probability of the labels of its words. B-X begins a span and "
+      "I-X continues it, equal labels without a prefix form one span, and O is no label. With --aggregation "
+      "none each token is a span with its whole label.\n\n"
+      "A text of more tokens than --max-input-length is read in windows, which share a quarter of their tokens. "
+      "The label of a token is from the window whose edges are farthest from it. With --stride windows are "
+      "tagged independently, as in Transformers.\n\n"
       "Examples:\n"
       "  echo 'Ada Lovelace was born in London.' | headlight tag bert-ner\n"
       "  headlight tag xlm-roberta-ner articles.txt --json\n"

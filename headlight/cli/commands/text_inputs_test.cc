@@ -1,4 +1,4 @@
-// Every command that reads texts reads them in the same formats.
+// All commands read texts in the same formats.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct TextInputsTest : ProgramTest {
     SaveTinyEsm(esm);
   }
 
-  // The results of a command, whose file of texts is called FILE in its arguments.
+  // The results of a command. FILE in its arguments is replaced by the file of texts.
   static Outcome Run(std::vector<std::string> arguments, const std::string& file, std::string_view input = "",
                      const std::vector<std::string>& more = {}) {
     std::ranges::replace(arguments, "FILE", file);
@@ -126,13 +126,13 @@ TEST_F(TextInputsTest, PairsAreTwoColumns) {
     EXPECT_THAT(Run(arguments, Write("other.tsv", "x\ty\n"), "", columns).err,
                 HasSubstr("other.tsv:1: expected a and b,"));
   }
-  // A tab in a text of a record divides nothing.
+  // A tab in a text of a record does not separate texts.
   const std::string classify = kData + "encoders/classify";
   EXPECT_EQ(Run({"classify", classify, "FILE"}, Write("tab.jsonl", "{\"text\": \"Two men.\\tTwo dogs.\"}\n")).out,
             Run({"classify", classify, "FILE"}, Write("space", "Two men. Two dogs.\n")).out);
 }
 
-// As data sets on Hugging Face's hub have them.
+// In the formats of datasets on the Hugging Face hub.
 TEST_F(TextInputsTest, PairsGiveTheirSource) {
   const std::string bart = kData + "encoder_decoders/bart_text";
   const std::string translation = Write("pairs.jsonl", "{\"translation\": {\"de\": \"a b\", \"en\": \"c\"}}\n");
@@ -259,7 +259,7 @@ TEST_F(TextInputsTest, LongTextsAreRefusedOrTruncatedInTheSameWords) {
                                                 "end is left out"));
     EXPECT_NE(cut.out, "");
   }
-  // The first tokens are kept: with <s> and </s> as many as the model reads, 40.
+  // The first tokens are kept, with <s> and </s> the 40 that the model reads.
   const std::string text = Write("text", dogs + "\n");
   const JsonView tokens(ParseJson(Run({"tokenize", bart, "FILE", "--json"}, text).out, "tokens"), "tokens");
   const std::int64_t end = tokens["byte_spans"].Items()[38].Items()[1].Integer();

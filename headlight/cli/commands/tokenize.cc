@@ -1,4 +1,4 @@
-// headlight tokenize: text to tokens and back.
+// headlight tokenize: splits texts into tokens, and joins tokens.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ std::string Text(const Tokenizer& tokenizer, const std::string& line, const std:
 std::vector<std::string> Rows(const Tokenizer& tokenizer, const LineBatch& batch, const Options& options) {
   const std::span<const std::string> lines = batch.lines;
   std::vector<std::string> rows(lines.size());
-  // Several lines per task, to amortise the cost of dispatch.
+  // Each task has several lines, to amortise the cost of dispatch.
   constexpr std::size_t at_once = 16;
   ParallelFor(static_cast<std::int64_t>((lines.size() + at_once - 1) / at_once), [&](std::int64_t task) {
     const std::size_t begin = static_cast<std::size_t>(task) * at_once;
@@ -90,7 +90,7 @@ void Run(const Options& given) {
   options.source.mask = "<mask>";
   const Tokenizer& tokenizer = *loaded;
   Check(options.side == Side::source || HasSides(tokenizer),
-        "--side: {} has one tokenizer for all texts; only MarianMT's have two sides", options.folder);
+        "--side is for folders of a MarianMT, which have two tokenizers; {} has one", options.folder);
   constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
   const auto rows = [&](const LineBatch& batch) {
     if (!options.decode) return Rows(tokenizer, batch, options);
@@ -105,15 +105,14 @@ void Run(const Options& given) {
 }  // namespace
 
 void Add(Command& program) {
-  const auto [command, options] =
-      NewCommand(program, "tokenize", "Split text into a model's tokens, or join them", Run);
-  AddFolder(command, options.folder, "Folder with a tokenizer, such as a model's");
+  const auto [command, options] = NewCommand(program, "tokenize", "Split text into tokens, or join tokens", Run);
+  AddFolder(command, options.folder, "Folder or GGUF file with a tokenizer, such as a model's");
   command.Add("FILE", options.input,
               "Texts, one per line or as records (see --format), plain or gzip; - is standard input [-]");
   Option& ids = command.Add("--ids", options.ids, "Print token ids instead of tokens");
   Option& json = command.Add(
       "--json", options.json,
-      "Print one JSON object per line: line, text, ids, type_ids, pieces, and each token's [start, end) in bytes "
+      "Print one JSON object per line: line, text, ids, type_ids, pieces, and the [start, end) of each token in bytes "
       "and in characters: byte_spans, character_spans");
   Option& decode = command.Add("--decode", options.decode, "Decode lines of token ids into text");
   ids.Excludes(json).Excludes(decode);
@@ -126,10 +125,10 @@ void Add(Command& program) {
   command
       .AddFlag(
           "--plain", [&value = options.encode.read_special] { value = false; },
-          "Read text that spells a special token as text")
+          "Tokenize the text of special tokens like any other text")
       .Excludes(decode);
   AddChoice<Side>(command, "--side", options.side, {{"source", Side::source}, {"target", Side::target}},
-                  "In a MarianMT folder, tokenize as a text to translate or as a translation")
+                  "Tokenize as a source or as a target text, with a MarianMT")
       .Excludes(decode);
   Describe(command, options.source);
   AddSkipErrors(command, options);

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 struct TokenizeTest : testing::Test {
-  // A folder with the small tokenizer of that family.
+  // A folder with the small tokenizer of a family.
   std::string Folder(const std::string& family) {
     const std::string to = folder.File(family);
     std::filesystem::create_directories(to);
@@ -63,7 +63,7 @@ TEST(TokenizeMarian, CutsEitherSideOfATranslationModel) {
   EXPECT_EQ(RunProgram({"tokenize", data, "--decode"}, ids).out, tokenizer.Decode(tokenizer.Encode("Ein Hund")) + "\n");
 }
 
-// A translation model trained here has a tokenizer.json for other programs, too; its own tokenizer goes before.
+// A trained translation model has a tokenizer.json for other programs, too; its own tokenizer has precedence.
 struct WrongFamilyTest : ProgramTest {};
 
 TEST_F(WrongFamilyTest, IsToldBeforeTheTokenizerIsRead) {
@@ -124,7 +124,7 @@ TEST_F(TokenizeTest, LearnsATokenizer) {
   EXPECT_EQ(config["mask_token"].String(), "[MASK]");
   EXPECT_EQ(config["bos_token"].String(), "<s>");
   EXPECT_FALSE(config["pad_token"].present());
-  EXPECT_EQ(train({"--byte-level", "--vocabulary-size", "260", "--special", "<pad>"}).exit_code, 0);  // another again
+  EXPECT_EQ(train({"--byte-level", "--vocabulary-size", "260", "--special", "<pad>"}).exit_code, 0);  // a different one
   const JsonView again = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
   EXPECT_FALSE(again["mask_token"].present());
   EXPECT_EQ(again["pad_token"].String(), "<pad>");

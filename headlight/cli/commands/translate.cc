@@ -1,4 +1,4 @@
-// headlight translate: lines in, lines out.
+// headlight translate: translates texts, line by line.
 #include "headlight/cli/commands/sampling_options.h"
 #include "headlight/cli/commands/translate_lines.h"
 #include "headlight/cli/program/commands.h"
@@ -8,7 +8,7 @@ namespace headlight::translate {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
-  AddFolder(command, options.folder, "The model's folder");
+  AddFolder(command, options.folder, "Folder of the model");
   command.Add("FILE", options.input,
               "Texts, a sentence per line or as records (see --format), plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
@@ -20,22 +20,23 @@ void Add(Command& program) {
       .AddFunction(
           "--target-prefix",
           [&translate = options.translate](const std::string& prefix) { translate.target_prefix = {prefix}; },
-          "Begin each translation with this text, which the model continues")
+          "Text that begins each translation")
       .Type("TEXT");
   command
       .AddFile("--target-prefixes", options.target_prefixes,
-               "Begin each translation with its line of this file, which has as many lines as the input; - is "
+               "File with a text for each line of the input that begins its translation; - is "
                "standard input")
       .Excludes(command.Get("--target-prefix"));
-  command.Add("--scores", options.translate.token_scores,
-              "Print a tab and the log-probability of each word after each translation and its alignment; - for words "
-              "of a target prefix");
+  command.Add(
+      "--scores", options.translate.token_scores,
+      "Print a tab and the log-probabilities of its words after each translation and its alignment; - for words "
+      "of a target prefix");
   command.Add("--alignments", options.translate.alignment,
               "Print a tab and the word alignment after each translation, as pairs SOURCE-TARGET of words counted from "
               "0, from the last layer's cross-attention, averaged over its heads");
   command.Add("--json", options.json,
-              "Print one JSON object per translation: line, text, score, complete (false where --max-length cut "
-              "it), with --alignments alignment, pairs of words [SOURCE, TARGET], and with --scores pieces and "
+              "Print one JSON object per translation: line, text, score, complete (false if --max-length cut "
+              "it); with --alignments alignment, pairs of words [SOURCE, TARGET]; with --scores pieces and "
               "log_probabilities, of each token");
   options.source.asked = TextsAsked::source;
   Describe(command, options.source);
@@ -43,16 +44,16 @@ void Add(Command& program) {
   Option& shard = AddShard(command, options.shard);
   command
       .AddFile("--output-attentions", options.attention_file,
-               "Save the attention weights to this file: per line and layer a tensor [heads, query, key], named "
-               "LINE.encoder.LAYER, LINE.decoder.LAYER and LINE.cross.LAYER, all counted from 0; the metadata has "
+               "Write attention weights to this file: for each line and layer a tensor [heads, query, key], named "
+               "LINE.encoder.LAYER, LINE.decoder.LAYER or LINE.cross.LAYER, all counted from 0; the metadata has "
                "the tokens as JSON: LINE.source and LINE.target",
                "FILE.safetensors")
       .Excludes(skip)
       .Excludes(shard);
   command.footer =
-      "\nLines come out in the order in which they came in, and as soon as they are translated. An empty line stays\n"
-      "empty. A line with more tokens than the model has positions is divided near its middle, after a sentence, or\n"
-      "else a clause, or else a word, until each part fits, and a warning names it.\n\n"
+      "\nTranslations are printed in the order of the lines, as soon as they are ready. An empty line stays "
+      "empty. A line of more tokens than the model has positions is divided near its middle, with a warning: "
+      "after a sentence, a clause, or else a word, until each part fits.\n\n"
       "Examples:\n"
       "  echo 'Ein Hund läuft.' | headlight translate model\n"
       "  headlight translate model news.de.gz --beam-size 5 --length-penalty 0.6 > news.en\n"

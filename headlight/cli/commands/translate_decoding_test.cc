@@ -1,4 +1,4 @@
-// The options of `translate` that change what is chosen: sampling, penalties, target prefixes; and scores of words.
+// Options of `translate` for decoding: sampling, penalties, target prefixes, and scores of words.
 #include <gmock/gmock.h>
 
 #include <sstream>

@@ -27,25 +27,25 @@ namespace {
 
 constexpr std::size_t kMostAttentionBytes = std::size_t{1} << 31;
 
-// Float32 weights that exceed the caches of small machines: decoding a single text is then bound by memory bandwidth.
+// Float32 weights of this size exceed the caches of small machines: decoding a single text is then memory-bound.
 constexpr std::int64_t kManyWeights = 8'000'000;
 
-// Keeps all weights in memory until Write: for a few hundred sentences. Does nothing with an empty path.
+// Keeps all attention weights in memory until Write, for a few hundred sentences. Does nothing with an empty path.
 class AttentionFile {
  public:
-  // Throws Error where the file cannot be written.
+  // Throws Error if the file cannot be written.
   explicit AttentionFile(std::string path) : path_(std::move(path)) {
     if (!path_.empty()) CheckWritable(path_);
   }
 
-  // Tensors "SENTENCE.KIND.LAYER" [heads, query, key], and in the metadata "SENTENCE.source" and "SENTENCE.target", the
-  // tokens as a JSON array. Throws Error where the file would become too large.
+  // Adds tensors "SENTENCE.KIND.LAYER" [heads, query, key], and to the metadata "SENTENCE.source" and
+  // "SENTENCE.target", the tokens as JSON arrays. Throws Error if the file would become too large.
   void Add(std::int64_t sentence, const AttentionRecord& record) {
     for (const AttentionMap& map : record.maps) {
       const std::vector<float>& weights = weights_.emplace_back(map.weights);
       bytes_ += weights.size() * sizeof(float);
       Check(bytes_ <= kMostAttentionBytes,
-            "{}: the attention of the first {} lines is more than {} bytes: give fewer lines", path_, sentence + 1,
+            "{}: the attention of the first {} lines has more than {} bytes; give fewer lines", path_, sentence + 1,
             kMostAttentionBytes);
       tensors_.push_back({fmt::format("{}.{}.{}", sentence, AttentionName(map.kind), map.layer),
                           StoredType::f32,
@@ -67,7 +67,7 @@ class AttentionFile {
   std::size_t bytes_ = 0;
 };
 
-// Of each word the log-probability of its tokens; "-" where they were all given.
+// The log-probability of each word's tokens; "-" if a target prefix gave them all.
 std::string WordScores(const Translation& translation) {
   std::vector<std::optional<double>> scores(static_cast<std::size_t>(CountWords(translation.text)));
   for (const TranslatedToken& token : translation.token_scores)
@@ -81,7 +81,7 @@ std::string WordScores(const Translation& translation) {
   return text;
 }
 
-// Gives each line its own target prefix, from a file of as many lines.
+// Reads the target prefix of each line from a file with as many lines.
 class TargetPrefixes {
  public:
   explicit TargetPrefixes(const LineTranslation& options) {
@@ -89,7 +89,7 @@ class TargetPrefixes {
     reader_.emplace(Input(options.target_prefixes));
   }
 
-  // May be called again with a part of the batch.
+  // May be called again with a part of a batch.
   void Read(const LineBatch& batch, TranslateOptions& options) {
     if (!reader_) return;
     for (; first_ < batch.first && !prefixes_.empty(); ++first_) prefixes_.pop_front();
@@ -103,7 +103,7 @@ class TargetPrefixes {
     }
   }
 
-  // Throws Error where there are more prefixes than the input has `lines`.
+  // Throws Error if there are more prefixes than `lines` of the input.
   void CheckAllRead(const std::string& input, std::int64_t lines) {
     if (!reader_) return;
     ReadUpTo(lines);
@@ -146,7 +146,7 @@ std::string JsonRow(const Translation& translation, std::int64_t line, const Tra
   return object.Line() + '\n';
 }
 
-// `numbered`: there are several translations of a line.
+// `numbered`: rows begin with the number of the line, as with several translations of each.
 std::string TextRow(const Translation& translation, std::int64_t line, const TranslateOptions& options, bool numbered) {
   std::string row;
   if (numbered) row = fmt::format("{}\t{:.6f}\t", line, translation.score);
@@ -160,7 +160,7 @@ std::string TextRow(const Translation& translation, std::int64_t line, const Tra
   return row + '\n';
 }
 
-// True if --draft would translate lines that come one at a time faster, to the same text.
+// True if --draft would give the same text faster for lines that come one at a time.
 bool DraftHelps(const Translator& translator, const LineTranslation& options) {
   const TranslateOptions& asked = options.translate;
   const bool greedy = asked.beam_size == 1 && !asked.sample && !asked.temperature && !asked.top_k && !asked.top_p &&
@@ -169,7 +169,7 @@ bool DraftHelps(const Translator& translator, const LineTranslation& options) {
          translator.model().parameters().count() >= kManyWeights;
 }
 
-// The texts of a batch, without the ends that the model cannot read.
+// The texts of a batch, cut to the tokens that the model reads.
 std::vector<std::string> Truncated(const Translator& translator, const LineBatch& batch,
                                    const TranslateOptions& options) {
   std::vector<std::string> texts(batch.lines.begin(), batch.lines.end());
@@ -184,7 +184,7 @@ void Warn(const Translation& best, const std::string& place, std::int64_t positi
     Note("{}: {} tokens, of which the model reads {} at once: translated in {} parts{}", place, best.tokens, positions,
          best.parts, !options.attention_file.empty() ? ", without keeping their attention" : "");
   if (!best.complete)
-    Note("{}: the {} reached the longest length and may be incomplete", place,
+    Note("{}: the {} reached the maximum length and may be incomplete", place,
          options.summarize ? "summary" : "translation");
 }
 
@@ -197,13 +197,13 @@ void TranslateLines(const LineTranslation& options) {
   const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   TranslateOptions translate = options.translate;
   translate.attention = !options.attention_file.empty();
-  translator.TranslateBatch({}, translate);  // refuses impossible options before anything is read
+  translator.TranslateBatch({}, translate);  // checks the options before anything is read
   const bool numbered = translator.n_best(translate) > 1;
   AttentionFile attention(options.attention_file);
   TargetPrefixes prefixes(options);
-  // Enough lines to fill eight batches, from which DecodeInBatches takes those of equal length.
+  // Enough lines for eight batches, so that DecodeInBatches finds lines of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
-  std::int64_t alone = 0;  // lines that were a batch of their own
+  std::int64_t alone = 0;  // batches of one line
   const auto rows = [&](const LineBatch& batch) {
     if (batch.lines.size() == 1) ++alone;
     std::span<const std::string> texts = batch.lines;
@@ -231,7 +231,7 @@ void TranslateLines(const LineTranslation& options) {
   prefixes.CheckAllRead(options.input, count.lines);
   attention.Write();
   if (alone > 1 && alone == count.lines && DraftHelps(translator, options))
-    Note("lines were translated one at a time: --draft writes the same text faster with a model of this size");
+    Note("lines were translated one at a time; --draft gives the same text faster with a model of this size");
 }
 
 }  // namespace headlight

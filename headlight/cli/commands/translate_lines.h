@@ -1,4 +1,4 @@
-// Shared by `translate` and `summarize`: lines in, lines out.
+// Shared by `translate` and `summarize`.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct LineTranslation : LineOptions {
   bool summarize = false;
 };
 
-// Translates the lines of the input, in their order. A line of more tokens than the model reads is divided; summaries
-// of its parts would not be its own, and it is refused.
+// Translates or summarizes the lines of the input, in order. A line of more tokens than the model reads is divided for
+// a translation, and refused for a summary.
 void TranslateLines(const LineTranslation& options);
 
 }  // namespace headlight

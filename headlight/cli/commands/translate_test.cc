@@ -31,7 +31,7 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
   EXPECT_EQ(piped.exit_code, 0);
   EXPECT_EQ(piped.err, "");
   EXPECT_EQ(Lines(piped.out), expected);
-  // From a file, in other batches, on one thread.
+  // From a file, with other batches and one thread.
   const Outcome file =
       RunProgram({"translate", model, Write("in.txt", input), "--batch-tokens", "30", "--threads", "1"});
   EXPECT_EQ(file.out, piped.out);
@@ -41,7 +41,7 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
   EXPECT_THAT(RefusalOf({"translate", model, "--draft", "--compute", "int8"}), HasSubstr("not in int8"));
 }
 
-// To a program that gives line after line and waits for each translation.
+// Lines that come one at a time, after the previous translation.
 TEST_F(TranslateTest, SuggestsADraftWhereLinesComeAlone) {
   const std::string large = folder.File("large");
   std::filesystem::create_directory(large);
@@ -81,7 +81,7 @@ TEST_F(TranslateTest, AnswersEachLineBeforeTheNext) {
   close(to_program[0]);
   close(from_program[1]);
   for (const std::string text : {"Ein Hund.", "", "Zwei Kinder spielen."}) {
-    // The beginning of the next line does not keep this one's answer back.
+    // An unfinished next line does not delay this translation.
     const std::string line = text + "\nGest";
     ASSERT_EQ(write(to_program[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
     EXPECT_EQ(ReadLine(from_program[0]), translator.Translate(text) + "\n");
@@ -135,7 +135,7 @@ TEST_F(TranslateTest, NamesLinesThatAreTooLong) {
   EXPECT_THAT(outcome.err, HasSubstr("standard input: line 2: "));
   EXPECT_THAT(outcome.err, HasSubstr("in 2 parts"));
   EXPECT_EQ(RunProgram({"translate", model, "--quiet"}, line + "\n").err, "");
-  // A whole book on one line.
+  // A very long line.
   std::string book;
   for (int i = 0; i < 60; ++i) book += sentence + " ";
   EXPECT_THAT(RunProgram({"translate", model, "--beam-size", "1"}, book).err, HasSubstr("parts"));
@@ -158,7 +158,7 @@ TEST_F(TranslateTest, ReportsAFullOutput) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("standard output: cannot write: No"));
   EXPECT_EQ(RunProgram({"--help"}, "", "/dev/full").exit_code, 2);
-  // Files that are written at the end are refused at the beginning.
+  // Output files are checked before the translation.
   EXPECT_THAT(RefusalOf({"translate", model, "--output-attentions", "/nowhere/a.safetensors"}, "Hund\n"),
               HasSubstr("/nowhere/a"));
 }
@@ -170,7 +170,7 @@ TEST_F(TranslateTest, EndsQuietlyWhenItsReaderIsGone) {
   ASSERT_EQ(pipe2(errors, O_CLOEXEC), 0);
   const pid_t process = StartProgram({"translate", model, "--quiet"}, to_program[0], from_program[1], errors[1]);
   for (const int descriptor : {to_program[0], from_program[1], errors[1], from_program[0]}) close(descriptor);
-  // The input stays open: it ends because there is no reader, though more input could come.
+  // The input remains open: the program ends since its reader is gone.
   ASSERT_EQ(write(to_program[1], "Hund\n", 5), 5);
   EXPECT_EQ(AwaitProgram(process), 128 + SIGPIPE);
   EXPECT_EQ(ReadLine(errors[0]), "");

@@ -1,4 +1,4 @@
-// headlight version: the program's version.
+// headlight version: prints the program's version.
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/output.h"
 

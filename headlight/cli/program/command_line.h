@@ -1,4 +1,4 @@
-// A command line, which CLI11 parses, and the file of its --config.
+// Parses the command line with CLI11, and the file of --config.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// A mistake in the command line, in words that name the options as the user gives them.
+/// A mistake in the command line. The message names options by their flags.
 class CommandLineError : public Error {
  public:
   using Error::Error;
@@ -21,12 +21,12 @@ class MissingOption : public CommandLineError {
   using CommandLineError::CommandLineError;
 };
 
-/// The command that `arguments`, which are without the program's name, begin with, or the program. Throws Error if they
-/// name none, or if an option is unknown.
+/// Returns the command, group or program that `arguments` begin with. They are without the program's name. Throws Error
+/// if they name no command, or if an option is unknown.
 Command& NamedCommand(Command& program, const std::vector<std::string>& arguments);
 
-/// Sets the options of `command`, which the arguments name. Throws CommandLineError, or Error for a line of --config or
-/// a folder that does not exist.
+/// Sets the options of `command` as the arguments say. Throws CommandLineError, or Error for a wrong line of --config
+/// or a folder that does not exist.
 void ParseOptions(Command& command, std::vector<std::string> arguments);
 
 }  // namespace headlight

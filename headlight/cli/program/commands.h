@@ -1,8 +1,8 @@
-// Shared by the commands of the program. A command is a file of this folder without a header: NAME.cc defines
-// headlight::NAME::Add, which adds it to the program, bench_NAME.cc and train_NAME.cc add to `bench` and `train`. What
-// a file has for itself is in its namespace, so that commands can be compiled together. If NAME is a keyword of C++ or
-// another namespace, the file is called NAME_command.cc. The options that every command has are added by program.cc.
-// cmake/commands.cmake finds the files.
+// Shared by the commands of the program. A command is a source file without a header. NAME.cc defines
+// headlight::NAME::Add, which adds the command to the program; bench_NAME.cc and train_NAME.cc add to `bench` and
+// `train`. Names that only one file uses are in its namespace, so that commands can be compiled together. If NAME is a
+// keyword of C++ or another namespace, the file is called NAME_command.cc. program.cc adds the options that every
+// command has. cmake/commands.cmake finds the files.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct Command : OptionTable {
       : name(std::move(its_name)), description(std::move(its_description)), parent(its_parent) {}
 
   std::string name, description;
-  std::string footer;  // of help: explanations and examples
+  std::string footer;  // explanations and examples, at the end of its help
   Command* parent;
   std::function<void()> run;
   std::vector<std::unique_ptr<Command>> commands;
@@ -34,7 +34,7 @@ struct Command : OptionTable {
   }
 };
 
-/// Adds the program's commands, or where `group` is not empty those of that command.
+/// Adds the program's commands, or the commands of `group` if it is not empty.
 void AddCommandsOf(std::string_view group, Command& parent);
 
 template <typename Options>
@@ -43,7 +43,7 @@ struct NewCommandResult {
   Options& options;
 };
 
-/// Adds a command that calls run(options), which begin as Options() and live as long as the program.
+/// Adds a command that calls run(options). They are initialised as Options() and live as long as the program.
 template <typename Options>
 NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::string description,
                                      void (*run)(const Options&)) {
@@ -53,7 +53,7 @@ NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::str
   return {command, *options};
 }
 
-/// Adds the argument DIR, a model's folder, which is required.
+/// Adds the required argument DIR, the folder of a model.
 inline Option& AddFolder(OptionTable& table, std::string& folder, std::string description) {
   return table.Add("DIR", folder, std::move(description)).Required().Model();
 }

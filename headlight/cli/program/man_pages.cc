@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Text that roff prints as it is: no line is a request, and - is not a hyphen.
+// Escapes text for roff, so that no line is a request and - is not a hyphen.
 std::string Roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

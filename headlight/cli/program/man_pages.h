@@ -1,4 +1,4 @@
-// Manual pages in roff (man(7)), made of the same declarations as --help.
+// Manual pages in roff (man(7)), generated from the same declarations as --help.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace headlight {
 // The page of a command, such as headlight-translate.1.
 std::string ManPage(const Command& command);
 
-// Writes man/man1/ and the completions to the folders of FOLDER where shells and man look for them.
+// Writes man/man1/ and the completions below FOLDER, into the folders that man and shells search.
 void WriteManual(const Command& program, const std::string& folder);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// Trainings over two hosts, which are network namespaces joined by a pair of devices, and every way in which one of
-// them can be lost. Needs root, and ip and tc of iproute2.
+// Trainings over two hosts, and every way in which a host can be lost. Hosts are network namespaces that a pair of
+// devices connects. Needs root, and ip and tc of iproute2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -20,13 +20,12 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr int kTimes = 20;  // that each failure is brought about
+constexpr int kTimes = 20;  // repetitions of each failure
 
 bool Shell(const std::string& command) { return std::system((command + " 2>/dev/null").c_str()) == 0; }
 
-// Two hosts of these names and addresses, which give up a connection after seconds, as mpirun then does that to a lost
-// host, with a millisecond between them, or where the kernel has no delays with a
-// limited rate alone.
+// Two hosts with a delay of a millisecond between them, or only a limited rate if the kernel has no delays. They, and
+// with them mpirun, give up a connection after seconds.
 class TwoHosts {
  public:
   static constexpr const char* kAddresses[] = {"10.203.77.1", "10.203.77.2"};
@@ -57,7 +56,7 @@ class TwoHosts {
   bool there() const { return there_; }
   static std::string Name(int host) { return host == 0 ? "alpha" : "beta"; }
 
-  // What stands before a command that runs on a host.
+  // The prefix of a command that runs on a host.
   static std::vector<std::string> On(int host) {
     return {"ip",        "netns",   "exec",
             Space(host), "unshare", "--uts",
@@ -90,7 +89,7 @@ class MpiHostsTest : public RankTrainingTest {
     fs::permissions(In("agent"), fs::perms::owner_all);
   }
 
-  // The ranks dealt to the hosts in turn. They take memory of 4 KB and more from the system whenever they need it.
+  // Ranks alternate between the hosts. Allocations of 4 KB and more come directly from the system.
   std::vector<std::string> Launch() const {
     std::vector<std::string> launch = TwoHosts::On(0);
     const std::vector<std::string> mpirun = {
@@ -124,7 +123,7 @@ class MpiHostsTest : public RankTrainingTest {
     return launch;
   }
 
-  // Of a training without an end, on two ranks, until it has begun.
+  // Starts an endless training on two ranks, and waits until it has begun.
   std::unique_ptr<RankRun> Begin(const std::string& out, const std::vector<std::string>& more = {}) {
     std::vector<std::string> all = {"--steps", "100000"};
     all.insert(all.end(), more.begin(), more.end());
@@ -133,7 +132,7 @@ class MpiHostsTest : public RankTrainingTest {
     return run;
   }
 
-  // Ends with one line, which matches.
+  // Expects that it ends with one line that matches.
   static void ExpectEnd(RankRun& run, const std::string& line) {
     EXPECT_NE(run.End(), 0);
     const std::string printed = "\n" + run.Printed();
@@ -141,7 +140,7 @@ class MpiHostsTest : public RankTrainingTest {
     EXPECT_EQ(printed.find("\nheadlight: "), printed.rfind("\nheadlight: ")) << printed;
   }
 
-  // Resumed on three ranks it ends with the bits of a training that was never interrupted.
+  // Resumed on three ranks, it gives the same bits as an uninterrupted training.
   void ExpectResumption(const std::string& out) {
     MustRun(Command("whole", {"--steps", "100"}));
     RankRun resumed(3, {Command(out, {"--steps", "100", "--resume"})}, Launch());
@@ -193,9 +192,9 @@ TEST_P(LostHostTest, AFullDisk) {
 
 TEST_P(LostHostTest, NoMemory) {
   const std::unique_ptr<RankRun> run = Begin("cut");
-  const rlimit limit{1 << 20, 1 << 20};  // what it holds it keeps, but there is no more: none for the next checkpoint
+  const rlimit limit{1 << 20, 1 << 20};  // no further memory, as for the next checkpoint
   ASSERT_EQ(prlimit(run->ProcessOf(0), RLIMIT_AS, &limit, nullptr), 0);
-  // Open MPI crashes where there is none for it; then the other rank tells.
+  // Open MPI crashes if it gets no memory; then the other rank reports.
   ExpectEnd(*run,
             "rank 0 \\(host alpha\\), step [0-9]+: there is not enough memory|"
             "step [0-9]+: rank 0 \\(host alpha\\) has not answered");

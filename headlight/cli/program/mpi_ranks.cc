@@ -66,7 +66,7 @@ class MpiRanks : public Ranks {
     const std::lock_guard lock(mutex_);
     return mpi_.failed_rank();
   }
-  // True where this rank has not looked at its messages for so long that the others give it up.
+  // True if this rank has not checked its messages for so long that the others give it up.
   bool stalled() const { return stalled_; }
 
   void Finish() { mpi_.finish(); }
@@ -99,8 +99,8 @@ std::string PeerNames(std::span<const int> peers) {
   return names + (peers.size() == 1 ? " has" : " have");
 }
 
-// Who waits gives up after the time-out. After a signal that ends the run, as mpirun sends to those that are left when
-// a rank has died, the lowest rank that is left tells for whom it waits, unless it is the one that the others gave up.
+// A rank that waits gives up after the time-out. mpirun sends a signal to the other ranks when a rank has died. The
+// lowest of them then reports for whom it waits, unless the others have given it up.
 void Wait(std::span<const int> peers, double seconds) {
   static Clock::time_point signalled;
   static bool told = false;
@@ -118,7 +118,7 @@ void Wait(std::span<const int> peers, double seconds) {
   if (seconds > Timeout()) Fail("{} not answered for {:.0f} seconds (--rank-timeout)", PeerNames(peers), Timeout());
 }
 
-// Which of how many ranks the launcher says that this is.
+// The rank of this process and the number of ranks, as the launcher's environment says.
 struct Launch {
   int rank = 0, size = 1;
 };
@@ -139,11 +139,11 @@ const MpiModule& OpenModule(const Launch& launch) {
   void* library = nullptr;
   for (const char* place : {"headlight_mpi.so", "../lib/headlight/headlight_mpi.so"})
     if (library == nullptr && std::filesystem::exists(folder / place, error)) {
-      library = dlopen((folder / place).c_str(), RTLD_NOW | RTLD_GLOBAL);  // Open MPI's own plug-ins need its symbols
+      library = dlopen((folder / place).c_str(), RTLD_NOW | RTLD_GLOBAL);  // Open MPI's plug-ins need its symbols
       Check(library != nullptr, "started as rank {} of {}: {}", launch.rank, launch.size, dlerror());
     }
   Check(library != nullptr,
-        "started as rank {} of {}, but this headlight was built without MPI (there is no headlight_mpi.so beside it): "
+        "started as rank {} of {}, but this headlight was built without MPI (its folder has no headlight_mpi.so): "
         "install Open MPI with scripts/setup mpi and build again, or start it without mpirun",
         launch.rank, launch.size);
   const auto begin = reinterpret_cast<BeginMpi>(dlsym(library, kBeginMpi));
@@ -153,7 +153,7 @@ const MpiModule& OpenModule(const Launch& launch) {
   return *mpi;
 }
 
-// Where the ranks' processors differ, all use AVX2, and no newer instructions.
+// If the ranks' processors differ, all use AVX2 and no newer instructions.
 void AgreeOnCpu(Ranks& ranks) {
   const std::vector<std::string> features = GatherToAll(ranks, kernels::CpuFeatures());
   for (int rank = 1; rank < ranks.size(); ++rank) {
@@ -161,7 +161,7 @@ void AgreeOnCpu(Ranks& ranks) {
     if (other == features.front()) continue;
     for (int each = 0; each < ranks.size(); ++each)
       Check(features[static_cast<std::size_t>(each)].find("avx2") != std::string::npos,
-            "the ranks' processors differ, and {} has no AVX2: their results would, too", ranks.Name(each));
+            "the ranks' processors differ, and {} has no AVX2: results would differ", ranks.Name(each));
     if (ranks.rank() == 0)
       Note("the ranks' processors differ: {} has {}, {} has {}; all use AVX2, and no newer instructions", ranks.Name(0),
            features.front(), ranks.Name(rank), other);

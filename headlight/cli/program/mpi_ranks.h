@@ -1,4 +1,4 @@
-// The ranks of this run, where the program was started as one of several by mpirun or srun.
+// The ranks of this run, if mpirun or srun started the program as one of several.
 #pragma once
 
 #include <string>
@@ -7,24 +7,24 @@
 
 namespace headlight {
 
-// Joins the other ranks, if there are any. All then compute with the instructions that each of them has. Throws Error
-// where headlight_mpi.so is not there, or where the processors have too little in common. Before any kernel runs.
+// Joins the other ranks, if there are any. All then use only instructions that each of them has. Throws Error if
+// headlight_mpi.so is missing, or if the processors have too few instructions in common. Must precede any kernel.
 void JoinRanks();
 
-// Null where the program runs alone.
+// Null if there is one rank.
 Ranks* JoinedRanks();
 
-// True on rank 0, and where the program runs alone: who reports and writes.
+// True on rank 0, which reports and writes, and if there is one rank.
 bool IsFirstRank();
 
-// How long others may keep this rank waiting.
+// The longest time that this rank waits for others.
 void SetRankTimeout(double seconds);
 double RankTimeout();
 
-// Leaves the others at the end of the program, which each rank reaches.
+// Leaves the other ranks. Each rank calls this at the end of the program.
 void LeaveRanks();
 
-// For the end with an error. True where this rank reports it: the lowest one of those that have one at the same time.
+// True if this rank reports its error: of the ranks that have one at the same time, only the lowest does.
 bool ReportsFailure();
 // Ends all ranks at once.
 [[noreturn]] void AbortRanks(int exit_code);

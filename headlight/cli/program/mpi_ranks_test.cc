@@ -1,4 +1,4 @@
-// The program under mpirun: the same files from any number of ranks, and every way in which a rank can be lost.
+// The program with mpirun: equal files from any number of ranks, and every way in which a rank can be lost.
 #include "headlight/cli/program/mpi_ranks.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST_F(MpiRanksTest, AnyNumberOfRanksTrainsTheSameModel) {
   }
 }
 
-// As if the first rank's processor had nothing newer than AVX2.
+// Simulates a first rank whose processor has only AVX2.
 TEST_F(MpiRanksTest, ProcessorsThatDifferTrainTheModelOfAvx2) {
   setenv("HEADLIGHT_CPU", "avx2", 1);
   MustRun(Command("one", {"--steps", "4"}));
@@ -113,7 +113,7 @@ TEST_F(MpiRanksLanguageModelTest, TrainsTheSameExperts) {
   ExpectOneLanguageModel({"--family", "qwen3_moe", "--experts", "4"});
 }
 
-// Each rank decodes and augments the images of its own parts, and those that they are mixed with.
+// Each rank decodes and augments the images of its micro-batches, and those that they are mixed with.
 TEST_F(MpiRanksTest, ImagesTrainTheSameModel) {
   constexpr int count = 96;
   std::string images = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8}, labels = {0, 0, 8, 1, 0, 0, 0, count};
@@ -157,7 +157,7 @@ TEST_F(MpiRanksTest, ImagesTrainTheSameModel) {
   ExpectOneModel(command);
 }
 
-// With boxes a part of a batch must know how many there are in the others, whose images it does not decode.
+// With boxes, a micro-batch needs the number of boxes in the others, whose images are not decoded.
 TEST_F(MpiRanksTest, ImagesWithBoxesTrainTheSameModel) {
   WriteScenes(In("scenes"), 16, 1, {.height = 48, .width = 64, .fewest = 1, .most = 4});
   WriteScenes(In("others"), 18, 2, {.height = 48, .width = 64, .fewest = 1, .most = 4});
@@ -180,7 +180,7 @@ TEST_F(MpiRanksTest, ImagesWithBoxesTrainTheSameModel) {
   });
 }
 
-// Each rank decodes those of its own batches.
+// Each rank decodes the images of its batches.
 TEST_F(MpiRanksTest, ImagesWithTextsTrainTheSameModel) {
   std::string lines, captions;
   for (int i = 0; i < 24; ++i) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-// Reads one line: `NAME = VALUE`, where a value is a bare word, text in quotes, or [a list of these].
+// Reads one line `NAME = VALUE`. A value is a bare word, text in quotes, or [a list of these].
 class LineReading {
  public:
   LineReading(std::string_view line, std::string place) : rest_(line), place_(std::move(place)) { SkipSpaces(); }
@@ -45,7 +45,7 @@ class LineReading {
       }
       Skip(1);
     }
-    Check(empty(), "{}: there is more after the value", place_);
+    Check(empty(), "{}: unexpected text after the value", place_);
     return values;
   }
 
@@ -66,7 +66,7 @@ class LineReading {
         if (c == '\\' && quote == '"') {
           rest_.remove_prefix(1);
           c = rest_.empty() ? 0 : rest_[0];
-          Check(c == '"' || c == '\\' || c == 'n' || c == 't', "{}: after a backslash may stand \", \\, n or t",
+          Check(c == '"' || c == '\\' || c == 'n' || c == 't', "{}: a backslash must be followed by \", \\, n or t",
                 place_);
           c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
         }
@@ -100,7 +100,7 @@ std::vector<OptionLine> ReadOptionsFile(std::istream& input, const std::string& 
     const std::string place = fmt::format("{}: line {}", file, number);
     LineReading reading(line, place);
     if (reading.empty()) continue;
-    Check(!line.starts_with('['), "{}: a section; the options are those of the command that is run, without sections",
+    Check(!line.starts_with('['), "{}: sections are not allowed; all options are those of the command that is run",
           place);
     const std::string name = CanonicalName(command, "--" + reading.Name());
     OptionLine one{.option = name, .values = reading.Values(), .place = place};

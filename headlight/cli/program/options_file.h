@@ -1,4 +1,4 @@
-// The file of --config: lines such as `beam-size = 5`, of options of the command that is run.
+// Reads the file of --config, whose lines set options of the command, such as `beam-size = 5`.
 #pragma once
 
 #include <istream>
@@ -15,8 +15,8 @@ struct OptionLine {
   std::string place;  // "FILE: line 3"
 };
 
-/// Reads the lines of `file`; of an option the last line counts. Throws Error naming the file and the line for what is
-/// no option of `command`.
+/// Reads the lines of `file`. If an option is set more than once, the last line counts. Throws Error naming the file
+/// and the line for an option that `command` does not have.
 std::vector<OptionLine> ReadOptionsFile(std::istream& input, const std::string& file, const Command& command);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The program: every command with its options, its run, and what is said of an error.
+// The program: its commands, its run, and its exit codes.
 #pragma once
 
 #include <exception>
@@ -12,14 +12,14 @@ namespace headlight {
 
 std::unique_ptr<Command> MakeProgram();
 
-// All of `headlight ARGUMENTS`; ends the process with its exit code.
+// Runs `headlight ARGUMENTS`, and ends the process with its exit code.
 [[noreturn]] void RunAndExit(const std::vector<std::string>& arguments);
 
 // Throws Error if the program runs on several ranks and the command cannot.
 void CheckRanks(const Command& command);
 
-// The exit code of the command that ended with this exception, whose error is printed as one line. 1: an internal
-// error; 2: a mistake of the user, of a file or of the system; 128 + N: the signal N.
+// Prints the error of an exception in one line, and returns the exit code. 1: an internal error; 2: a mistake of the
+// user, of a file or of the system; 128 + N: the signal N.
 int ExitCodeOf(const Command& command, const std::exception_ptr& end);
 
 }  // namespace headlight

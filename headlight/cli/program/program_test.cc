@@ -1,4 +1,4 @@
-// Properties of all commands, and tests of those with little of their own.
+// Properties of all commands, and tests of small commands.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(Program, ListsTheCommandsWhereOneIsUnknown) {
   EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));
 }
 
-// A command is a file without a header (cmake/commands.cmake).
+// Each command is a file without a header (cmake/commands.cmake).
 TEST(Program, HasACommandForEachFile) {
   std::size_t commands = 0;
   for (const std::string group : {"commands", "bench", "train"}) {
@@ -59,7 +59,7 @@ TEST(Program, HasACommandForEachFile) {
   EXPECT_GT(commands, 20U);
 }
 
-// Of options that have no effect with others.
+// Options that have no effect with others.
 TEST(Program, RefusesOptionsWithoutEffect) {
   const std::string encoder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
   const TemporaryFolder gpt, marian;
@@ -112,7 +112,7 @@ TEST_F(ProgramFolderTest, ReadsOptionsFromAFile) {
   const Outcome expected = RunProgram({"translate", model, "--beam-size", "2", "--n-best", "2"}, input);
   EXPECT_EQ(RunProgram({"translate", model, "--config", options}, input).out, expected.out);
   EXPECT_EQ(RunProgram({"--config", options, "translate", model}, input).out, expected.out);
-  // The command line comes first.
+  // The command line has precedence.
   EXPECT_EQ(Lines(RunProgram({"translate", model, "--config", options, "--n-best", "1"}, input).out).size(), 2U);
   const auto refusal = [&](const std::string& text) {
     return RefusalOf({"translate", model, "--config", Write("bad.toml", text)}, input);
@@ -131,7 +131,7 @@ TEST_F(ProgramFolderTest, InfoSaysWhatAFolderHolds) {
   const Json json = ParseJson(RunProgram({"info", model, "--json"}).out, "output");
   EXPECT_EQ(*json.Find("decoder_layers")->As<std::int64_t>(), 3);
   EXPECT_EQ(*json.Find("vocabulary")->As<std::int64_t>(), 60);
-  // 60 words of 16 and their bias; attention of 4 matrices, feed-forward of 2, and a norm behind each.
+  // 60 embeddings of 16 numbers and their bias; attention has 4 matrices, feed-forward 2, and each a norm.
   const std::int64_t attention = 4 * (16 * 16 + 16), ffn = 2 * 16 * 24 + 24 + 16, norm = 2 * 16;
   EXPECT_EQ(*json.Find("parameters")->As<std::int64_t>(),
             60 * 16 + 60 + 2 * (attention + ffn + 2 * norm) + 3 * (2 * attention + ffn + 3 * norm));
@@ -174,7 +174,7 @@ TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
   EXPECT_FALSE(std::filesystem::exists(page));
 }
 
-// A model folder with something wrong, for every command that reads one.
+// A damaged model folder, and a command that reads it.
 struct BadFolder {
   std::string name;
   std::function<void(const std::string& model)> spoil;

@@ -1,4 +1,4 @@
-// The program as several ranks under mpirun, for tests.
+// Runs the program as several ranks under mpirun, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,16 +21,16 @@ namespace headlight {
 
 namespace fs = std::filesystem;
 
-// Of a file of /proc, which has no size; "" where its process has ended.
+// The text of a file of /proc, which has no size; "" if its process has ended.
 inline std::string TextOf(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A run of several ranks, each of one thread, that may be started on different commands.
+// A run of several ranks with one thread each. Ranks may have different commands.
 class RankRun {
  public:
-  // commands: of each rank; the last one's is that of all further ones, too. `launch` starts it.
+  // `commands`: one per rank; the last one is for all further ranks. `launch`: the launcher and its options.
   RankRun(int size, const std::vector<std::vector<std::string>>& commands,
           const std::vector<std::string>& launch = {"mpirun", "--oversubscribe"})
       : err_(std::tmpfile()) {
@@ -65,14 +65,14 @@ class RankRun {
 
   pid_t process() const { return process_; }
 
-  // Its output so far.
+  // The output so far.
   std::string Printed() const {
     std::string text(std::size_t{1} << 20, '\0');
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(fileno(err_), text.data(), text.size(), 0))));
     return text;
   }
   bool Await(const std::string& text) const {
-    for (int turn = 0; turn < 3000; ++turn) {
+    for (int i = 0; i < 3000; ++i) {
       if (Printed().find(text) != std::string::npos) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -99,11 +99,11 @@ class RankRun {
 
  private:
   std::FILE* err_;
-  std::string mark_;  // in the environment of its ranks
+  std::string mark_;  // in the environment of its ranks, to find their processes
   pid_t process_ = -1;
 };
 
-// Trainings on several ranks in a folder of their own.
+// Trainings on several ranks in a temporary folder.
 class RankTrainingTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -115,7 +115,7 @@ class RankTrainingTest : public testing::Test {
 
   std::string In(const std::string& name) const { return folder_.File(name); }
 
-  // Five parts a step.
+  // Five micro-batches per step.
   std::vector<std::string> Command(const std::string& out, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {"train",
                                           "translation",

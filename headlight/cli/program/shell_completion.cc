@@ -26,7 +26,7 @@ std::vector<std::string> CommandNames(const std::vector<const Command*>& command
   return names;
 }
 
-// The words of a|b|c, the commands of the argument of `help`, or none.
+// The choices of a value: the words of a|b|c, or the commands for the argument of `help`. May be empty.
 std::string Choices(const Option& option, const Command& program) {
   if (option.is_argument() && option.name() == "COMMAND")
     return fmt::format("{}", fmt::join(CommandNames(CommandsOf(program)), " "));
@@ -48,7 +48,7 @@ void ForEachCommand(const Command& command, const auto& body) {
   for (const Command* one : CommandsOf(command)) ForEachCommand(*one, body);
 }
 
-// Text between [ and ] of a zsh specification within single quotes.
+// Escapes text for a single-quoted zsh specification, between [ and ].
 std::string ForZsh(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -62,7 +62,7 @@ std::string ForZsh(std::string_view text) {
   return escaped;
 }
 
-// Text within single quotes of fish.
+// Quotes text for fish.
 std::string ForFish(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -72,7 +72,7 @@ std::string ForFish(std::string_view text) {
   return quoted + "'";
 }
 
-// "train translation" of headlight train translation; "" of the program.
+// "train translation" for `headlight train translation`, and "" for the program.
 std::string BelowProgram(const Command& command) {
   const std::string name = FullName(command);
   return command.parent == nullptr ? "" : name.substr(name.find(' ') + 1);
@@ -114,7 +114,7 @@ std::string BashCompletion(const Command& program) {
   script += "    esac\n  done\n  case $command in\n" + cases +
             "  esac\n"
             "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-            "  # An argument that is no option is a file.\n"
+            "  # Other arguments are files.\n"
             "  if [[ ${#COMPREPLY[@]} = 0 && $current != -* ]]; then COMPREPLY=($(compgen -f -- \"$current\")); fi\n"
             "}\n"
             "complete -o filenames -F _headlight headlight\n";
@@ -204,7 +204,7 @@ std::string FishCompletion(const Command& program) {
          "set -g __headlight_commands" +
          known +
          "\n\n"
-         "# Whether the command that the line names so far is the argument.\n"
+         "# True if the command that the line names so far is the argument.\n"
          "function __headlight_at\n"
          "    set -l command ''\n"
          "    for word in (commandline -opc)[2..-1]\n"

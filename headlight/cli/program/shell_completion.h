@@ -1,4 +1,4 @@
-// Completion scripts of the program's commands, options and their values.
+// Scripts that complete the program's commands, options and values.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Runs the built program as its users do.
+// Runs the program in tests.
 #pragma once
 
 #include <fcntl.h>
@@ -22,18 +22,18 @@
 
 namespace headlight {
 
-// A process of the program: the built one, or a copy of the test, which begins in a fifth of the time. A copy has one
-// thread for its arithmetic if the test has used several.
+// A process of the program: the built one, or a fork of the test, which starts five times faster. If the test has used
+// several threads, a fork computes with one.
 enum class Process { program, copy };
 
-// Starts `headlight ARGUMENTS`, reading from and writing to these descriptors; its process id.
+// Starts `headlight ARGUMENTS` with these descriptors, and returns its process id.
 inline pid_t StartProgram(const std::vector<std::string>& arguments, int in, int out, int err,
                           Process kind = Process::program) {
   const std::string path = BuildFolder() + "/headlight";
   std::vector<char*> argv = {const_cast<char*>("headlight")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  std::fflush(nullptr);  // else a copy would print what the test has yet to print
+  std::fflush(nullptr);  // a fork would print what is still buffered
   const pid_t process = fork();
   if (process == 0) {
     std::signal(SIGPIPE, SIG_DFL);
@@ -47,7 +47,7 @@ inline pid_t StartProgram(const std::vector<std::string>& arguments, int in, int
   return process;
 }
 
-// How it ended: its exit code, or minus the signal that killed it.
+// Waits for its end. Returns its exit code, or minus the signal that killed it.
 inline int AwaitProgram(pid_t process) {
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
@@ -59,7 +59,7 @@ struct Outcome {
   std::string out, err;
 };
 
-// Runs it to its end. `out_path`: where its results go, if not into the outcome.
+// Runs the program to its end. `out_path`: a file for its results, instead of the outcome.
 inline Outcome RunProgram(const std::vector<std::string>& arguments, std::string_view input = "",
                           const std::string& out_path = "", Process kind = Process::program) {
   std::FILE* const in = std::tmpfile();
@@ -87,7 +87,7 @@ inline void MustRun(const std::vector<std::string>& arguments) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
-// The error that it ends with: one line, exit code 2, no results.
+// The error of a command that must fail: exit code 2, one line, no results.
 inline std::string RefusalOf(const std::vector<std::string>& arguments, std::string_view input = "") {
   const Outcome outcome = RunProgram(arguments, input, "", Process::copy);
   EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
@@ -97,7 +97,7 @@ inline std::string RefusalOf(const std::vector<std::string>& arguments, std::str
   return outcome.err;
 }
 
-// A line from a program that runs; what came where it ends or half a minute passes before.
+// Reads a line from a running program, or less if it ends or half a minute passes.
 inline std::string ReadLine(int descriptor) {
   std::string line;
   while (!line.ends_with('\n')) {
@@ -117,7 +117,7 @@ inline std::vector<std::string> Lines(std::string_view text) {
   return lines;
 }
 
-// A folder with a tiny model in it, and room for other files.
+// A test with a tiny model in a temporary folder.
 struct ProgramTest : testing::Test {
   ProgramTest() : model(folder.File("model")) {
     std::filesystem::create_directory(model);

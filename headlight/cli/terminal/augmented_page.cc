@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The bytes of which ImageProcessor::Values made these, [height, width, 3].
+// The image, [height, width, 3], that ImageProcessor::Values normalized.
 Image ImageOf(const Tensor& values, const ImageProcessor& processor) {
   Image image{.height = values.shape()[0], .width = values.shape()[1]};
   for (const float value : values.span<float>()) {
@@ -24,7 +24,7 @@ Image ImageOf(const Tensor& values, const ImageProcessor& processor) {
   return image;
 }
 
-// "cat", or the two classes that have most of a mixed image: "cat 0.7, dog 0.3".
+// "cat", or the two classes with the largest shares of a mixed image: "cat 0.7, dog 0.3".
 std::string ClassesOf(const float* targets, const std::vector<std::string>& labels) {
   std::vector<std::size_t> order(labels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

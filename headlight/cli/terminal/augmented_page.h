@@ -17,19 +17,19 @@ namespace headlight {
 // Adds --show-augmented.
 void AddShowAugmented(OptionTable& command, std::string& path, const char* group);
 
-// Throws Error where the page's path does not end in .html, is one of the inputs, or cannot be written. An empty path
-// is none.
+// Throws Error if the page's path does not end in .html, is one of the inputs, or cannot be written. An empty path
+// stands for no page.
 void CheckAugmentedPage(const std::string& path, const std::vector<std::string>& inputs);
 
-// The page, whole: of a batch the images as they are after all changes, and under each the classes that it counts as.
+// The page of a batch: its images after augmentation, and under each its classes.
 std::string AugmentedPage(const ImageBatch& batch, const ImageProcessor& processor,
                           const std::vector<std::string>& labels);
 
-// The same for detection, with the boxes and their classes over the images.
+// The page of a batch for detection, with boxes and their classes over the images.
 std::string AugmentedPage(const DetectionPart& batch, const ImageProcessor& processor,
                           const std::vector<std::string>& labels);
 
-// The crops of the first images in the first epoch, under each the image's name.
+// The page of the first images' crops in the first epoch, with the image's name under each.
 std::string AugmentedPage(const DistilledImages& images, const std::function<std::string(std::int64_t)>& name_of,
                           const ImageProcessor& processor);
 

@@ -1,4 +1,4 @@
-// Parts of the pages that commands write.
+// Parts of the HTML pages that commands write.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace headlight {
 // the browser is told to load nothing else.
 std::string GalleryPage(std::string_view title, std::string_view before, std::string_view figures);
 
-// The source of an <img>: the image itself.
+// The source of an <img>: the image as a data URL.
 std::string ImageSourceHtml(const Image& image);
 
 }  // namespace headlight

@@ -28,7 +28,7 @@ constexpr std::size_t kChunksAhead = 2;
 
 std::int64_t most_pixels = kMostPixels;
 
-// Images that have been read, and of each the error in its place, or nothing.
+// Images that have been read, with an error in place of each that could not be read.
 struct ReadImages {
   std::vector<Image> fitted;
   std::vector<ImageSize> sizes;
@@ -75,7 +75,7 @@ class ImagePrinter {
   }
 
  private:
-  // The images of a batch that fails are tried one by one.
+  // The images of a batch that fails are processed one by one.
   void PrintRows(std::span<const ImageSource> sources, std::span<const Image> fitted,
                  std::span<const ImageSize> sizes) {
     if (sources.empty()) return;
@@ -174,7 +174,7 @@ void NoteOtherImages(const std::vector<std::string>& sources) {
 
 Image ReadOneImage(const std::string& path) {
   const std::vector<ImageSource> images = ListImages({&path, 1});
-  Check(images.size() == 1, "{}: it has {} images, where one is asked for", path, images.size());
+  Check(images.size() == 1, "{}: it has {} images, and one is needed", path, images.size());
   return ReadImage(images.front(), MostPixels());
 }
 
@@ -190,15 +190,15 @@ ImageOutputs OutputsOf(const std::string& option, const std::string& out, const 
   for (char& c : ending)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (std::ranges::find(endings, ending) != endings.end()) {
-    Check(sources.size() == 1, "{} {}: a file is for one image, and there are {}: name a folder", option, out,
+    Check(sources.size() == 1, "{} {}: a file is for one image, and there are {}; name a folder", option, out,
           sources.size());
     return {option, "", {out}};
   }
   const bool like_a_file = IsImagePath(out) || ending == ".svg" || ending == ".pdf" || ending == ".gif";
   Check(fs::is_directory(out) || (!fs::exists(out) && !like_a_file),
-        "{} {}: neither a folder nor a file whose name ends in {}", option, out, Alternatives(endings));
+        "{} {}: must be a folder or a file whose name ends in {}", option, out, Alternatives(endings));
   ImageOutputs outputs{option, out, {}};
-  std::map<std::string, std::string> taken;  // by which image
+  std::map<std::string, std::string> taken;  // the image of each path
   for (const ImageSource& source : sources) {
     const fs::path name = fs::path(source.name()).filename();
     const std::string path = out + "/" + (IsImagePath(name.string()) ? name.stem() : name).string() + ".png";

@@ -13,8 +13,8 @@
 namespace headlight {
 
 void CheckSheet(const SheetOptions& options, std::vector<std::string> inputs) {
-  Check(options.out.ends_with(".png") || options.out.ends_with(".PNG"),
-        "--out {}: images are written as PNG: the name must end in .png", options.out);
+  Check(options.out.ends_with(".png") || options.out.ends_with(".PNG"), "--out {}: the name must end in .png",
+        options.out);
   CheckOutputs({{"--out", options.out}}, std::move(inputs));
   CheckWritable(options.out);
 }
@@ -24,7 +24,7 @@ ImageSheet::ImageSheet(const SheetOptions& options, std::int64_t groups, std::in
   const std::int64_t all = groups * count;
   const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(all))));
   columns_ = options.columns.value_or(groups > 1 ? count : square);
-  Check(columns_ <= all, "--columns {}: there {} to draw", columns_,
+  Check(columns_ <= all, "--columns {}: there {}", columns_,
         all == 1 ? "is 1 image" : fmt::format("are {} images", all));
   SheetSize(size, all, columns_);
 }

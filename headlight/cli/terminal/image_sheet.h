@@ -1,4 +1,4 @@
-// Commands that draw images: where they write the sheet of them.
+// The sheet of images that a command generates, and its options.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct SheetOptions {
   std::optional<std::int64_t> columns;
 };
 
-// Throws Error unless --out names a PNG file that can be written and is none of the inputs.
+// Throws Error unless --out names a PNG file that can be written and is not one of the inputs.
 void CheckSheet(const SheetOptions& options, std::vector<std::string> inputs);
 
-// Writes `groups` times `count` images in rows of --columns; unless given, a group in each row, or one group in as
-// many rows as columns.
+// Writes `groups` times `count` images in rows of --columns. By default each row has a group, and a single group fills
+// a square.
 class ImageSheet {
  public:
-  // For use before the images are drawn: throws Error where there are fewer than columns, and where the sheet of
-  // images of this size would be too large.
+  // Throws Error if there are fewer images than columns, or if a sheet of images of this size would be too large. For
+  // use before the images are generated.
   ImageSheet(const SheetOptions& options, std::int64_t groups, std::int64_t count, ImageSize size);
   void Write(std::span<const Image> images) const;
 

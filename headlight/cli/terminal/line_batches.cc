@@ -50,7 +50,7 @@ class LinePrinter {
   }
 
  private:
-  // Halves of a batch that fails are tried until the bad lines are alone.
+  // A batch that fails is halved until each part has one line.
   void PrintTexts(std::span<const std::string> lines, std::span<const std::optional<std::string>> seconds) {
     if (lines.empty()) return;
     std::vector<std::string> printed;
@@ -77,7 +77,7 @@ class LinePrinter {
   void PrintError(std::string error) {
     ++count_.skipped;
     const std::string name = NameOf(++count_.lines) + ": ";
-    // Of records the error has the file and line, as "a.jsonl:7: ", which are enough.
+    // The error of a record begins with the file and line already, as "a.jsonl:7: ".
     const bool placed = error.starts_with(name_ + ":") && !error.starts_with(name);
     if (error.starts_with(name)) error.erase(0, name.size());
     if (options_.json)
@@ -97,7 +97,7 @@ class LinePrinter {
   LineCount count_;
 };
 
-// Reads past a text; false at the end.
+// Skips a text. Returns false at the end.
 bool Skip(TextReader& reader, bool keep_errors) {
   const std::int64_t before = reader.count();
   try {
@@ -108,7 +108,7 @@ bool Skip(TextReader& reader, bool keep_errors) {
   }
 }
 
-// Counts the lines or records, and reads those of the shard.
+// Counts all lines or records, and reads only those of the shard.
 LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::string& label, std::size_t bytes_ahead,
                      const LineRows& rows, const std::string& error_row) {
   TextReader all(options.input, options.source), reader(options.input, options.source);
@@ -135,18 +135,17 @@ LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::
 Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit) {
   const char* const what = unit == ReadBy::line ? "line" : unit == ReadBy::image ? "image" : "line or image";
   const char* const place =
-      unit == ReadBy::image
-          ? ""
-          : " and an empty line takes its place, or nothing where the printed lines have numbers or paths";
-  return command.Add("--skip-errors", options.skip_errors,
-                     fmt::format("Continue after a {0} that cannot be processed: its error goes to standard error{1}; "
-                                 "with --json an object with {0} and error; the closing line counts them",
-                                 what, place));
+      unit == ReadBy::image ? "" : ", and an empty line is printed unless the lines have numbers or paths";
+  return command.Add(
+      "--skip-errors", options.skip_errors,
+      fmt::format("Continue after a {0} that cannot be processed; its error goes to standard error{1}, or "
+                  "with --json is an object with {0} and error",
+                  what, place));
 }
 
 Option& AddTruncate(OptionTable& command, LineOptions& options) {
   return command.Add("--truncate", options.truncate,
-                     "Leave out the end of a text that is too long for the model, with a warning, instead of refusing "
+                     "Cut off the end of a text that is too long for the model, with a warning, instead of refusing "
                      "it");
 }
 
@@ -170,7 +169,7 @@ SourceText OneOrTwoTexts(const LineBatch& batch, std::size_t line) {
   const std::size_t tab = batch.tabbed ? text.find('\t') : std::string::npos;
   if (tab == std::string::npos) return {text, batch.seconds[line]};
   Check(text.find('\t', tab + 1) == std::string::npos,
-        "{}: it has more than one tab, and a line is a text or two with a tab between them", batch.name_of(line));
+        "{}: it has more than one tab; a line is a text, or two with a tab between them", batch.name_of(line));
   return {text.substr(0, tab), text.substr(tab + 1)};
 }
 
@@ -203,7 +202,7 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     return closing(PrintShard(shard, options, progress, bytes_ahead, rows, error_row));
   }
   LinePrinter printer(options, reader, rows, error_row);
-  // At a terminal a person types, and sees how far they are.
+  // A person who types at a terminal needs no progress line.
   const bool typed = options.input == "-" && isatty(STDIN_FILENO) == 1;
   LineQueue queue(std::move(reader), bytes_ahead, options.skip_errors);
   std::optional<Progress> shown;

@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-// The same error again, or one that takes no line, is the file's: reading does not go on.
+// An error that repeats, or that consumes no line, is one of the file: reading ends.
 std::optional<SourceText> NextOrError(TextReader& reader, bool keep_errors, std::string& error) {
   const std::int64_t before = reader.count();
   const std::string last = std::exchange(error, "");

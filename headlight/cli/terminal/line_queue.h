@@ -13,25 +13,25 @@
 namespace headlight {
 
 struct QueuedLines {
-  std::vector<std::string> lines;                   // texts; none at the end
-  std::vector<std::optional<std::string>> seconds;  // of each line: the second text of a record that has two
-  std::vector<std::string> errors;  // of each line: why it is no text, or nothing; empty where all are texts
-  double share = -1;                // of the file that has been read up to these, as TextReader has it
+  std::vector<std::string> lines;                   // texts; empty at the end
+  std::vector<std::optional<std::string>> seconds;  // the second text of each record that has two
+  std::vector<std::string> errors;                  // why a line is no text, or ""; empty if all lines are texts
+  double share = -1;                                // of the file that has been read, as TextReader::share
 };
 
-// Reads on its own thread, so that the consumer gets all lines that have arrived meanwhile: one from a person who
-// types, many from a file.
+// Reads on its own thread, so that the consumer gets all lines that have arrived meanwhile: one line from a person who
+// types, or many lines from a file.
 class LineQueue {
  public:
-  // Reads ahead at most `most_bytes` and one text. With `keep_errors` what is no text is handed out as its error.
+  // Reads ahead at most `most_bytes` and one text. With `keep_errors` a line that is no text is returned as its error.
   LineQueue(TextReader reader, std::size_t most_bytes, bool keep_errors = false);
-  // The thread stays while it is blocked in a read, until input comes or the process ends.
+  // A thread that is blocked in a read remains until input comes or the process ends.
   ~LineQueue();
   LineQueue(const LineQueue&) = delete;
   LineQueue& operator=(const LineQueue&) = delete;
 
-  // Waits for at least one line and returns those that have arrived. Rethrows what the reader threw, after the lines
-  // before it.
+  // Waits for at least one line, and returns all that have arrived. Rethrows an error of the reader after the lines
+  // that precede it.
   QueuedLines Next();
 
  private:

@@ -27,13 +27,13 @@ std::function<std::string(const std::string& note)> rewrite_note;
 bool holds_results = false;
 std::string options_file;  // of --config
 
-// Where results go to a terminal, they take the place of the progress line.
+// If results go to a terminal, they replace the progress line.
 std::unique_lock<std::mutex> MakeRoom() {
   static const bool terminal = isatty(STDOUT_FILENO) == 1;
   return terminal ? HideProgress() : std::unique_lock<std::mutex>();
 }
 
-// A regular file by what it is, so that every path to it is equal; one that is yet to be made by its whole path.
+// The identity of a regular file, which is the same for every path to it; of a file to be made, its absolute path.
 struct FileIdentity {
   dev_t device = 0;
   ino_t number = 0;
@@ -41,7 +41,7 @@ struct FileIdentity {
   auto operator<=>(const FileIdentity&) const = default;
 };
 
-// Nothing for what is no regular file.
+// Nothing unless it is a regular file.
 std::optional<FileIdentity> IdentityOf(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return std::nullopt;
   return FileIdentity{status.st_dev, status.st_ino, ""};
@@ -60,7 +60,7 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
   return FileIdentity{0, 0, error ? path : fs::weakly_canonical(absolute, error).string()};
 }
 
-// The files of a model's folder that a command may read, those of sentence-transformers in folders of their own.
+// The files of a model's folder that a command may read. Those of sentence-transformers are in its subfolders.
 std::vector<std::string> ModelFiles(const std::string& folder) {
   std::vector<std::string> files;
   const auto add = [&](const std::string& from) {
@@ -80,7 +80,7 @@ std::vector<std::string> ModelFiles(const std::string& folder) {
   return files;
 }
 
-// The files of inputs as CheckOutputs takes them, and what messages call each.
+// The files of the inputs of CheckOutputs, and the name of each in messages.
 std::map<FileIdentity, std::string> IdentitiesOf(const std::vector<std::string>& inputs) {
   std::map<FileIdentity, std::string> files;
   const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {
@@ -122,27 +122,27 @@ void FlushResults() {
 }
 
 void CheckWritable(const std::string& path) {
-  const AtomicFile probe(path);  // without Commit an existing file stays as it is
+  const AtomicFile probe(path);  // without Commit an existing file is not changed
 }
 
 void SetOptionsFile(const std::string& path) { options_file = path; }
 
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs) {
-  Check(std::ranges::count(inputs, "-") <= 1, "standard input (-) can only be one of the files");
+  Check(std::ranges::count(inputs, "-") <= 1, "standard input (-) may be given only once");
   if (!options_file.empty()) inputs.push_back(options_file);
   const std::map<FileIdentity, std::string> read = IdentitiesOf(inputs);
   std::map<FileIdentity, std::string> written;
   const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {
     if (!identity) return;
     const auto [other, is_new] = written.emplace(*identity, name);
-    Check(is_new, "{}: {} goes to the same file: name another", name, other->second);
+    Check(is_new, "{}: {} goes to the same file; name another file", name, other->second);
     const auto input = read.find(*identity);
-    Check(input == read.end(), "{}: this command reads the same file, as {}: name another file", name,
+    Check(input == read.end(), "{}: this command reads the same file, as {}; name another file", name,
           input == read.end() ? "" : input->second);
   };
   add(IdentityOf(STDOUT_FILENO), "standard output");
   for (const auto& [option, path] : outputs) {
-    Check(path != "-", "{} -: must be a file; it cannot be standard output", option);
+    Check(path != "-", "{} must be a file, not - (standard output)", option);
     if (!path.empty()) add(IdentityOf(path), fmt::format("{} {}", option, path));
   }
 }

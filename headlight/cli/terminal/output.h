@@ -13,18 +13,18 @@
 
 namespace headlight {
 
-// Thrown when the reader of standard output has closed it: the program ends without a message.
+// Thrown if the reader of standard output has closed it. The program ends without a message.
 struct OutputClosed {};
 
-// Writes results, buffered until FlushResults. Both throw Error where writing fails, as on a full disk, and
+// Writes results, which are buffered until FlushResults. Both throw Error if writing fails, as on a full disk, and
 // OutputClosed.
 void WriteResult(std::string_view text);
-// From now on results are held back, as on all ranks but the first: for GatherResults (cli/commands/shard.h).
+// Holds back results from now on, for GatherResults (cli/commands/shard.h). For all ranks but the first.
 void HoldResults();
 std::string& HeldResults();
 void FlushResults();
 
-// Throws Error where a file cannot be written to `path`. For use before long work.
+// Throws Error if a file cannot be written to `path`. For use before long work.
 void CheckWritable(const std::string& path);
 
 // A file to write, and the option that named it.
@@ -32,22 +32,22 @@ struct OutputFile {
   std::string option, path;
 };
 
-// Throws Error where an output, or standard output if it goes to a file, is one of `inputs` or another output, by
-// whatever path or link: it would be overwritten. An input is a file, a model's folder, whose files count, or - for
-// standard input, which can be given once; the file of --config is one, too. An empty path is none; an output of - is
-// refused. For use before anything is written.
+// Throws Error if an output is one of `inputs` or another output, by any path or link: it would be overwritten.
+// Standard output counts if it goes to a file. An input is a file, all files of a model's folder, or - for standard
+// input, which may be given once. The file of --config is an input, too. An empty path is ignored, and an output of -
+// is refused. For use before anything is written.
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs);
 void SetOptionsFile(const std::string& path);
 
-// Returns `path` after a note, once, where it is - and standard input is a terminal, at which the program now waits.
+// Returns `path`. If it is - and standard input is a terminal, notes once that the program waits for input.
 const std::string& Input(const std::string& path);
 
-// From now on notes are what this makes of them: NameFlags in cli/program/command_tree.h, of the command that runs.
+// Sets the function that rewrites notes: NameFlags of cli/program/command_tree.h, for the command that runs.
 void RewriteNotes(std::function<std::string(const std::string& note)> rewrite);
-// A message of the library as notes have it, for results.
+// Rewrites a message of the library in the same way, for results.
 std::string Rewritten(const std::string& message);
 
-// Prints a line to standard error, escaped likewise but for tabs and line ends.
+// Prints a line to standard error. Control characters except tabs and line ends are escaped.
 void WriteNote(const std::string& line);
 
 // Prints a line of information, unless quiet. Failures to write it are ignored.

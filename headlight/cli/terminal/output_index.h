@@ -1,4 +1,4 @@
-// Where the vectors of `headlight embed --index` go.
+// The index of `headlight embed --index`.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace headlight {
 
-// Of several ranks each but the first has an index of its own vectors, which the first adds to its index at the end.
+// With several ranks each has an index of its own vectors, and the first rank adds those of the others at the end.
 class OutputIndex {
  public:
-  // `model`: the folder of the model, whose vectors have `dimension` numbers. `faiss`: a file that is written, too,
-  // unless it is empty.
+  // `model`: the folder of the model, whose vectors have `dimension` numbers. `faiss`: a second file that is written;
+  // empty: none.
   OutputIndex(std::string model, std::string folder, std::string faiss, std::int64_t dimension);
 
-  // True for what is there as it is.
+  // True if the index has this item unchanged.
   bool Has(const IndexItem& item) const { return own_->Has(item) || (known_ && known_->Has(item)); }
   void Add(const IndexItem& item, std::span<const float> vector) { own_->Add(item, vector); }
-  // Removes the images whose files are gone from these folders, on the first rank, with a note. Returns the inputs
-  // without the folders that had images in the index and are empty or gone.
+  // Removes images whose files are gone from these folders, with a note. Only the first rank removes. Returns the
+  // inputs without folders that had images in the index and are now empty or gone.
   std::vector<std::string> RemoveVanished(const std::vector<std::string>& inputs);
-  // Adds all that another index has. Throws Error where that is of another model.
+  // Adds all items of another index. Throws Error if it was made by another model.
   void AddFrom(const std::string& folder);
 
-  // The last call, of all ranks.
+  // Must be the last call, on all ranks.
   void Finish();
 
  private:

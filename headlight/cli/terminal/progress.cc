@@ -48,7 +48,7 @@ std::string ProgressLine(const std::string& what, const ProgressState& state, do
     const double rate = static_cast<double>(state.done) / state.seconds;
     line += rate < 10 ? fmt::format(", {:.1f} per second", rate) : fmt::format(", {:.0f} per second", rate);
   }
-  // Since the numbers came, time has passed.
+  // Time has passed since the numbers came.
   if (share > 0 && share <= 1)
     return fmt::format("{}, {} left", line, Clock(state.seconds / share - std::max(seconds, state.seconds)));
   return fmt::format("{}, {}", line, Clock(seconds));
@@ -89,7 +89,7 @@ void Progress::Set(const ProgressState& state) {
 void Progress::Draw() {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   std::string line = ProgressLine(what_, state_, seconds);
-  line.resize(std::min(line.size(), Columns(terminal_.descriptor)));  // one that wraps could not be erased
+  line.resize(std::min(line.size(), Columns(terminal_.descriptor)));  // a line that wraps could not be erased
   const std::lock_guard lock(terminal_mutex);
   WriteTo(terminal_.descriptor, "\r\x1b[K" + line);
   drawn_on = terminal_.descriptor;

@@ -1,4 +1,4 @@
-// A line at the foot of the terminal that says how far long work has come.
+// The progress line of long work, at the bottom of the terminal.
 #pragma once
 
 #include <unistd.h>
@@ -15,8 +15,8 @@ namespace headlight {
 // 3:07 or 1:02:07
 std::string Clock(double seconds);
 
-// How far work has come: `done` things of `total` (-1: not counted, 0: unknown), or a share of the whole in [0, 1]
-// where only that is known (-1: unknown); seconds from the beginning until these numbers came.
+// How far work has come: `done` items of `total` (-1: not counted, 0: unknown), or if only that is known, a share in
+// [0, 1] (-1: unknown). `seconds`: from the beginning until these numbers came.
 struct ProgressState {
   std::int64_t done = -1, total = 0;
   double share = -1, seconds = 0;
@@ -30,8 +30,8 @@ struct ProgressTerminal {
   std::chrono::milliseconds first{2000}, interval{100};  // until the line appears, and between two drawings
 };
 
-// Draws the line from its own thread until it is destroyed, which erases it. Does nothing where the descriptor is not a
-// terminal or the program is quiet. One at a time.
+// Draws the line from its own thread, and erases it when destroyed. Does nothing if the descriptor is not a terminal or
+// the program is quiet. Only one may exist at a time.
 class Progress {
  public:
   explicit Progress(std::string what, ProgressTerminal terminal = {});
@@ -63,7 +63,7 @@ auto Loaded(const Load& load) {
   return load();
 }
 
-// Erases the line, and keeps it from being drawn while what it returns lives: for others who write to the terminal.
+// Erases the line, and keeps it erased while the returned object exists. For other writers to the terminal.
 std::unique_lock<std::mutex> HideProgress();
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The program's progress line, which comes after two seconds.
+// The progress line of the program, which appears after two seconds.
 #include <gmock/gmock.h>
 #include <pty.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 namespace headlight::progress_slow_test {
 namespace {
 
-// A training that waits for its texts, from a pipe.
+// A training that waits for texts from a pipe.
 TEST(ProgressOfProgram, TellsThatATrainingIsPrepared) {
   int screen = -1, terminal = -1;
   ASSERT_EQ(openpty(&screen, &terminal, nullptr, nullptr, nullptr), 0);

@@ -37,7 +37,7 @@ struct ProgressTest : testing::Test {
   ~ProgressTest() override {
     for (const int descriptor : {screen, terminal}) close(descriptor);
   }
-  // The bytes drawn so far; waits for at least `bytes` of it.
+  // The output so far, at least `bytes` of it.
   std::string Drawn(std::size_t bytes = 0) const {
     std::string drawn;
     for (pollfd ready{screen, POLLIN, 0}; poll(&ready, 1, drawn.size() < bytes ? 10'000 : 0) > 0;) {

@@ -1,4 +1,4 @@
-// Whether the program keeps quiet.
+// The state of --quiet.
 #pragma once
 
 namespace headlight {

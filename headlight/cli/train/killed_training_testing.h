@@ -1,5 +1,5 @@
-// A training that is killed at any of its writes, for tests. One file of a test program includes this: it replaces the
-// C library's functions that change files.
+// Kills a training at any of its writes, for tests. Only one file of a test program may include this: it replaces the C
+// library's functions that change files.
 #pragma once
 
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 
 namespace headlight {
 
-// A copy of the test dies within this change of a file, counted down to 1; if it is 0, it does not die.
+// A fork of the test dies within this change of a file, counted down to 1. 0: it does not die.
 inline std::atomic<int> changes_left{0};
 inline pid_t immortal = 0;  // the test itself
 
 inline bool IsCopy() { return immortal != 0 && getpid() != immortal; }
 
-// True for the change in which this process is to die.
+// True for the change in which this process must die.
 inline bool DiesAtThisChange() { return IsCopy() && changes_left > 0 && changes_left.fetch_sub(1) == 1; }
 
 [[noreturn]] inline void Die() {
@@ -40,7 +40,7 @@ inline bool DiesAtThisChange() { return IsCopy() && changes_left > 0 && changes_
 
 extern "C" {
 
-// Half of the bytes are written: a file that is appended to may end in a torn line.
+// Writes half of the bytes, so that a file may end in a torn line.
 ssize_t write(int descriptor, const void* bytes, size_t size) {
   if (descriptor > STDERR_FILENO && headlight::DiesAtThisChange()) {
     syscall(SYS_write, descriptor, bytes, size / 2);
@@ -54,7 +54,7 @@ ssize_t writev(int descriptor, const iovec* parts, int count) {
   return syscall(SYS_writev, descriptor, parts, count);
 }
 
-// A kill loses nothing that is written, so a copy need not wait for the disk.
+// A kill loses no data that is written, so a fork need not wait for the disk.
 int fsync(int descriptor) {
   if (headlight::DiesAtThisChange()) headlight::Die();
   return headlight::IsCopy() ? 0 : static_cast<int>(syscall(SYS_fsync, descriptor));
@@ -96,8 +96,8 @@ int link(const char* from, const char* to) noexcept {
 
 namespace headlight {
 
-// Trains a translator whole, and then for every `stride`-th change of a file is killed within it and resumed, which
-// must give the same files.
+// Trains a translator without interruption. Then, for every `stride`-th change of a file, kills the training within the
+// change and resumes it, which must give the same files.
 inline void KillAtChanges(int stride) {
   const TemporaryFolder folder;
   const auto in = [&](const std::string& name) { return folder.File(name); };

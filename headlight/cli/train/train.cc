@@ -1,4 +1,4 @@
-// headlight train: models and tokenizers from raw data.
+// headlight train: trains models and tokenizers.
 #include "headlight/cli/program/commands.h"
 
 namespace headlight::train {

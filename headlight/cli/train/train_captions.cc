@@ -1,4 +1,4 @@
-// headlight train captions.
+// headlight train captions: trains a model that describes images.
 #include "headlight/recipes/train_captions.h"
 
 #include "headlight/cli/train/training_command.h"
@@ -9,14 +9,11 @@ void Add(Command& train) {
   AddTraining(train, "captions", "Train a model that describes images (from scratch a ViT with a GPT-2)",
               "headlight caption", TrainCaptions)
       .footer =
-      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read. An image with several captions is an example with each. Images "
-      "are resized "
-      "and\n"
-      "not changed otherwise: a flipped image has another left and right. A validation's scores are the share of\n"
-      "greedy captions that are one of their image's word for word, and their BLEU against all captions of a "
-      "image.\n"
-      "The best model is that of the first, or where none is right of the loss, unless --validate-metric says "
-      "otherwise.\n\n"
+      "\nImages are resized as --image-size or the folder of --from says, and not augmented, since a flipped "
+      "image exchanges left and right. An image with several captions is one example for each. Validations "
+      "report the share of greedy captions that equal a caption of their image (exact), and their BLEU against "
+      "all captions of the image. The best model is that of the highest exact, or of the lowest loss if exact "
+      "is 0, unless --validate-metric names another.\n\n"
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out tokens captions.txt\n"
       "  headlight train captions --train train.tsv --valid valid.tsv --tokenizer tokens --image-size 64 --out model\n"

@@ -70,7 +70,7 @@ TEST(TrainCaptions, AModelLearnsToDescribeImages) {
             setting.folder.File("green_white.png") + "\tgreen over white\n");
   EXPECT_THAT(setting.Train(setting.Small("model", {})).err, HasSubstr("holds a training already"));
 
-  // Further, from the folder, with what stands in it.
+  // The training continues from the folder, with its settings.
   const Outcome further = setting.Train({"--from", model, "--out", setting.folder.File("further"), "--epochs", "1"});
   ASSERT_EQ(further.exit_code, 0) << further.err;
   EXPECT_THAT(further.err, HasSubstr("exact 100.00"));
@@ -113,7 +113,7 @@ TEST(TrainCaptions, AResumedTrainingIsTheSame) {
             ReadFile(setting.folder.File("whole/last/model.safetensors")));
 }
 
-// Its output has a bias that learns, too.
+// The bias of its output is trained, too.
 TEST(TrainCaptions, OfABlipGoOn) {
   const Setting setting;
   const std::string blip = HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/blip_text";

@@ -1,4 +1,4 @@
-// headlight train detection: what is in images, and where.
+// headlight train detection: trains an object detector.
 #include "headlight/recipes/train_detection.h"
 
 #include <memory>
@@ -42,13 +42,12 @@ void Add(Command& train) {
   AddRankTimeout(command);
   AddShowAugmented(command, options->show_augmented, "Augmentation");
   command.footer =
-      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read. Validations, without augmentation, report COCO's AP and the AP "
-      "at IoU 0.5 and "
-      "0.75. --from a model for other classes initialises a new head for them; the backbone then\n"
-      "learns at a tenth of the rate, unless --rate says otherwise, and its norms keep their statistics.\n\n"
+      "\nValidations are without augmentation, and report COCO's AP and the AP at IoU 0.5 and 0.75. A model of "
+      "--from that has other classes gets a new head for them. The backbone is then trained with a tenth of the "
+      "learning rate, unless --rate says otherwise, and the statistics of its norms are fixed.\n\n"
       "Examples:\n"
-      "  headlight train detection --train instances_train.json --valid instances_val.json --images photos \\\n"
-      "    --from detr-resnet-50 --out model\n"
+      "  headlight train detection --train instances_train.json --valid instances_val.json --images photos \\\n    "
+      "--from detr-resnet-50 --out model\n"
       "  headlight train detection --train VOC/ImageSets/Main/train.txt --valid VOC/ImageSets/Main/val.txt \\\n    "
       "--from detr-resnet-50 --out model\n"
       "  headlight train detection --preset small-scenes --train train.json --valid valid.json --out model";

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Drawn scenes of 48 x 48 pixels with one or two shapes.
+// Synthetic scenes of 48 x 48 pixels with one or two shapes.
 struct Setting {
   TemporaryFolder folder;
   std::string train = folder.File("train/annotations.json"), valid = folder.File("valid/annotations.json");
@@ -42,7 +42,7 @@ struct Setting {
   }
 };
 
-// An image with a cell at its left, as Pascal VOC has it.
+// An image with a bright cell at its left, in Pascal VOC's format.
 void WriteVoc(const TemporaryFolder& folder) {
   std::filesystem::create_directory(folder.File("voc"));
   for (const char* name : {"0", "1", "2", "3"})
@@ -78,7 +78,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_THAT(RunProgram({"evaluate", model, setting.valid}).out,
               testing::ContainsRegex("AP [0-9.]+, AP50 [0-9.]+, AP75 [0-9.]+; small [0-9.]+, medium "));
 
-  // The same classes keep their head, others get a new one; the size of images may change.
+  // Equal classes keep the head, and others get a new one. The size of images may change.
   const Outcome same = setting.Train("same", {"--valid", setting.valid, "--from", model, "--steps", "1"});
   ASSERT_EQ(same.exit_code, 0) << same.err;
   EXPECT_THAT(same.err, Not(HasSubstr("initialised")));
@@ -93,7 +93,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_THAT(other.err, HasSubstr("it has 4 queries; 7"));
   EXPECT_EQ(LoadModel<Detr>(setting.folder.File("other"))->labels(), (std::vector<std::string>{"cell"}));
   EXPECT_EQ(LoadImageProcessor(setting.folder.File("other")).resize.edge, 64);
-  // A class that the model does not have is no data for it.
+  // A class that the model lacks is refused.
   EXPECT_THAT(RefusalOf({"evaluate", model, voc, "--images", setting.folder.File("train")}), HasSubstr("cell"));
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Twelve images of 8 x 8 pixels: a square of one of three greys on black, at a random place, and two texts of each.
+// Twelve images of 8 x 8 pixels with two texts each: a grey square, of three shades, at a random position on black.
 struct TrainDrawing : testing::Test {
   TrainDrawing() {
     std::filesystem::create_directory(images);
@@ -136,7 +136,7 @@ TEST_F(TrainDrawing, MakesFoldersThatDraw) {
   MustRun({"draw", folder.File("model"), "grey 2", "--n-best", "4", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 2 + 2 * 10);
 
-  // Further, in which all that stands beside stays.
+  // The training continues from the folder and keeps its other files.
   MustRun(Codes("vae2", {"--from", folder.File("vae"), "--steps", "2"}));
   MustRun(Draws("further", {"--from", folder.File("model"), "--steps", "2"}));
   MustRun({"draw", folder.File("further"), "grey 2", "--out", png});
@@ -147,7 +147,7 @@ TEST_F(TrainDrawing, MakesFoldersThatDraw) {
 TEST_F(TrainDrawing, LeavesOutTextsAsOftenAsTold) {
   MustRun(NewCodes("vae", {"--steps", "2"}));
   MustRun(NewDraws("begun", {"--steps", "1"}));
-  const auto embeddings = [&](const std::string& name) {  // of the words, and then of eight positions' padding
+  const auto embeddings = [&](const std::string& name) {  // of the tokens, and then of padding at eight positions
     const auto loaded = LoadModel<Dalle>(folder.File(name) + "/last");
     const Parameter& first = loaded->parameters().all().front();
     EXPECT_EQ(first.names.front(), "text_embedding.weight");
@@ -172,7 +172,7 @@ TEST_F(TrainDrawing, LeavesOutTextsAsOftenAsTold) {
   EXPECT_THAT(RefusalOf(further("parts", "1.1", "6")), HasSubstr("--drop-text"));
 }
 
-// Beside squared errors the divergence weighs most in the first batch, with the logit-Laplace nothing.
+// In the first batch the weight of the divergence is largest with squared errors, and 0 with the logit-Laplace.
 TEST_F(TrainDrawing, TheWeightOfTheDivergenceFallsOrRises) {
   for (const std::string loss : {"logit-laplace", "l2"}) {
     MustRun(NewCodes(loss, {"--loss", loss, "--steps", "1"}));
@@ -200,7 +200,7 @@ TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
   MustRun(NewDraws("parts", {"--steps", "4", "--threads", "1", "--dropout", "0.1"}));
   MustRun(NewDraws("parts", {"--steps", "7", "--threads", "1", "--dropout", "0.1", "--resume"}));
   EXPECT_EQ(Values<TextToImageModel>("parts"), Values<TextToImageModel>("whole"));
-  // A coder that codes the same images in another way makes another corpus.
+  // A coder that encodes the same images differently makes another corpus.
   std::filesystem::remove_all(folder.File("vae"));
   MustRun(NewCodes("vae", {"--steps", "2", "--seed", "2"}));
   EXPECT_THAT(RefusalOf(NewDraws("parts", {"--steps", "9", "--dropout", "0.1", "--resume", "--quiet"})),

@@ -1,4 +1,4 @@
-// headlight train masked-language-model, classification, tagging, question-answering: the tasks of text encoders.
+// headlight train masked-language-model, classification, tagging, question-answering: trains encoders of texts.
 #include <string>
 
 #include "headlight/cli/train/training_command.h"
@@ -7,9 +7,8 @@
 namespace headlight::train_encoder {
 namespace {
 
-constexpr const char* kFiles =
-    "Files whose names end in .jsonl are JSON lines, in .csv CSV with a header; either may end in .gz. --from a model\n"
-    "without a head for the task, or with another one, keeps the encoder and initialises a new head.\n\n";
+constexpr const char* kNewHead =
+    "A model of --from without a head for the task, or with another head, keeps its encoder and gets a new head.\n\n";
 
 }  // namespace
 
@@ -20,9 +19,10 @@ void Add(Command& train) {
       .footer =
       "\n" +
       std::string(
-          "Other tokens are masked in each epoch. A text longer than the model reads is cut into pieces.\n"
-          "Validations report the accuracy on them, and bits_per_mask: of an ESM-2 the bits per residue.\n") +
-      kFiles +
+          "Each epoch masks other tokens. A text longer than the model reads is cut into pieces. Validations report "
+          "the "
+          "accuracy and the bits per mask, which are the bits per residue of an ESM-2.\n") +
+      kNewHead +
       "Examples:\n"
       "  headlight train masked-language-model --train train.en --valid val.en --tokenizer bert --out model\n"
       "  headlight train masked-language-model --preset esm2-8m --train train.fasta --valid val.fasta --out esm";
@@ -31,9 +31,10 @@ void Add(Command& train) {
       .footer =
       "\n" +
       std::string(
-          "A text longer than the model is refused. \"text_pair\" may be left out. Several classes are an array, or in "
-          "text\nand CSV have commas between them; the label of a regression is a number.\n") +
-      kFiles +
+          "A text longer than the model reads is an error unless --truncate is given. \"text_pair\" may be missing. "
+          "Several labels are an array, or in text and CSV are separated by commas. The label of a regression is a "
+          "number.\n") +
+      kNewHead +
       "Examples:\n"
       "  headlight train classification --train train.tsv --valid val.tsv --from model --out classifier\n"
       "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta --out classifier\n"
@@ -43,11 +44,11 @@ void Add(Command& train) {
               "headlight tag", TrainTokenClassifier)
       .footer = "\n" +
                 std::string(
-                    "A line of a CoNLL file is a word and, in the last column, its tag; an empty line ends a sentence, "
-                    "and\n-DOCSTART- lines are none. Validated by F1 of spans where all tags are O, B-X or I-X, else "
-                    "by\nthe share of right tags. A sentence longer than the model is read in windows, as `tag` "
-                    "reads it.\n") +
-                kFiles +
+                    "A line of a CoNLL file has a word and, in the last column, its tag. An empty line ends a "
+                    "sentence, and -DOCSTART- lines are ignored. Validations report F1 of spans if all tags are O, "
+                    "B-X or I-X, else the accuracy. A sentence longer than the model reads is read in windows, as by "
+                    "`tag`.\n") +
+                kNewHead +
                 "Examples:\n"
                 "  headlight train tagging --train eng.train --valid eng.testa --from bert --out names\n"
                 "  headlight train tagging --train train.jsonl --valid val.jsonl --tokenizer tokens --out names\n"
@@ -57,11 +58,11 @@ void Add(Command& train) {
       .footer =
       "\n" +
       std::string(
-          "\"answers\" is a list of {\"text\", \"start\"}, start in characters of the context, or SQuAD's\n"
-          "{\"text\": [...], \"answer_start\": [...]}; none: the context does not say. Validated by SQuAD's "
-          "F1 and\nexact match. A context longer than the model is read in windows, as `answer` reads "
-          "it.\n") +
-      kFiles +
+          "\"answers\" is a list of {\"text\", \"start\"}, with start in characters of the context, or SQuAD's "
+          "{\"text\": [...], \"answer_start\": [...]}. An empty list means that the context has no answer. "
+          "Validations report SQuAD's F1 and exact match. A context longer than the model reads is read in windows, "
+          "as by `answer`.\n") +
+      kNewHead +
       "Examples:\n"
       "  headlight train question-answering --train train.jsonl --valid val.jsonl --from bert --out answerer\n"
       "  headlight answer answerer --question 'Who wrote it?' --context article.txt";

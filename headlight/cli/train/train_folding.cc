@@ -1,4 +1,4 @@
-// headlight train folding: protein structures from sequences and alignments.
+// headlight train folding: trains a model of protein structures.
 #include "headlight/recipes/train_folding.h"
 
 #include "headlight/cli/train/training_command.h"
@@ -6,15 +6,12 @@
 namespace headlight::train_folding {
 
 void Add(Command& train) {
-  AddTraining(train, "folding", "Train a model of protein structures (an AlphaFold 2) on known ones", "headlight fold",
-              TrainFolding)
+  AddTraining(train, "folding", "Train a model of protein structures (an AlphaFold 2)", "headlight fold", TrainFolding)
       .footer =
-      "\nOf the chains of one file those with the same sequence count once. Where a chain has no alignment, its\n"
-      "sequence alone is the alignment. Templates are aligned by their sequences; how many of them are read, and "
-      "which, is\n"
-      "drawn in training. Sizes that have no option follow from these in AlphaFold's proportions.\n"
-      "Validations fold whole chains with all recycles and report lddt_ca, tm_score and contact_precision, from 0 to "
-      "1.\n\n"
+      "\nChains of one file that have the same sequence count once. Without an alignment the sequence of a chain "
+      "is its alignment. Templates are aligned by their sequences, and training samples which of them are read. "
+      "Sizes without an option follow from the others in the proportions of AlphaFold 2. Validations fold whole "
+      "chains with all recycles, and report lddt_ca, tm_score and contact_precision, from 0 to 1.\n\n"
       "Examples:\n"
       "  headlight train folding --train structures --validate-split 0.05 --preset tiny --epochs 50 --out model\n"
       "  headlight train folding --train train.tsv --valid valid.tsv --crop 128 --minutes 180 --out model\n"

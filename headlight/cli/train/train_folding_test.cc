@@ -128,7 +128,7 @@ TEST(TrainFolding, TrianglesAreLeftOutAndCovariationIsRead) {
   const std::string covarying = train("covarying", "--covariation");
   const std::unique_ptr<AlphaFold> reads = LoadModel<AlphaFold>(covarying);
   EXPECT_TRUE(reads->plan().covariation);
-  // It learns from what it reads, and so do its uses: they change with the weight.
+  // The weight is trained and has an effect.
   const auto weight = [](AlphaFold& model) -> Tensor& {
     auto& all = model.parameters().all();
     return std::find_if(all.begin(), all.end(),
@@ -171,7 +171,7 @@ TEST(TrainFolding, AResumedTrainingIsTheSame) {
   ASSERT_EQ(setting.Train(options("parts", "2", "1")).exit_code, 0);
   const Outcome resumed = setting.Train(options("parts", "4", "3"));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  for (const char* file : {"last/model.safetensors", "model.safetensors"})  // the latter are the moving averages
+  for (const char* file : {"last/model.safetensors", "model.safetensors"})  // the second has the moving averages
     EXPECT_EQ(ReadFile(setting.folder.File("parts/" + std::string(file))),
               ReadFile(setting.folder.File("whole/" + std::string(file))))
         << file;

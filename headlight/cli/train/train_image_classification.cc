@@ -1,4 +1,4 @@
-// headlight train image-classification: one class of each image.
+// headlight train image-classification: trains a classifier of images.
 #include <memory>
 #include <string>
 
@@ -42,12 +42,9 @@ void Add(Command& train) {
   AddRankTimeout(command);
   AddShowAugmented(command, options->show_augmented, "Augmentation");
   command.footer =
-      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read. Images are resized; validations are without augmentation. Up to "
-      "1 GiB of "
-      "decoded\n"
-      "images is kept in memory; others are decoded in each epoch. --from a model without a head for classes, such "
-      "as\n"
-      "one of DINO, or with one for other classes, keeps the encoder and initialises a new head.\n\n"
+      "\nImages are resized; validations are without augmentation. Up to 1 GiB of decoded images are kept in "
+      "memory, and others are decoded in each epoch. A model of --from without a head for these classes keeps "
+      "its encoder and gets a new head.\n\n"
       "Examples:\n"
       "  headlight train image-classification --train photos/train --valid photos/valid --out model\n"
       "  headlight train image-classification --train labels.csv --validate-split 0.1 --from vit-base --out model\n"

@@ -1,4 +1,4 @@
-// headlight train image-generation: images, pixel by pixel.
+// headlight train image-generation: trains an ImageGPT.
 #include "headlight/recipes/train_image_generation.h"
 
 #include "headlight/cli/train/training_command.h"
@@ -6,16 +6,13 @@
 namespace headlight::train_image_generation {
 
 void Add(Command& train) {
-  AddTraining(train, "image-generation", "Train a generator of images, pixel by pixel (an ImageGPT)",
+  AddTraining(train, "image-generation", "Train a model that generates images pixel by pixel (an ImageGPT)",
               "headlight generate --out new.png", TrainImageGeneration)
       .footer =
-      "\nJPEG, PNG, WebP, BMP, GIF and TIFF are read, and kept in memory as they are resized. If all images are grey, "
-      "so are the "
-      "colours.\n"
-      "Validations report bits per pixel: the mean negative binary logarithm of the probability of a pixel's colour,\n"
-      "of the image as it is resized and reduced to the colours, so that only models with the same size and "
-      "colours\n"
-      "compare.\n\n"
+      "\nImages are kept in memory after resizing. If all images are grey, so are the colours. Validations report "
+      "bits per pixel, the mean negative binary logarithm of the probability of a pixel's colour. The image is "
+      "resized and reduced to the colours first, so that only models with the same size and colours can be "
+      "compared.\n\n"
       "Examples:\n"
       "  headlight train image-generation --train train-images-idx3-ubyte.gz --validate-split 0.05 --image-size 28 "
       "\\\n    --clusters 16 --out model\n"

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Twelve images of 8 x 8 pixels: a square of one of three greys on black, at a random place.
+// Twelve images of 8 x 8 pixels: a grey square, of three shades, at a random position on black.
 struct TrainImageGeneration : testing::Test {
   TrainImageGeneration() {
     std::filesystem::create_directory(images);
@@ -64,7 +64,7 @@ TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   MustRun({"generate", model, "--n-best", "4", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 2 + 2 * 10);
 
-  // The training's report, and that of evaluate on the same images.
+  // The training reports the same figures as `evaluate` on the same images.
   const Outcome evaluated = RunProgram({"evaluate", model, images, "--json", "--compute", "float32"});
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   const JsonView json(ParseJson(evaluated.out, "out"), "out");
@@ -76,7 +76,7 @@ TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   EXPECT_THAT(RefusalOf({"evaluate", model}), HasSubstr("the images to evaluate on"));
   EXPECT_THAT(RefusalOf({"evaluate", model, images, "--end"}), HasSubstr("--end is not for this"));
 
-  // From that model, which keeps its colours.
+  // A training from this model keeps its colours.
   MustRun(Command("further", {"--from", model, "--steps", "2"}));
   EXPECT_EQ(LoadImageProcessor(folder.File("further")).clusters, processor.clusters);
 }

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// IDX files of grey images of 8 x 8, bright in the upper half (3) or in the lower one (7).
+// IDX files of grey images of 8 x 8 pixels, bright in the upper half (class 3) or in the lower half (class 7).
 struct Setting {
   TemporaryFolder folder;
   std::string images = folder.File("train-images-idx3-ubyte"), labels = folder.File("train-labels-idx1-ubyte");
@@ -70,7 +70,7 @@ TEST(TrainImages, AClassifierIsTrainedAndGoesOn) {
   EXPECT_EQ(LoadImageProcessor(model).resize.size, (ImageSize{8, 8}));
   EXPECT_THAT(setting.Train(setting.Small("model")).err, HasSubstr("holds a training already"));
 
-  // The same classes keep the head, others get a new one.
+  // Equal classes keep the head, and others get a new one.
   const auto further = [&](const std::string& out) {
     return setting.Train(
         {"--validate-split", "0.3", "--from", model, "--out", setting.folder.File(out), "--epochs", "1"});
@@ -101,13 +101,13 @@ TEST(TrainImages, AResumedTrainingIsTheSame) {
   EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
   EXPECT_EQ(ReadFile(setting.folder.File("whole/last/model.safetensors")),
             ReadFile(setting.folder.File("parts/last/model.safetensors")));
-  // Another augmentation is another run.
+  // A run with another augmentation cannot be resumed.
   const Outcome refused = setting.Train(With(options("parts", "6", "1"), {"--mixup", "0"}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--mixup 0.8, and now"));
 }
 
-// Its batch norm takes the statistics of the whole batch, however many images a part of other models has.
+// Batch norm uses the statistics of the whole batch, without micro-batches.
 TEST(TrainImages, AResnetIsTrainedAndResumed) {
   const Setting setting;
   const auto train = [&](const std::string& out, const std::string& epochs, const std::string& threads) {
@@ -165,7 +165,7 @@ TEST(TrainImages, ALearningRateFallsWithTheMinutes) {
   for (const std::string& line : lines) {
     const JsonView step(ParseJson(line, "line"), "line");
     if (step.value().Find("learning_rate") == nullptr) continue;
-    EXPECT_LT(step["learning_rate"].Number(), last);  // logged every two steps, of which the second ends the warm-up
+    EXPECT_LT(step["learning_rate"].Number(), last);  // logged every two steps; the warm-up ends at the second
     last = step["learning_rate"].Number();
     images = step["images"].Integer();
   }
@@ -255,6 +255,7 @@ TEST(TrainImages, LeaveOutDamagedImages) {
   outcome = train("image-classification", With(valid, {"--skip-errors"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("warning: \"test\" is a class"));
+  EXPECT_THAT(outcome.err, HasSubstr("data (8 images): nothing found"));
   EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + folder.File("data/a/zero.png: ")));
   EXPECT_THAT(outcome.err, HasSubstr("data: 6 images to train on"));
   EXPECT_EQ(train("self-distillation", {}).exit_code, 2);

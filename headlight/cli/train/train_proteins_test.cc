@@ -42,12 +42,12 @@ TEST_F(TrainProteins, AnEsmLearnsThemFromNothing) {
   EXPECT_EQ(*config.Find("model_type"), Json("esm"));
   EXPECT_EQ(*config.Find("position_embedding_type"), Json("rotary"));
   EXPECT_EQ(*config.Find("vocab_size"), Json(33));
-  // The sequences repeat themselves; letters at random would take more than 2 bits.
+  // The sequences are periodic; random letters would take more than 2 bits.
   const Outcome evaluated = RunProgram({"evaluate", esm, train, "--json"});
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   EXPECT_LT(*ParseJson(evaluated.out, "evaluate").Find("bits_per_mask")->As<double>(), 0.7) << evaluated.out;
   EXPECT_THAT(RunProgram({"fill-mask", esm, "--top-k", "1"}, "MKVLA<mask>MKVLAGMKV\n").out, HasSubstr("\tG\n"));
-  // The first sequence's variant is less probable than it; the second one has another residue there.
+  // The variant of the first sequence is less probable. The second sequence has another residue at this position.
   const Outcome scored = RunProgram({"score", esm, train, "--variant", "A5W"});
   EXPECT_THAT(scored.err, HasSubstr("residue 5 is G,"));
   EXPECT_TRUE(scored.out.starts_with("-")) << scored.out;
@@ -66,7 +66,7 @@ TEST_F(TrainProteins, APresetIsOfAModelFromScratch) {
   EXPECT_THAT(Train({"--from", model}).err, HasSubstr("--from cannot be given"));
   EXPECT_THAT(Train({"--tokenizer", model}).err, HasSubstr("cannot be given with --preset"));
   EXPECT_THAT(Train({"--preset", "esm3"}).err, HasSubstr("--preset must be esm2-8m, "));
-  EXPECT_THAT(Train({"--model-dim", "12"}).err, HasSubstr("odd"));  // 3 numbers of a head cannot turn in pairs
+  EXPECT_THAT(Train({"--model-dim", "12"}).err, HasSubstr("odd"));  // rotary positions need an even size of a head
 }
 
 }  // namespace

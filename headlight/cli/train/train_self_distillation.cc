@@ -1,4 +1,4 @@
-// headlight train self-distillation: features of images without labels, by DINO.
+// headlight train self-distillation: trains an encoder of images without labels, as DINO.
 #include "headlight/recipes/train_self_distillation.h"
 
 #include <memory>
@@ -38,16 +38,15 @@ void Run(Options& options) {
 void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand(
-      "self-distillation", "Learn features of images without labels, by DINO (from scratch a ViT or a ResNet)");
+      "self-distillation", "Train an encoder of images without labels, as DINO (from scratch a ViT or a ResNet)");
   Describe(command, *options);
   AddRankTimeout(command);
   AddShowAugmented(command, options->show_augmented, "Self-distillation");
   command.footer =
-      "\nThe student sees random crops of an image and is trained to predict the output of the teacher, a moving "
-      "average\nof the student's weights, for the two large ones. The teacher is saved: a folder of a ViT, of a ResNet "
-      "or of --from's\nfamily, for `embed`, or as --from of `train image-classification`. Without --labelled "
-      "validations "
-      "report the\nloss of 256 of the images.\n\n"
+      "\nThe student reads random crops of an image, and is trained to predict the output of the teacher for the "
+      "two large crops. The teacher is a moving average of the student's weights. It is saved as a folder of a "
+      "ViT, a ResNet or the family of --from, for `embed` or as --from of `train image-classification`. Without "
+      "--labelled validations report the loss of 256 of the images.\n\n"
       "Examples:\n"
       "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
       "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 \\\n    "

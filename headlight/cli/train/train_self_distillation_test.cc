@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// IDX files of grey images of 8 x 8, bright in the upper half (0) or in the lower one (1).
+// IDX files of grey images of 8 x 8 pixels, bright in the upper half (class 0) or in the lower half (class 1).
 struct Setting {
   TemporaryFolder folder;
   std::string images = folder.File("images-idx3-ubyte"), classes = folder.File("labels-idx1-ubyte");
@@ -39,9 +39,20 @@ struct Setting {
   }
 
   std::vector<std::string> Arguments(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments = {
-        "train", "self-distillation", "--train", images,       "--out", folder.File(out), "--batch-size",
-        "8",     "--prototypes",      "32",      "--head-dim", "16",    "--local-crops",  "2"};
+    std::vector<std::string> arguments = {"train",
+                                          "self-distillation",
+                                          "--train",
+                                          images,
+                                          "--out",
+                                          folder.File(out),
+                                          "--batch-size",
+                                          "8",
+                                          "--prototypes",
+                                          "32",
+                                          "--head-hidden-dim",
+                                          "16",
+                                          "--local-crops",
+                                          "2"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -65,7 +76,7 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   EXPECT_FALSE(model->heads().classes);
   EXPECT_EQ(LoadImageProcessor(setting.folder.File("vit")).resize.size, (ImageSize{8, 8}));
 
-  // From any encoder of images, here one of DINOv2.
+  // Any encoder of images may be trained further, such as a DINOv2.
   for (const std::string& from :
        {setting.folder.File("vit"), std::string(HEADLIGHT_SOURCE_DIR "/tests/testdata/images/dinov2_classes")}) {
     const TemporaryFolder copy;
@@ -147,7 +158,7 @@ TEST(TrainSelfDistillation, ShowsTheCropsThatItLearnsFrom) {
   std::size_t crops = 0;
   for (std::size_t at = 0; (at = text.find("<img src=\"data:image/png;base64,", at)) != std::string::npos; ++at)
     ++crops;
-  EXPECT_EQ(crops, 24U * 4U);  // of each image two global and two local ones
+  EXPECT_EQ(crops, 24U * 4U);  // two global and two local crops of each image
   EXPECT_THAT(text, HasSubstr("images-idx3-ubyte#24"));
 }
 
@@ -169,7 +180,7 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
   EXPECT_THAT(refusal({"--local-share", "0.5"}), HasSubstr("than a global one"));
   EXPECT_THAT(refusal({"--show-augmented", setting.images}), HasSubstr("must end in .html"));
-  // An image that a table names is not overwritten, whatever its name is.
+  // An image that a table names is not overwritten, even with an unusual name.
   const std::string image = setting.folder.File("p.html"), table = setting.folder.File("table.csv");
   WriteFile(image, EncodePng({.height = 1, .width = 1, .pixels = {1, 2, 3}}));
   WriteFile(table, "path\np.html\n");

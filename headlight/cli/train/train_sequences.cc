@@ -1,4 +1,4 @@
-// headlight train seq2seq, span-corruption, denoising: models that read one text and write another.
+// headlight train seq2seq, span-corruption, denoising: trains models that read one text and write another.
 #include "headlight/recipes/train_sequences.h"
 
 #include <memory>
@@ -19,8 +19,8 @@ void Add(Command& train) {
                        [&](const TrainingObserver& observer) { return TrainSequenceToSequence(*pairs, observer); });
   };
   command.footer =
-      "\nA text longer than the model is refused. A validation's score is the share of the targets that the model\n"
-      "writes word for word.\n\n"
+      "\nA text longer than the model reads is an error. Validations report the share of the targets that the "
+      "model writes exactly.\n\n"
       "Examples:\n"
       "  headlight train seq2seq --train train.jsonl --valid val.jsonl --from flan-t5-small --prefix 'summarize: ' "
       "\\\n    --out model\n"
@@ -29,7 +29,7 @@ void Add(Command& train) {
   AddTraining(train, "span-corruption", "Pretrain by filling in masked spans, as T5 (from scratch a T5)",
               "headlight train seq2seq --from", TrainSpanCorruption)
       .footer =
-      "\nOther spans are masked in each epoch.\n\n"
+      "\nEach epoch masks other spans.\n\n"
       "Examples:\n"
       "  headlight train tokenizer --subword-type unigram --sentinels 100 --out tokens train.en\n"
       "  headlight train span-corruption --train train.en --valid val.en --tokenizer tokens --out model\n"
@@ -37,10 +37,11 @@ void Add(Command& train) {
   AddTraining(train, "denoising", "Pretrain by denoising texts, as BART (from scratch a BART)",
               "headlight train seq2seq --from", TrainDenoising)
       .footer =
-      "\nSpans become one mask each, and sentences change places, others in each epoch.\n\n"
+      "\nEach span is replaced by one mask, and sentences are permuted. Each epoch changes other spans and "
+      "sentences.\n\n"
       "Examples:\n"
-      "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special "
-      "'<mask>' \\\n    --out tokens train.en\n"
+      "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special '<mask>' "
+      "\\\n    --out tokens train.en\n"
       "  headlight train denoising --train train.en --valid val.en --tokenizer tokens --out model\n"
       "  headlight train denoising --train train.en --valid val.en --from bart-base --out model";
 }

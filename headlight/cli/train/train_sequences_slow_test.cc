@@ -1,5 +1,5 @@
-// Models that read one text and write another learn from scratch, in minutes, to copy what belongs together: the
-// program's own commands, on texts that are not among those that were learned from. All figures are printed.
+// Trains sequence-to-sequence models from scratch with the program's commands, in minutes, and scores them on unseen
+// texts. All figures are printed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::string Percent(std::size_t part, std::size_t all) {
   return fmt::format("{} of {} ({:.1f}%)", part, all, 100.0 * static_cast<double>(part) / static_cast<double>(all));
 }
 
-// The training set, and 500 lines that are not in it.
+// The training set, and 500 unseen lines.
 struct Language {
   TemporaryFolder folder;
   std::string train = folder.File("train.tsv"), model = folder.File("model");
@@ -64,7 +64,7 @@ struct Language {
   }
 };
 
-// Which token follows each most often, and how many it guesses behind the right ones.
+// A baseline that predicts the most frequent successor of each token, and its accuracy.
 class Bigrams {
  public:
   void Learn(const Ids& ids) {
@@ -145,7 +145,7 @@ TEST(LearnedSequences, HiddenSpansOfTextsThatItNeverSaw) {
     const std::vector<Ids> wanted = SpansOf(targets[i], options.sentinels);
     std::vector<Ids> found = SpansOf(written[i].front().ids, options.sentinels);
     found.resize(std::max(found.size(), wanted.size()));
-    for (std::size_t span = 0; span + 1 < wanted.size(); ++span, ++spans) {  // nothing is behind the last sentinel
+    for (std::size_t span = 0; span + 1 < wanted.size(); ++span, ++spans) {  // the last sentinel has no span
       right += found[span] == wanted[span];
       const auto at = std::ranges::find(sources[i], options.sentinels[span]);
       std::int32_t before = at == sources[i].begin() ? -1 : *(at - 1);

@@ -1,4 +1,4 @@
-// `headlight train translation`, end to end and with everything wrong that can be.
+// `headlight train translation`, end to end, and its errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -37,7 +37,7 @@ class TrainTest : public testing::Test {
 
   std::string In(const std::string& name) const { return folder_.File(name); }
 
-  // A small training of these files, with `more` options, which may repeat and so replace the ones here.
+  // A small training on these files. `more` options may replace the ones here.
   std::vector<std::string> Command(const std::vector<std::string>& more = {}, const std::string& train = "train.de",
                                    const std::string& out = "out") const {
     std::vector<std::string> arguments = {"train",   "translation",  "--train",      In(train), In("train.en"),
@@ -54,7 +54,7 @@ class TrainTest : public testing::Test {
     return arguments;
   }
 
-  // The error for a wrong setting; nothing has been written then.
+  // The error for a wrong setting, which must leave no files.
   std::string Refusal(std::vector<std::string> more, const std::string& train = "train.de") {
     more.push_back("--quiet");
     const std::string error = RefusalOf(Command(more, train, "refused"));
@@ -120,7 +120,7 @@ TEST_F(TrainTest, TheDecoderHasItsOwnDepthAndRDropItsOwnLoss) {
 
 TEST_F(TrainTest, AKilledTrainingGoesOnAndEndsTheSame) {
   ASSERT_EQ(RunProgram(Command({"--steps", "30", "--threads", "1"}, "train.de", "whole")).exit_code, 0);
-  // Killed without warning as soon as there is a checkpoint.
+  // Killed as soon as there is a checkpoint.
   const int null = open("/dev/null", O_RDWR);
   const pid_t process = StartProgram(Command({"--steps", "30", "--threads", "1"}), null, null, null);
   for (int i = 0; i < 3000 && !fs::exists(In("out/checkpoint/state.json")); ++i)
@@ -154,7 +154,7 @@ TEST_F(TrainTest, LogsNoStepsWhereTheIntervalIsZero) {
 }
 
 TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
-  std::string german, english;  // a validation that takes long
+  std::string german, english;  // makes validations long
   for (int i = 0; i < 20000; ++i) german += "Der Hund schläft.\n", english += "The dog sleeps.\n";
   WriteFile(In("valid.de"), german);
   WriteFile(In("valid.en"), english);
@@ -170,7 +170,7 @@ TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
   std::string seen;
   char letter = 0;
   while (seen.find("step 6 ") == std::string::npos && read(notes, &letter, 1) == 1) seen += letter;
-  kill(process, SIGINT);  // the log of the last step has come, its validation begins
+  kill(process, SIGINT);  // the last step is logged, and its validation begins
   while (read(notes, &letter, 1) == 1) seen += letter;
   close(notes);
   close(null);
@@ -199,7 +199,7 @@ TEST_F(TrainTest, NamesFilesThatCannotBeRead) {
 TEST_F(TrainTest, NamesAVocabularySmallerThanTheTextNeeds) {
   EXPECT_THAT(RefusalOf(Command({"--vocabulary-size", "5", "--quiet"})), HasSubstr("--vocabulary-size is 5"));
   EXPECT_THAT(RefusalOf(Command({"--vocabulary-size", "90000", "--quiet"})), HasSubstr("--vocabulary-size is 90000"));
-  EXPECT_FALSE(fs::exists(In("out")));  // nothing that the corrected command would meet
+  EXPECT_FALSE(fs::exists(In("out")));  // nothing is in the way of the corrected command
 }
 
 // Hugging Face's JSON lines of translations give the same model as files of lines.
@@ -255,7 +255,7 @@ TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {
   EXPECT_THAT(outcome.err, testing::ContainsRegex("[0-9]+ pairs are held out to validate on"));
 }
 
-// As a full disk leaves it, where the configuration still fits.
+// A full disk on which only the configuration fits.
 TEST_F(TrainTest, AStartThatFailedDoesNotBlockTheNext) {
   fs::create_directory(In("out"));
   for (const char* file : {"training.json", "config.json", "generation_config.json"})
@@ -344,7 +344,7 @@ TEST_F(TrainTest, AnotherTrainingIsNotResumed) {
   EXPECT_THAT(RunProgram(Command({"--resume", "--no-tie-output"})).err, HasSubstr("--no-tie-output"));
 }
 
-// Its scores would be compared with those of the first set.
+// Scores on different sets cannot be compared.
 TEST_F(TrainTest, AnotherValidationSetIsNotResumed) {
   ASSERT_EQ(RunProgram(Command()).exit_code, 0);
   const std::string text = ReadFile(In("valid.en"));
@@ -370,7 +370,7 @@ TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: "));
   EXPECT_THAT(outcome.err, HasSubstr("there is no checkpoint yet"));
-  // With validations, and so checkpoints, before.
+  // Validations and checkpoints precede the failure.
   outcome = RunProgram(Command({"--learning-rate", "1e8", "--warmup", "30", "--steps", "50", "--validate-every", "1"},
                                "train.de", "later"));
   EXPECT_EQ(outcome.exit_code, 2);

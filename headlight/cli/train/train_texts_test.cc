@@ -42,7 +42,7 @@ struct Setting {
   }
 };
 
-// TensorBoard's file of a training.
+// The TensorBoard file of a training.
 std::string ReadEvents(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().filename().string().starts_with("events.out")) return ReadFile(entry.path());
@@ -64,7 +64,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   const Outcome without = RunProgram({"evaluate", setting.folder.File("model"), setting.texts});
   EXPECT_EQ(without.exit_code, 0) << without.err;
   EXPECT_THAT(without.out, HasSubstr(" in 40 texts, their ends not counted\n"));
-  // With the ends it is the last validation's figure.
+  // With --end it equals the figure of the last validation.
   const Outcome with = RunProgram({"evaluate", setting.folder.File("model"), setting.texts, "--end", "--json"});
   EXPECT_THAT(trained.err, HasSubstr(fmt::format("loss {:.4f}, perplexity",
                                                  *ParseJson(with.out, "output").Find("loss")->As<double>())));
@@ -72,7 +72,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   const Outcome again = setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer});
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_THAT(again.err, HasSubstr("holds a training already"));
-  // The model is one to go on from.
+  // The training can start from the model.
   const Outcome further = RunProgram({"train", "language-model", "--train", setting.texts, "--valid", setting.texts,
                                       "--from", setting.folder.File("model"), "--out", setting.folder.File("further"),
                                       "--epochs", "3", "--warmup", "2", "--batch-tokens", "64"});
@@ -97,7 +97,7 @@ TEST(TrainTexts, EncodersLearnHiddenWordsAndClasses) {
               testing::ElementsAre("animal", "human"));
 }
 
-// From a model that guesses hidden words: one that tags, and from that one another that answers.
+// A masked language model is trained to tag, and then to answer.
 TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   const Setting setting("family_bert_uncased.json");
   const auto path = [&](const char* name) { return setting.folder.File(name); };
@@ -132,7 +132,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(tagging, HasSubstr(", f1 100.00, precision 100.00, recall 100.00"));
   for (const char* score : {"f1", "precision", "recall"})
     EXPECT_THAT(ReadEvents(path("tagger")), HasSubstr(std::string("validation/") + score));
-  EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"1128"));  // of five panels: loss and scores
+  EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"1128"));  // five panels, of loss and scores
   EXPECT_THAT(RunProgram({"tag", path("tagger")}, "A dog plays.\n").out, HasSubstr("1\t2\t5\tANIMAL\t"));
   EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("initialised")));
 
@@ -167,7 +167,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(LoadModel<TextEncoder>(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
 }
 
-// Any number of labels for each text, from a file with columns of other names.
+// Several labels for each text, from a file with other names of columns.
 TEST(TrainTexts, AClassifierLearnsSeveralLabels) {
   const Setting setting("family_bert_uncased.json");
   const std::string records = setting.folder.File("records.jsonl"), rows = setting.folder.File("rows.csv");
@@ -190,6 +190,7 @@ TEST(TrainTexts, AClassifierLearnsSeveralLabels) {
                      "1e-2", "--warmup", "5"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const std::string model = setting.folder.File("model");
+  EXPECT_THAT(trained.err, HasSubstr("duplicates of an earlier row"));
   EXPECT_THAT(ReadFile(model + "/config.json"), HasSubstr(R"("problem_type": "multi_label_classification")"));
   EXPECT_THAT(LoadModel<TextEncoder>(model)->heads().labels, testing::ElementsAre("animal", "human", "moves"));
   for (const std::string& file : {records, rows}) {
@@ -249,7 +250,7 @@ TEST(TrainTexts, ARegressionLearnsNumbers) {
   WriteFile(scored, "the dog runs\t1e99\n");
   EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("that a float holds"));
 
-  // Another problem gives the model another head.
+  // Another type of problem gives the model a new head.
   const Outcome classes = RunProgram({"train", "classification", "--train", setting.classes, "--valid", setting.classes,
                                       "--from", model, "--problem-type", "single_label_classification", "--out",
                                       setting.folder.File("classes_model"), "--epochs", "1", "--batch-tokens", "64"});

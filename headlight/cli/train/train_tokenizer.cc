@@ -1,4 +1,4 @@
-// headlight train tokenizer: from text to a tokenizer.json.
+// headlight train tokenizer: trains a tokenizer on text.
 #include "headlight/recipes/train_tokenizer.h"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ void Run(const TokenizerTraining& options) {
   for (const std::string& file : options.files) Input(file);
   const TrainedTokenizer tokenizer = Train(options);
   Note("{}: {} tokens{}", tokenizer.path, tokenizer.tokens,
-       tokenizer.text_allows_no_more ? ", as many as the text allows" : "");
+       tokenizer.text_allows_no_more ? ", the maximum for this text" : "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// headlight train translation: raw parallel text to a model folder.
+// headlight train translation: trains a translation model on parallel text.
 #include "headlight/recipes/train_translation.h"
 
 #include "headlight/cli/train/training_command.h"

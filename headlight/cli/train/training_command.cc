@@ -22,14 +22,14 @@ volatile std::sig_atomic_t interrupted_by = 0;
 
 void Interrupt(int signal) {
   interrupted_by = signal;
-  for (const int any : {SIGINT, SIGTERM, SIGHUP})  // a second one ends the program at once
+  for (const int any : {SIGINT, SIGTERM, SIGHUP})  // a second signal ends the program at once
     if (std::signal(any, SIG_DFL) == SIG_IGN) std::signal(any, SIG_IGN);
 }
 
-// From now on Ctrl-C, a request to end and a terminal that goes away let the training save and stop.
+// After this call SIGINT, SIGTERM and SIGHUP let the training save and stop.
 void CatchInterrupts() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal, Interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
+    if (std::signal(signal, Interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup ignores SIGHUP
 }
 
 void DrawCurves(const std::string& out) {
@@ -77,12 +77,12 @@ void RunTrainingCommand(ModelTraining& options, const std::string& use,
       .note = [&](const std::string& text) { progress.Note(text); },
       .stop = [] { return interrupted_by != 0; },
   });
-  // Also if no step was left: an earlier run may have been killed before it drew.
+  // Curves are drawn even if no step was left: an earlier run may have been killed before it drew them.
   if (IsFirstRank() && Exists(out + "/metrics.jsonl")) DrawCurves(out);
-  // 0: another rank was asked to stop.
+  // The signal is 0 if another rank has received it.
   if (result.end == TrainingEnd::stopped) throw EndedBySignal{interrupted_by == 0 ? SIGTERM : int{interrupted_by}};
   if (result.best_step > 0)
-    progress.Note(fmt::format("the best model, of step {} ({}), is in {}: {} {}", result.best_step,
+    progress.Note(fmt::format("the best model, of step {} ({}), is in {}; to use it: {} {}", result.best_step,
                               ScoreText(result.best_metric, result.best_value), out, use, ForShell(out)));
 }
 
@@ -90,7 +90,7 @@ void AddRankTimeout(OptionTable& command) {
   command
       .AddFunction(
           "--rank-timeout", [](const std::string& seconds) { SetRankTimeout(NumberOf(seconds).value()); },
-          "Under mpirun, end the run after X seconds without an answer from a rank")
+          "With mpirun, end the run after X seconds without an answer from a rank")
       .Check(NumberAbove(0))
       .Type("X")
       .Default("600")

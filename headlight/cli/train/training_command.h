@@ -1,4 +1,4 @@
-// The surroundings of every command that trains: its progress, the signals that stop it, and its end.
+// Shared by all commands that train: progress, signals that stop a training, and its end.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,19 @@
 
 namespace headlight {
 
-// Thrown when a training was stopped by a signal and has saved all: the program ends with exit code 128 + signal.
+// Thrown after a signal has stopped a training that is saved. The program ends with exit code 128 + signal.
 struct EndedBySignal {
   int signal = 0;
 };
 
-// The signal that asks a training to save and stop; 0: none has come.
+// The signal that stops the training, or 0.
 int InterruptedBy();
 
-// A word, such as a path, as a shell reads it.
+// A word, such as a path, quoted for a shell if necessary.
 std::string ForShell(const std::string& word);
 
-// Joins the training to the ranks of this run and calls train(observer), which shows its progress. Then draws
-// training.svg in the training's folder, and says how `use`, a command such as "headlight tag", uses the model. Throws
+// Calls train(observer) on all ranks of this run and shows its progress. Then draws training.svg in the training's
+// folder, and prints the command that uses the model: `use`, such as "headlight tag", with the folder. Throws
 // EndedBySignal if a signal has stopped the training.
 void RunTrainingCommand(ModelTraining& options, const std::string& use,
                         const std::function<TrainingResult(const TrainingObserver&)>& train);
@@ -33,7 +33,7 @@ void RunTrainingCommand(ModelTraining& options, const std::string& use,
 // Adds --rank-timeout, which every command that trains has.
 void AddRankTimeout(OptionTable& command);
 
-// Adds a command of a recipe.
+// Adds a command that trains by a recipe.
 template <typename Options>
 Command& AddTraining(Command& group, std::string name, std::string description, const char* use,
                      TrainingResult (*train)(Options options, const TrainingObserver& observer)) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Links to what a model's folder has besides its weights, such as the tokenizer; what is there already stays.
+// Links all files of a model's folder except its weights, such as the tokenizer. Existing files are kept.
 void LinkOthers(const std::string& from, const std::string& to) {
   const std::set<std::string> others = {"checkpoint", "last", "corpus.cache"};
   for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
@@ -44,7 +44,7 @@ TrainingMoments::Temporary::~Temporary() {
 
 TrainingMoments::TrainingMoments(const std::string& folder) {
   const std::string checkpoint = CheckpointOf(folder);
-  Check(HasCheckpoint(checkpoint), "{}: holds no training with a checkpoint", folder);
+  Check(HasCheckpoint(checkpoint), "{}: must be a folder of a training that has a checkpoint", folder);
   const JsonView state = ReadCheckpointState(checkpoint);
   const std::int64_t best = state["best_step"].Integer(0);
   if (best > 0) moments_.push_back({best, fmt::format("step {}, the best", best), folder});
@@ -57,7 +57,7 @@ TrainingMoments::TrainingMoments(const std::string& folder) {
     if (std::ranges::count(moments_, step, &TrainingMoment::step) > 0) continue;
     if (model == nullptr) {
       model = LoadModel<Model>(folder);
-      FreezeAsTrained(state["run"], model->parameters());  // as snapshots have no frozen parameters
+      FreezeAsTrained(state["run"], model->parameters());  // snapshots lack frozen parameters
     }
     ReadSnapshot(checkpoint, step, model->parameters());
     const std::string path = fmt::format("{}/{}", temporary_.path, step);

@@ -1,4 +1,4 @@
-// The models that a training has kept, at several moments of it.
+// The models that a training has kept: the best, the last, and those of --average-last.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct TrainingMoment {
   std::string folder;  // of the model
 };
 
-// The best model of a training's folder, its last one, and the values of the validations that --average-last keeps,
-// each as a model's folder; some are temporary, and vanish with this.
+// Gives the best model of a training's folder, the last, and those that --average-last keeps, each as a model's folder.
+// Some folders are temporary and are removed by the destructor.
 class TrainingMoments {
  public:
-  // Throws Error where the folder holds no training that has saved a model.
+  // Throws Error unless `folder` is that of a training that has saved a model.
   explicit TrainingMoments(const std::string& folder);
   TrainingMoments(const TrainingMoments&) = delete;
   TrainingMoments& operator=(const TrainingMoments&) = delete;

@@ -1,4 +1,4 @@
-// How a training shows itself: a bar on a terminal, plain lines in a log.
+// The progress of a training: a bar on a terminal, or lines in a log.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace headlight {
 
-// A validation's score and its name, such as "BLEU 31.25".
+// A score of a validation with its name, such as "BLEU 31.25".
 std::string ScoreText(const std::string& name, double value);
 
 class TrainingProgress {
  public:
   explicit TrainingProgress(bool quiet);
 
-  // Ends the preparations, which have a line of their own. `labels`: of which the speed is reported, such as "images".
+  // Ends the preparations, which have their own line. `labels`: the unit of the speed, such as "images".
   void Begin(const std::string& labels);
-  void Step(const StepReport& report);  // every step: the bar
-  void Log(const StepReport& report);   // now and then: a line, where there is no bar
+  void Step(const StepReport& report);  // for each step: draws the bar
+  void Log(const StepReport& report);   // at intervals: prints a line unless there is a bar
   void Validation(const ValidationReport& report);
   void Note(const std::string& text);
 

@@ -1,5 +1,5 @@
-// Maths word problems, learned from scratch in minutes: a chain of steps, each an operation on two numbers of the text.
-// Prints the accuracies beside those of baselines without reading, and every problem with a wrong answer.
+// Trains models on maths word problems from scratch, in minutes. The solution is a chain of steps, each an operation on
+// two numbers. Prints the accuracies, those of baselines that do not read, and all problems with a wrong answer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ struct Problems {
     return folder.File(name);
   }
 
-  // Of those who only count: the commonest answer, and the sum of all numbers in the text.
+  // Baselines: the most frequent answer, and the sum of all numbers in the text.
   void TellBaselines() const {
     std::map<int, int> answers;
     for (const WordProblem& problem : train) ++answers[problem.answer];
@@ -96,7 +96,7 @@ TEST(MathsWordProblems, AGpt2GivesTheWorkingAndTheAnswer) {
            "--epochs",        "1",
            "--learning-rate", "0.002",
            "--batch-tokens",  "2048"});
-  std::string prompts;  // a text begins behind the token that ends the one before it
+  std::string prompts;  // a text follows the token that ends the previous one
   for (const WordProblem& problem : problems.test) prompts += "<|endoftext|>" + problem.text + "\n";
   WriteFile(file("prompts"), prompts);
   const Outcome outcome = RunProgram({"generate", file("model"), "--file", file("prompts"), "--max-new-tokens", "100"});
