@@ -242,8 +242,9 @@ ModelFolder OpenModelFolder(const std::string& path) {
     const bool more = names.size() > 3;
     names.resize(std::min<std::size_t>(names.size(), 3));
     for (std::string& name : names) name = Quoted(name);
-    Fail("{}: is not a model: there is no {}, but {}{}", path, kConfig,
-         names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")), more ? " and more" : "");
+    Fail("{}: is not a model: there is no {}{}{}", path, kConfig,
+         names.empty() ? ", and the folder is empty" : fmt::format(", but {}", fmt::join(names, ", ")),
+         more ? " and more" : "");
   }
   JsonView config = ReadJson(File(path, kConfig));
   config["model_type"].String();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "headlight/base/gguf.h"
 #include "headlight/cli/commands/model_argument.h"
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/output.h"
@@ -84,6 +85,8 @@ void Run(const Options& options) {
                                       {"--save-importance", &options.save_importance}})
     Check(value->empty(), "{}: is for GGUF files, and --out {} does not end in .gguf", option, options.out);
   std::error_code ignored;
+  Check(!IsGguf(options.folder), "{}: a GGUF file can only be converted to another one, with --out NAME.gguf",
+        options.folder);
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "--out {}: must not be the folder that is converted", options.out);
   Check(options.overwrite || !std::filesystem::exists(options.out) || std::filesystem::is_empty(options.out, ignored),

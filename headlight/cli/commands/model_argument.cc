@@ -1,5 +1,13 @@
 #include "headlight/cli/commands/model_argument.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <utility>
+#include <vector>
+
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/option_checks.h"
@@ -9,6 +17,28 @@
 #include "headlight/io/model_folder.h"
 
 namespace headlight {
+namespace {
+
+// The GGUF file of a folder that has no config.json, of a split model the first file; else the folder.
+std::string GgufOf(const std::string& folder) {
+  std::error_code failed;
+  if (std::filesystem::exists(folder + "/config.json", failed)) return folder;
+  const std::regex further(".*-[0-9]{5}-of-[0-9]{5}[.]gguf"), first(".*-00001-of-[0-9]{5}[.]gguf");
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    std::string name = entry->path().filename().string();
+    if (name.ends_with(".gguf") && (!std::regex_match(name, further) || std::regex_match(name, first)))
+      names.push_back(std::move(name));
+  }
+  if (names.empty()) return folder;
+  std::ranges::sort(names);
+  Check(names.size() == 1, "{}: it has several GGUF files, of which one must be named: {}", folder,
+        fmt::join(names, ", "));
+  return folder + "/" + names.front();
+}
+
+}  // namespace
 
 Option& AddModel(OptionTable& command, std::string& path, const std::string& description) {
   const auto check = [model = ExistingModel()](const std::string& given) {
@@ -18,10 +48,12 @@ Option& AddModel(OptionTable& command, std::string& path, const std::string& des
 }
 
 std::string ModelFolderOf(const std::string& given) {
-  if (given.empty() || IsNpz(given) || Exists(given)) return given;
+  if (given.empty() || IsNpz(given)) return given;
+  if (Exists(given)) return GgufOf(given);
   const bool is_name = IsModelName(given);
   if (const std::string cache = CacheOfEnvironment(); is_name && !cache.empty())
-    if (std::string folder = CachedFolder(cache, given); !folder.empty()) return folder;
+    if (std::string folder = CachedFolder(cache, given); !folder.empty()) return GgufOf(folder);
+  Check(!given.ends_with(".gguf"), "{}: no such file", given);
   if (is_name)
     Fail("{}: no such folder, and no such model in the cache; `headlight pull {}` downloads a model", given, given);
   Fail("{}: no such folder; a model is a folder or a GGUF file, and `headlight pull ORG/NAME` downloads one", given);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headlight/cli/commands/hub_environment_testing.h"
+#include "headlight/cli/commands/model_argument.h"
 #include "headlight/cli/program/testing.h"
 #include "headlight/hub/hub_testing.h"
 
@@ -80,7 +81,7 @@ TEST_F(PullCommand, ListsAndRemoves) {
   EXPECT_THAT(RefusalOf({"info", "org/tiny"}), HasSubstr("no such folder"));
 }
 
-TEST_F(PullCommand, ASignalLeavesWhatTheNextContinues) {
+TEST_F(PullCommand, ContinuesAfterASignal) {
   storage_hook = [&](const ServedRequest& request) {
     ServedReply reply = Part(request, large.begin()->second);
     reply.stalls = request.Header("range").empty();
@@ -97,6 +98,23 @@ TEST_F(PullCommand, ASignalLeavesWhatTheNextContinues) {
   EXPECT_THAT(RefusalOf({"info", "org/tiny"}), HasSubstr("model.safetensors"));
   EXPECT_EQ(Translation(Pulled()), Translation(model));
   EXPECT_EQ(storage.Requests().back().Header("range"), "bytes=1000-");
+}
+
+// A folder of a downloaded GGUF file has no config.json.
+TEST(ModelArgument, IsTheGgufFileOfAFolder) {
+  const std::string gguf = HEADLIGHT_SOURCE_DIR "/tests/testdata/gguf/qwen3.gguf";
+  const TemporaryFolder folder;
+  EXPECT_EQ(ModelFolderOf(folder.path()), folder.path());
+  fs::copy_file(gguf, folder.File("b-00001-of-00002.gguf"));
+  fs::copy_file(gguf, folder.File("b-00002-of-00002.gguf"));
+  EXPECT_EQ(ModelFolderOf(folder.path()), folder.path() + "/b-00001-of-00002.gguf");
+  fs::copy_file(gguf, folder.File("a.gguf"));
+  EXPECT_THAT(RefusalOf({"info", folder.path()}), HasSubstr("named: a.gguf, b-00001-of-00002.gguf"));
+  WriteFile(folder.File("config.json"), "{}");
+  EXPECT_EQ(ModelFolderOf(folder.path()), folder.path());
+  EXPECT_THAT(RefusalOf({"info", folder.File("none.gguf")}), HasSubstr("none.gguf: no such file\n"));
+  EXPECT_THAT(RefusalOf({"convert", gguf, "--out", folder.File("out"), "--compute", "int8"}),
+              HasSubstr("GGUF files cannot be converted"));
 }
 
 TEST_F(PullCommand, RefusesUnfitOptions) {
