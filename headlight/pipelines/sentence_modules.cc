@@ -222,7 +222,8 @@ std::string SentenceModules::PromptOf(EmbedAs purpose, const std::optional<std::
     if (prompt != prompts.end()) return prompt->second;
     std::string names;
     for (const auto& [known, text] : prompts) names += (names.empty() ? "" : ", ") + known;
-    Fail("the model has no prompt {}; it has {}", Quoted(*name), names.empty() ? "none" : names);
+    Fail("`prompt_name`: the model has no prompt {}; {}", Quoted(*name),
+         names.empty() ? "it has no prompts" : "it has " + names);
   }
   const auto text_of = [&](const char* known) {
     const auto prompt = prompts.find(known);

@@ -437,6 +437,13 @@ TEST_F(CheckDataTest, SummarizesInOneLine) {
   EXPECT_EQ(summary({"/dev/null"}, "texts"), "");
 }
 
+TEST_F(CheckDataTest, MissesNoNamedLabel) {
+  DataCheck options;
+  options.files = {Write("a.csv", "text,label\na,1\n")};
+  options.columns.label = "labl";
+  EXPECT_THAT(Found(options), ElementsAre(HasSubstr("unreadable 1; a.csv:2: there is no label")));
+}
+
 TEST_F(CheckDataTest, SummarizesImagesAndSeveralLabels) {
   WriteImage("images/cat/1.png", 1);
   WriteImage("images/cat/2.png", 1);

@@ -24,8 +24,8 @@ KindWords WordsOf(FindingKind kind) {
     case FindingKind::columns:
       return {"columns", "row with a wrong number of columns", "rows with a wrong number of columns"};
     case FindingKind::line_counts:
-      return {"line_counts", "line that one of the parallel files has more",
-              "lines that one of the parallel files has more"};
+      return {"line_counts", "line that only one of the parallel files has",
+              "lines that only one of the parallel files has"};
     case FindingKind::shifts:
       return {"shifts", "likely shift: from some line on, the lines are misaligned",
               "likely shifts: from some line on, the lines are misaligned"};

@@ -51,8 +51,8 @@ void AddLabels(const JsonView& record, const std::vector<std::string>& header, c
   const auto has = [&](const char* name) { return HasMember(record, header, name); };
   const JsonView label = LabelOfRecord(record, columns);
   const bool there = columns.label.empty() ? has("label") || has("labels") : has(columns.label.c_str());
-  Check(there || !needed, "{}: there is no label, but {}; `label_column` names its key", record.place(),
-        MembersOf(record));
+  Check(there || (!needed && columns.label.empty()), "{}: there is no label, but {}; `label_column` names its key",
+        record.place(), MembersOf(record));
   if (!there) return;
   if (!label.present()) {
     if (!options.several_labels) row.labels.emplace_back();

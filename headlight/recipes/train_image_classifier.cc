@@ -118,7 +118,6 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
   std::vector<std::string> labels;
   ImageList list = ListLabelledImages(options.train, labels, NewLabels::added);
   NoteNamesOfSets(labels, observer);
-  NoteCheckOfImages(observer, options.train, /*classes=*/true);
   const std::vector<std::string> found = labels;
   std::unique_ptr<ImageEncoder> model =
       options.from_scratch() ? NewImageModel(options, plan, labels) : ModelFor(options, labels, observer);
@@ -133,6 +132,7 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
     return set;
   };
   const ImageSet train = read(list, options.train, options.learned(), "train on");
+  NoteCheckOfImages(observer, options.train, /*classes=*/true);
   if (!options.valid.empty()) list = ListLabelledImages(options.valid, labels, rule);
   const ImageSet valid = read(list, options.validation(), options.validated(), "validate on");
   const ImageProcessor processor = ProcessorOf(options);

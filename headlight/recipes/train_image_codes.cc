@@ -81,7 +81,6 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
   const TrainingFolder folder(options.out, options.resume, options.ranks);
   const std::unique_ptr<ImageCoder> model = ModelOf(options, plan);
   const ImageCoder::Limits& limits = model->limits();
-  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
     ImageSet set = ReadImageSet({.sources = ListUnlabelledImages(paths), .labels = {}}, options.skip_errors,
                                 options.most_pixels, observer, share);
@@ -93,6 +92,7 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
   };
   const ImageSet train = read(options.train, options.learned(), "train on"),
                  valid = read(options.validation(), options.validated(), "validate on");
+  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   ImageCodesOptions codes = options.annealing;
   codes.batches = plan.batches;
   // The paper's weights are for the logit-Laplace loss. With squared errors, a constant large weight loses detail, and

@@ -68,7 +68,6 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   ImageProcessor processor =
       options.from_scratch() ? ProcessorOf(ColourProcessorConfig(size, {})) : LoadColourProcessor(options.from);
 
-  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   const auto read_images = [&](const std::vector<std::string>& paths, const TextShare& share) {
     std::vector<std::string> skipped;
     std::vector<Image> images =
@@ -92,6 +91,7 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
                                Counted(read.count(), "image"), purpose, read.size.width, read.size.height,
                                processor.clusters.size()));
   };
+  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   note(options.train, images.train, "train on");
   note(options.validation(), images.valid, "validate on");
   Note(observer,

@@ -153,12 +153,12 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
   std::vector<std::string> labels;
   ImageList list;
   if (!options.labelled.empty()) list = ListLabelledImages(options.labelled, labels, NewLabels::added);
-  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   std::vector<ImageSource> unlabelled = ListUnlabelledImages(options.train);
   if (options.sources)
     for (const std::vector<ImageSource>* sources : {&unlabelled, &list.sources}) options.sources(*sources);
   const ImageSet train = ReadImageSet({std::move(unlabelled), {}}, options.skip_errors, options.most_pixels, observer);
   Note(observer, fmt::format("{}: {} to train on", fmt::join(options.train, ", "), Counted(train.size(), "image")));
+  NoteCheckOfImages(observer, options.train, /*classes=*/false);
   const ImageSet labelled = ReadImageSet(list, options.skip_errors, options.most_pixels, observer);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);

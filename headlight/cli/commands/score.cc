@@ -75,7 +75,8 @@ std::string Rows(const TextGenerator& generator, const std::string& text, const 
 
 void ScoreVariants(const Options& options) {
   Check(!options.variants.empty(),
-        "{}: this is an encoder, which scores variants of a protein; name them with --variant", options.folder);
+        "{}: this is an encoder, and a language model is needed; for variants of a protein, name them with --variant",
+        options.folder);
   Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
         options.folder, options.tokens ? "--tokens" : "--skip-errors");
   Check(!options.max_input_length && !options.window_step && !options.start_token,

@@ -144,7 +144,8 @@ std::string MessageOf(const CLI::App& app, const Command& command, const ConfigF
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     const Option* const missing = FindOption(command, name);
     if (missing == nullptr) return message;
-    return fmt::format("{} needs {} ({}); usage: {}", of, name, missing->description(), UsageOf(command));
+    const std::string value = missing->is_argument() ? "" : " " + missing->type();
+    return fmt::format("{} needs {}{} ({}); usage: {}", of, name, value, missing->description(), UsageOf(command));
   }
   if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr)
     return fmt::format("{} needs {}", name, LastName(message));
