@@ -48,7 +48,7 @@ TEST_F(CompareTest, ScoresStructures) {
   EXPECT_THAT(moved.out, HasSubstr("\nlDDT-CA    0."));
 }
 
-TEST_F(CompareTest, SaysHowResiduesArePaired) {
+TEST_F(CompareTest, NotesHowResiduesArePaired) {
   const std::string text = Helix(false, 0);
   std::string renumbered;
   const std::size_t width = text.find('\n') + 1;

@@ -101,7 +101,7 @@ TEST_F(Draw, PrintsCodes) {
   }
 }
 
-TEST_F(Draw, OrdersImagesByHowWellTheyFitTheirText) {
+TEST_F(Draw, OrdersImagesBySimilarityToTheirText) {
   const std::string clip = files.File("clip");
   std::filesystem::create_directory(clip);
   SaveTinyClip(clip);

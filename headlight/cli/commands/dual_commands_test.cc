@@ -38,7 +38,7 @@ struct DualCommands : testing::Test {
   const std::string texts = folder.File("texts.txt"), index = folder.File("index"), page = folder.File("a.html");
 };
 
-TEST_F(DualCommands, InfoTellsOfBothTowers) {
+TEST_F(DualCommands, InfoDescribesBothTowers) {
   const JsonView info(ParseJson(RunProgram({"info", model, "--json"}).out, "info"), "info");
   EXPECT_EQ(info["family"].String(), "clip");
   EXPECT_EQ(info["vector"].Integer(), 10);

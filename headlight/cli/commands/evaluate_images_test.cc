@@ -115,7 +115,7 @@ TEST_F(EvaluateImages, ReadsFoldersAndTables) {
   EXPECT_THAT(RefusalOf({"evaluate", model, photos}), HasSubstr("dog/a.png: not an image"));
 }
 
-TEST_F(EvaluateImages, JudgesFeaturesByLabelledImages) {
+TEST_F(EvaluateImages, EvaluatesFeaturesByLabelledImages) {
   SaveTinyVit(model, /*classes=*/false);
   const std::vector<std::string> both = {"--train", Images("train"), Labels("train"), "--knn", "5", "--linear-probe"};
   const Outcome outcome = RunProgram(Evaluate(both));

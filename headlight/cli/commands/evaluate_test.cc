@@ -39,7 +39,7 @@ TEST_F(EvaluateTest, ScoresTheTranslationsOfTranslate) {
   EXPECT_THAT(lines[2], testing::MatchesRegex("loss [0-9.]+, perplexity [0-9.]+ of [0-9]+ target tokens"));
 }
 
-TEST_F(EvaluateTest, ScoresGroupsBesideTheWhole) {
+TEST_F(EvaluateTest, ScoresGroupsAndTheWhole) {
   const std::string learned = Write("learned.de", "Ein Hund läuft.\nEin Hund schläft.\n");
   std::vector<std::string> arguments = {"evaluate", model,  source,    "--reference", reference,
                                         "--out",    output, "--train", learned};

@@ -118,7 +118,7 @@ TEST_F(FoldCommand, RanksModelsAndSeeds) {
   }
 }
 
-TEST_F(FoldCommand, FoldsManyQueriesAndGoesOnWhereItWas) {
+TEST_F(FoldCommand, FoldsManyQueriesAndContinues) {
   const std::string queries = folder.File("queries.fasta"), structures = folder.File("structures"),
                     alignments = folder.File("alignments");
   WriteFile(queries, std::string(">one first\nMKVL\n>bad\nM1\n>two/2\n") + kQuery + "\n>three\nMKVLA\n");

@@ -69,7 +69,7 @@ TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
   }
 }
 
-TEST_F(ForwardRegionsTest, ReadsWholePatchesAlone) {
+TEST_F(ForwardRegionsTest, ReadsOnlyWholePatches) {
   const std::string model = FolderOf("vilt/encoder");
   const std::map<std::string, Tensor> good = InputsOf(Safetensors(model + "/golden.safetensors"));
   const auto refusal = [&](const std::string& name, const Tensor& tensor) {

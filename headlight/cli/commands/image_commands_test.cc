@@ -58,7 +58,7 @@ TEST_F(ImageCommands, ClassifyImagesFromAnywhere) {
   EXPECT_EQ(std::ranges::count(of_idx[0], '\t'), 4);
 }
 
-TEST_F(ImageCommands, TellOfFormatsThatAreNotRead) {
+TEST_F(ImageCommands, NoteFormatsThatAreNotRead) {
   EXPECT_EQ(RunProgram({"classify", model, photos}).err.find("left out"), std::string::npos);
   for (const char* name : {"/x.avif", "/more/y.HEIC", "/z.txt"}) WriteFile(photos + name, "");
   EXPECT_THAT(RunProgram({"classify", model, photos}).err, HasSubstr("photos: 2 files are left"));
@@ -173,7 +173,7 @@ TEST_F(ImageCommands, ClassifyByAnImageGptWithClasses) {
   EXPECT_THAT(RefusalOf({"classify", gpt.path(), photos}), HasSubstr("head for classes of images"));
 }
 
-TEST_F(ImageCommands, RefuseImagesThatAreTooLargeAndTakeThemWhereTold) {
+TEST_F(ImageCommands, RefuseLargeImagesUnlessAllowed) {
   const std::string table = folder.File("labels.csv"), out = folder.File("out");
   WriteFile(table, "path,label\n" + files[0] + ",a\n" + files[1] + ",b\n");
   const std::string clip = folder.File("clip"), pairs = folder.File("pairs.tsv");

@@ -193,7 +193,7 @@ TEST_F(JsonOutputTest, HasTheErrorsOfLinesInTheirPlaces) {
   }
 }
 
-TEST_F(JsonOutputTest, GivesWayToEmptyLinesInText) {
+TEST_F(JsonOutputTest, IsReplacedByEmptyLinesInText) {
   const std::string good = "Hund\n", bad = "Ein \xff\n";
   const std::string one = RunProgram({"translate", model}, good).out;
   const Outcome outcome = RunProgram({"translate", model, "--skip-errors", "--quiet"}, good + bad + good);
@@ -225,7 +225,7 @@ TEST_F(JsonOutputTest, ComesSoonForEmptyLines) {
 }
 
 // - is standard input for all files of text.
-TEST_F(JsonOutputTest, ReadsStandardInputWhereAFileIsNamed) {
+TEST_F(JsonOutputTest, ReadsStandardInputAsAFile) {
   const std::string text = Write("text", "Hund\nHund\n"), encoders = kTestdata + "encoders/";
   const std::string masks = Write("masks", "A <mask>\n<mask>\n"), question = Write("question", "who\tTwo men.\n");
   const std::vector<std::vector<std::string>> commands = {
@@ -263,7 +263,7 @@ TEST_F(JsonOutputTest, ReadsStandardInputWhereAFileIsNamed) {
   EXPECT_THAT(RefusalOf({"shortlist", model, "--train", "-", "-"}, "Hund\n"), HasSubstr("(-) can only be one"));
 }
 
-TEST(StandardInput, IsNamedWhereItIsATerminal) {
+TEST(StandardInput, IsNotedIfItIsATerminal) {
   const TemporaryFolder folder;
   WriteFile(folder.File("reference"), "A dog.\n");
   int screen = -1, terminal = -1, errors[2];

@@ -105,7 +105,7 @@ TEST_F(OverwritingTest, IsRefusedForStructures) {
   EXPECT_EQ(ReadFile(structure), StrandAsPdb());
 }
 
-TEST_F(OverwritingTest, IsRefusedForStructuresAndWhatStandsBesideThem) {
+TEST_F(OverwritingTest, IsRefusedForStructuresAndFilesNextToThem) {
   const std::string fold = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/model";
   const std::string alignment = Write("a.cif", ">query\nMKV\n"), before = ReadFile(alignment);
   fs::create_hard_link(alignment, folder.File("b.pae.json"));

@@ -114,7 +114,7 @@ TEST(ModelArgument, IsTheGgufFileOfAFolder) {
   EXPECT_EQ(ModelFolderOf(folder.path()), folder.path());
   EXPECT_THAT(RefusalOf({"info", folder.File("none.gguf")}), HasSubstr("none.gguf: no such file\n"));
   EXPECT_THAT(RefusalOf({"convert", gguf, "--out", folder.File("out"), "--compute", "int8"}),
-              HasSubstr("GGUF files cannot be converted"));
+              HasSubstr("can only be converted to another"));
 }
 
 TEST_F(PullCommand, RefusesUnfitOptions) {

@@ -38,7 +38,7 @@ struct ShardTest : ProgramTest {
   }
 };
 
-TEST_F(ShardTest, OutputsOneAfterAnotherAreThoseOfAll) {
+TEST_F(ShardTest, ConcatenatedOutputsEqualTheFullRun) {
   const std::string file = Write("lines", "a b\nb\n\nc a b\nb b\na\nc\n");
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{}, {"--n-best", "2", "--json"}, {"--temperature", "1", "--seed", "3"}}) {
@@ -57,14 +57,14 @@ TEST_F(ShardTest, OutputsOneAfterAnotherAreThoseOfAll) {
   }
 }
 
-TEST_F(ShardTest, WhatIsNoPartIsRefused) {
+TEST_F(ShardTest, InvalidPartsAreRefused) {
   const std::string file = Write("lines", "a\n");
   for (const char* shard : {"", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "1/2 ", "a/b", "1/9999999999999999999"})
     EXPECT_THAT(RefusalOf({"translate", model, file, "--shard", shard}), HasSubstr("--shard")) << shard;
   EXPECT_THAT(RefusalOf({"translate", model, "--shard", "1/2"}, "a\n"), HasSubstr("can be read only once:"));
 }
 
-TEST(SendParts, WhoIsAtWorkIsAwaited) {
+TEST(SendParts, AWorkingRankIsAwaited) {
   std::string parts;
   RunRanks(3, [&](Ranks& ranks) {
     ranks.waiting = [&](std::span<const int> peers, double seconds) {
@@ -80,7 +80,7 @@ TEST(SendParts, WhoIsAtWorkIsAwaited) {
   EXPECT_EQ(parts, "1.0 2.0 2.1 ");
 }
 
-TEST(SendParts, WhoHasStoppedIsNamed) {
+TEST(SendParts, AStoppedRankIsNamed) {
   EXPECT_THAT(ErrorOf([] {
                 RunRanks(2, [](Ranks& ranks) {
                   ranks.waiting = [&](std::span<const int> peers, double seconds) {
@@ -94,7 +94,7 @@ TEST(SendParts, WhoHasStoppedIsNamed) {
               HasSubstr("rank 1 has not answered"));
 }
 
-TEST(EmbedShard, RowsOneAfterAnotherAreThoseOfAllAndIndexesAreAdded) {
+TEST(EmbedShard, ConcatenatedRowsEqualTheFullRunAndIndexesMerge) {
   const std::string encoder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
   const TemporaryFolder folder;
   const std::string lines = folder.File("lines"), npy = folder.File("vectors.npy");

@@ -66,7 +66,7 @@ TEST(TokenizeMarian, CutsEitherSideOfATranslationModel) {
 // A trained translation model has a tokenizer.json for other programs, too; its own tokenizer has precedence.
 struct WrongFamilyTest : ProgramTest {};
 
-TEST_F(WrongFamilyTest, IsToldBeforeTheTokenizerIsRead) {
+TEST_F(WrongFamilyTest, IsReportedBeforeTheTokenizerIsRead) {
   EXPECT_EQ(RunProgram({"tokenize", model}, "Ein Hund\n").exit_code, 0);
   const std::string file = Write("in.txt", "a\tb\n");
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
@@ -82,7 +82,7 @@ TEST_F(WrongFamilyTest, IsToldBeforeTheTokenizerIsRead) {
   const std::string classes = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify";
   EXPECT_THAT(RefusalOf({"translate", classes, file}), HasSubstr("is a bert model"));
   EXPECT_THAT(RefusalOf({"fill-mask", classes, file}), HasSubstr("no head for masked words"));
-  EXPECT_THAT(RefusalOf({"tokenize", classes, file, "--side", "target"}), HasSubstr("only MarianMT's have two sides"));
+  EXPECT_THAT(RefusalOf({"tokenize", classes, file, "--side", "target"}), HasSubstr("which have two tokenizers"));
 }
 
 TEST_F(TokenizeTest, DecodesToTheText) {
@@ -99,7 +99,7 @@ TEST_F(TokenizeTest, DecodesToTheText) {
   EXPECT_THAT(RefusalOf({"tokenize", folder.File("")}), HasSubstr("/tokenizer.json is missing"));
 }
 
-TEST_F(TokenizeTest, LearnsATokenizer) {
+TEST_F(TokenizeTest, TrainsATokenizer) {
   WriteFile(folder.File("a"), "A small dog runs.\nA dog sleeps.\n");
   WriteFile(folder.File("b"), "A dog [MASK] runs.");
   const auto train = [&](std::vector<std::string> more) {
@@ -155,7 +155,7 @@ TEST_F(TokenizeTest, NeverSpoilsAModelOrAnotherTokenizer) {
   EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
-TEST_F(TokenizeTest, LearnsNormalizers) {
+TEST_F(TokenizeTest, TrainsWithNormalizers) {
   WriteFile(folder.File("a"), "A small DOG runs, caf\u00e9 \uFF21\n");
   const auto tokens = [&](std::vector<std::string> more, const std::string& line) {
     std::vector<std::string> train = {"train", "tokenizer", folder.File("a"), "--out", folder.File("out")};

@@ -42,7 +42,7 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
 }
 
 // Lines that come one at a time, after the previous translation.
-TEST_F(TranslateTest, SuggestsADraftWhereLinesComeAlone) {
+TEST_F(TranslateTest, SuggestsADraftForSingleLines) {
   const std::string large = folder.File("large");
   std::filesystem::create_directory(large);
   SaveTinyModel(large, 40, 4, std::int64_t{1} << 16);
@@ -67,7 +67,7 @@ TEST_F(TranslateTest, SuggestsADraftWhereLinesComeAlone) {
     close(errors[0]);
     return all;
   };
-  EXPECT_THAT(notes({large, "--beam-size", "1", "--compute", "float32"}), HasSubstr("--draft writes the same text"));
+  EXPECT_THAT(notes({large, "--beam-size", "1", "--compute", "float32"}), HasSubstr("--draft gives the same text"));
   EXPECT_THAT(notes({large, "--beam-size", "1", "--draft"}), Not(HasSubstr("--draft")));
   EXPECT_THAT(notes({large}), Not(HasSubstr("--draft")));
   EXPECT_THAT(notes({model, "--beam-size", "1"}), Not(HasSubstr("--draft")));

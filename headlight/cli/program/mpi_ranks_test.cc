@@ -311,7 +311,7 @@ TEST_F(MpiRanksTest, VectorsOfAllRanksComeInOrder) {
   EXPECT_EQ(found("all"), found("one"));
 }
 
-TEST_F(MpiRanksTest, TellsHowMuchOfTheSendingIsHidden) {
+TEST_F(MpiRanksTest, ReportsTheOverlapOfCommunication) {
   RankRun run(2, {Command("out", {"--steps", "20", "--validate-every", "20", "--profile"})});
   ASSERT_EQ(run.End(), 0) << run.Printed();
   EXPECT_THAT(run.Printed(), ContainsRegex("2 ranks; in each step rank 0 sends [0-9.]+ MB, for [0-9.]+ ms, of which "

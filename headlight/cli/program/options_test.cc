@@ -153,7 +153,6 @@ TEST_F(Options, HelpFitsATerminal) {
 }
 
 TEST_F(Options, SeedsHaveOneDefault) {
-  const auto program = MakeProgram();
   int seeds = 0;
   for (const Command* command : LeavesOf(*program)) {
     const Option* const seed = command->Find("--seed");

@@ -31,7 +31,7 @@ TEST(Program, HasHelpForEveryCommand) {
   }
 }
 
-TEST(Program, ListsTheCommandsWhereOneIsUnknown) {
+TEST(Program, ListsTheCommandsIfOneIsUnknown) {
   EXPECT_THAT(RefusalOf({"translte", "model"}), HasSubstr("no command \"translte\"; did you"));
   EXPECT_THAT(RefusalOf({"--quiet"}), HasSubstr(", translate"));
   EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));

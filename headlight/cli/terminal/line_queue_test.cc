@@ -28,7 +28,7 @@ struct LineQueueTest : testing::Test {
   int ends[2] = {};
 };
 
-TEST_F(LineQueueTest, HandsOutEveryLineInOrderWhateverItsRoom) {
+TEST_F(LineQueueTest, ReturnsAllLinesInOrder) {
   constexpr int kLines = 500;
   std::thread writer([this] {
     for (int i = 0; i < kLines; ++i) Type(std::to_string(i) + "\n");
@@ -52,14 +52,14 @@ TEST_F(LineQueueTest, GivesALineBeforeTheNextIsTyped) {
   EXPECT_THAT(queue.Next().lines, testing::IsEmpty());
 }
 
-TEST_F(LineQueueTest, ThrowsAfterTheLinesBeforeTheFault) {
+TEST_F(LineQueueTest, ThrowsAfterTheLinesBeforeTheError) {
   Type("one\n\xff\n");
   LineQueue queue = Queue(1000);
   EXPECT_THAT(queue.Next().lines, testing::ElementsAre("one"));
   EXPECT_THAT(ErrorOf([&] { queue.Next(); }), testing::HasSubstr("pipe: line 2"));
 }
 
-TEST_F(LineQueueTest, HandsOutErrorsInTheirPlaces) {
+TEST_F(LineQueueTest, ReturnsErrorsInPlaceOfLines) {
   Type("one\n\xff\nthree\n");
   End();
   LineQueue queue(TextReader(LineReader(ends[0], "pipe")), 1000, /*keep_errors=*/true);
@@ -73,7 +73,7 @@ TEST_F(LineQueueTest, HandsOutErrorsInTheirPlaces) {
   EXPECT_THAT(errors, testing::ElementsAre("", "pipe: line 2: byte 0 is not UTF-8", ""));
 }
 
-TEST_F(LineQueueTest, MayBeDestroyedWhileItsThreadWaitsForRoom) {
+TEST_F(LineQueueTest, MayBeDestroyedWhileItsThreadWaits) {
   Type("one\ntwo\nthree\n");
   LineQueue queue = Queue(1);
   EXPECT_EQ(queue.Next().lines.front(), "one");

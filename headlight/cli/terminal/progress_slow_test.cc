@@ -9,7 +9,7 @@ namespace headlight::progress_slow_test {
 namespace {
 
 // A training that waits for texts from a pipe.
-TEST(ProgressOfProgram, TellsThatATrainingIsPrepared) {
+TEST(ProgressOfProgram, ShowsThatATrainingIsPrepared) {
   int screen = -1, terminal = -1;
   ASSERT_EQ(openpty(&screen, &terminal, nullptr, nullptr, nullptr), 0);
   const TemporaryFolder folder;

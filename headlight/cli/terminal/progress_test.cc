@@ -68,7 +68,7 @@ TEST_F(ProgressTest, FitsIntoTheTerminal) {
   EXPECT_EQ(Drawn(1), "\r\x1b[K" + std::string(39, 'x'));
 }
 
-TEST_F(ProgressTest, MakesRoomForOthers) {
+TEST_F(ProgressTest, IsErasedForOtherOutput) {
   const Progress progress("lines", {terminal, milliseconds(0), hours(1)});
   EXPECT_EQ(Drawn(1), "\r\x1b[Klines, 0:00");
   HideProgress();

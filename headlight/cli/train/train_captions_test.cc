@@ -57,7 +57,7 @@ struct Setting {
   }
 };
 
-TEST(TrainCaptions, AModelLearnsToDescribeImages) {
+TEST(TrainCaptions, AModelIsTrainedToDescribeImages) {
   const Setting setting;
   const Outcome trained = setting.Train(setting.Small("model", {"--epochs", "60", "--learning-rate", "0.01"}));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;

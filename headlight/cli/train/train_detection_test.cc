@@ -139,7 +139,7 @@ TEST(TrainDetection, FrozenParametersStay) {
   }
 }
 
-TEST(TrainDetection, ShowsTheImagesThatItLearnsFrom) {
+TEST(TrainDetection, ShowsTheImagesOfTheTraining) {
   const Setting setting;
   const std::string page = setting.folder.File("page.html");
   const Outcome trained = setting.TrainSmall("model", {"--steps", "1", "--show-augmented", page});

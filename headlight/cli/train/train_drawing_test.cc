@@ -119,7 +119,7 @@ TEST_F(TrainDrawing, NeedsNoHeadsForCodes) {
   EXPECT_EQ(LoadModel<DiscreteVae>(folder.File("odd"))->config().hidden, 5);
 }
 
-TEST_F(TrainDrawing, MakesFoldersThatDraw) {
+TEST_F(TrainDrawing, MakesFoldersThatGenerateImages) {
   const Outcome coded = RunProgram(NewCodes("vae", {"--steps", "6"}));
   ASSERT_EQ(coded.exit_code, 0) << coded.err;
   EXPECT_THAT(coded.err, HasSubstr("12 images to train on, 8 x 8 pixels in 4 x 4 of 7 codes"));
@@ -144,7 +144,7 @@ TEST_F(TrainDrawing, MakesFoldersThatDraw) {
   EXPECT_EQ(Values<ImageCoder>("vae").size(), Values<ImageCoder>("vae2").size());
 }
 
-TEST_F(TrainDrawing, LeavesOutTextsAsOftenAsTold) {
+TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   MustRun(NewCodes("vae", {"--steps", "2"}));
   MustRun(NewDraws("begun", {"--steps", "1"}));
   const auto embeddings = [&](const std::string& name) {  // of the tokens, and then of padding at eight positions
@@ -207,7 +207,7 @@ TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
               HasSubstr("another --train"));
 }
 
-TEST_F(TrainDrawing, RefusesWhatItCannotLearnFrom) {
+TEST_F(TrainDrawing, RefusesInvalidData) {
   EXPECT_THAT(RefusalOf(NewCodes("a", {"--steps", "1", "--image-size", "9"})), HasSubstr("the size of images, 9,"));
   EXPECT_THAT(RefusalOf(With(NewCodes("a", {}), {"--loss", "l1"})), HasSubstr("--loss"));
   EXPECT_THAT(RefusalOf(NewCodes("a", {"--heads", "2"})), HasSubstr("--heads"));

@@ -89,7 +89,7 @@ struct Training {
   std::string train_file, valid_file;
 };
 
-TEST(LearnedEncoder, GuessesHiddenWordsFromFarAway) {
+TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
   const std::string valid = AnimalTexts(300, 2), train = LinesWithout(AnimalTexts(4000, 1), valid);
   const Training training("", train, valid);
   // The most frequent word between the same neighbours.
@@ -115,7 +115,7 @@ TEST(LearnedEncoder, GuessesHiddenWordsFromFarAway) {
   EXPECT_GT(score, 90);
 }
 
-TEST(LearnedEncoder, FindsNamesThatTheirSentenceExplains) {
+TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
   const std::string train = NameSentences(4000, 1), valid = NameSentences(300, 2);
   const Training training(".conll", train, valid);
   // The most frequent tag of a word with its neighbours, or else of the word.
@@ -171,7 +171,7 @@ TEST(LearnedEncoder, FindsNamesThatTheirSentenceExplains) {
   EXPECT_THAT(tagged.out, HasSubstr("\tVela Miria\n1\t26\t31\tPER\t"));
 }
 
-TEST(LearnedEncoder, TellsPraiseFromBlameThroughNegations) {
+TEST(TrainedEncoder, TellsPraiseFromBlameThroughNegations) {
   const std::string valid = Reviews(500, 2), train = LinesWithout(Reviews(6000, 1), valid);
   const Training training(".tsv", train, valid);
   // Naive Bayes on words.
@@ -200,7 +200,7 @@ TEST(LearnedEncoder, TellsPraiseFromBlameThroughNegations) {
   EXPECT_GT(score, 97);
 }
 
-TEST(LearnedEncoder, AnswersWhereSomebodyIs) {
+TEST(TrainedEncoder, AnswersWhereSomebodyIs) {
   const std::string valid = Stories(500, 2), train = LinesWithout(Stories(8000, 1), valid);
   const Training training(".jsonl", train, valid);
   std::string texts;

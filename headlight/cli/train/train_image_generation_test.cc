@@ -92,7 +92,7 @@ TEST_F(TrainImageGeneration, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThr
               HasSubstr("dropout"));
 }
 
-TEST_F(TrainImageGeneration, RefusesWhatItCannotLearnFrom) {
+TEST_F(TrainImageGeneration, RefusesInvalidData) {
   EXPECT_THAT(RefusalOf(FromScratch("a", {"--steps", "1", "--clusters", "9"})), HasSubstr("--clusters is 9"));
   EXPECT_THAT(RefusalOf({"train", "image-generation", "--train", folder.File("none"), "--validate-split", "0.5",
                          "--out", folder.File("a")}),

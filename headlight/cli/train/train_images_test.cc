@@ -173,7 +173,7 @@ TEST(TrainImages, ALearningRateFallsWithTheMinutes) {
   EXPECT_GT(images, 100);
 }
 
-TEST(TrainImages, ShowsTheImagesThatItLearnsFrom) {
+TEST(TrainImages, ShowsTheImagesOfTheTraining) {
   const Setting setting;
   const std::string page = setting.folder.File("page.html");
   const Outcome trained =

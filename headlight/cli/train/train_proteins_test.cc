@@ -32,7 +32,7 @@ struct TrainProteins : ProgramTest {
   }
 };
 
-TEST_F(TrainProteins, AnEsmLearnsThemFromNothing) {
+TEST_F(TrainProteins, AnEsmIsTrainedFromScratch) {
   const Outcome trained = Train({"--epochs", "30"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("60 texts, 1110 tokens"));

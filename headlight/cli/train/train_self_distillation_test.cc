@@ -98,7 +98,7 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   }
 }
 
-TEST(TrainSelfDistillation, AResnetLearnsAndGoesOnToTheSameBits) {
+TEST(TrainSelfDistillation, AResnetIsTrainedAndResumedWithTheSameBits) {
   const Setting setting;
   const auto run = [&](const std::string& out, const char* steps, const char* threads) {
     const Outcome outcome = RunProgram(setting.Arguments(
@@ -149,7 +149,7 @@ TEST(TrainSelfDistillation, AResumedTrainingIsTheSame) {
               HasSubstr("--global-share"));
 }
 
-TEST(TrainSelfDistillation, ShowsTheCropsThatItLearnsFrom) {
+TEST(TrainSelfDistillation, ShowsTheCropsOfTheTraining) {
   const Setting setting;
   const std::string page = setting.folder.File("page.html");
   const Outcome trained = RunProgram(setting.FromScratch("out", {"--steps", "1", "--show-augmented", page}));

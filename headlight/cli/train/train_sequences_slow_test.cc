@@ -80,7 +80,7 @@ class Bigrams {
   std::map<std::int32_t, std::map<std::int32_t, int>> counts_;
 };
 
-TEST(LearnedSequences, SummariesOfEventsThatItNeverSaw) {
+TEST(TrainedSequences, SummarizesUnseenEvents) {
   const Language days(DaysWithSummaries, 150'000, {"--special", "<pad>", "--special", "</s>"});
   days.Learn("seq2seq", {"--model-dim", "128", "--epochs", "1", "--learning-rate", "0.0015", "--warmup", "400"});
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(days.model);
@@ -120,7 +120,7 @@ std::vector<Ids> SpansOf(const Ids& target, const Ids& sentinels) {
   return spans;
 }
 
-TEST(LearnedSequences, HiddenSpansOfTextsThatItNeverSaw) {
+TEST(TrainedSequences, FillsSpansOfUnseenTexts) {
   const Language stories(AnimalStories, 20'000, {"--special", "<pad>", "--special", "</s>", "--sentinels", "20"});
   stories.Learn("span-corruption",
                 {"--model-dim", "64", "--epochs", "10", "--learning-rate", "0.003", "--warmup", "200"});
@@ -172,7 +172,7 @@ std::vector<std::string> SentencesOf(const std::string& text) {
   return sentences;
 }
 
-TEST(LearnedSequences, BrokenTextsThatItNeverSaw) {
+TEST(TrainedSequences, DenoisesUnseenTexts) {
   const Language stories(AnimalStories, 20'000,
                          {"--special", "<s>", "--special", "<pad>", "--special", "</s>", "--special", "<mask>"});
   stories.Learn("denoising", {"--model-dim", "64", "--epochs", "6", "--learning-rate", "0.003", "--warmup", "200"});

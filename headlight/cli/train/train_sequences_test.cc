@@ -44,7 +44,7 @@ struct Setting {
   }
 };
 
-TEST(TrainSequences, ATextIsLearnedFromSpansAndThenForATask) {
+TEST(TrainSequences, AT5IsPretrainedAndFineTuned) {
   const Setting setting;
   const Outcome spans = setting.Train("span-corruption", setting.texts, setting.Small());
   EXPECT_EQ(spans.exit_code, 0) << spans.err;

@@ -148,7 +148,7 @@ TEST_F(TrainTest, AKillWhileTheVocabularyIsSavedLeavesATrainingThatResumes) {
   EXPECT_TRUE(ReadFile(In("out/last/model.safetensors")) == ReadFile(In("whole/last/model.safetensors")));
 }
 
-TEST_F(TrainTest, LogsNoStepsWhereTheIntervalIsZero) {
+TEST_F(TrainTest, LogsNoStepsIfTheIntervalIsZero) {
   ASSERT_EQ(RunProgram(Command({"--log-every", "0"})).exit_code, 0);
   EXPECT_THAT(ReadFile(In("out/metrics.jsonl")), Not(HasSubstr("learning_rate")));
 }
@@ -264,7 +264,7 @@ TEST_F(TrainTest, AStartThatFailedDoesNotBlockTheNext) {
   EXPECT_TRUE(fs::is_empty(In("out")));
 }
 
-TEST_F(TrainTest, AStartThatWasKilledIsBegunAnew) {
+TEST_F(TrainTest, AKilledStartCanBeRepeated) {
   ASSERT_EQ(RunProgram(Command({}, "train.de", "whole")).exit_code, 0);
   ASSERT_EQ(RunProgram(Command({"--vocabulary-size", "280"}, "train.de", "other")).exit_code, 0);
   fs::create_directory(In("out"));
@@ -310,7 +310,7 @@ TEST_F(TrainTest, SaysWhatItComputesIn) {
   EXPECT_THAT(Refusal({"--compute", "float16"}), HasSubstr("--compute"));
 }
 
-TEST_F(TrainTest, TellsWhereTheTimeWent) {
+TEST_F(TrainTest, ReportsAProfile) {
   const Outcome outcome = RunProgram(Command({"--profile", "--validate-every", "12"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("7 steps of"));
@@ -327,7 +327,7 @@ TEST_F(TrainTest, LeavesAFolderThatHoldsSomethingElse) {
   EXPECT_EQ(ReadFile(In("out/letter.txt")), "dear");
 }
 
-TEST_F(TrainTest, DoesNotBeginAnewOverATraining) {
+TEST_F(TrainTest, DoesNotOverwriteATraining) {
   ASSERT_EQ(RunProgram(Command()).exit_code, 0);
   const std::string model = ReadFile(In("out/model.safetensors"));
   EXPECT_THAT(RefusalOf(Command()), HasSubstr("--resume"));

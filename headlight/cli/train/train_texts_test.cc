@@ -79,7 +79,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   EXPECT_EQ(further.exit_code, 0) << further.err;
 }
 
-TEST(TrainTexts, EncodersLearnHiddenWordsAndClasses) {
+TEST(TrainTexts, EncodersAreTrainedOnMaskedWordsAndClasses) {
   const Setting setting("family_bert_uncased.json");
   const Outcome words =
       setting.Train("masked-language-model", setting.texts,
@@ -168,7 +168,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
 }
 
 // Several labels for each text, from a file with other names of columns.
-TEST(TrainTexts, AClassifierLearnsSeveralLabels) {
+TEST(TrainTexts, AClassifierIsTrainedOnSeveralLabels) {
   const Setting setting("family_bert_uncased.json");
   const std::string records = setting.folder.File("records.jsonl"), rows = setting.folder.File("rows.csv");
   std::string json, csv = "words,kinds\n";
@@ -208,7 +208,7 @@ TEST(TrainTexts, AClassifierLearnsSeveralLabels) {
   EXPECT_THAT(RefusalOf({"evaluate", model, records}), HasSubstr("records.jsonl:1"));
 }
 
-TEST(TrainTexts, ARegressionLearnsNumbers) {
+TEST(TrainTexts, ARegressionIsTrained) {
   const Setting setting("family_bert_uncased.json");
   const std::string scored = setting.folder.File("scored.tsv"), records = setting.folder.File("scored.jsonl");
   std::string lines, json;
@@ -323,7 +323,7 @@ TEST(TrainTexts, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_THAT(refused("tagging", setting.texts, {"--tokenizer", setting.tokenizer}),
               HasSubstr("texts:3: 6 columns, and the"));
   EXPECT_THAT(refused("question-answering", setting.texts, {"--tokenizer", setting.tokenizer}),
-              HasSubstr("texts: questions are read from"));
+              HasSubstr("texts: questions are in"));
   EXPECT_THAT(
       refused("classification", setting.classes, {"--tokenizer", setting.tokenizer, "--class-weights", "dog=2"}),
       HasSubstr("--class-weights: 'dog'"));

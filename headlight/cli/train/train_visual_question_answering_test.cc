@@ -270,7 +270,7 @@ TEST(TrainVisualQuestionAnswering, NamesAllDamagedImagesOrLeavesThemOut) {
   EXPECT_THAT(pretrained.err, HasSubstr(" texts of 78 images to train on"));
 }
 
-TEST(TrainVisualQuestionAnswering, ResumesWithTheSameDataAlone) {
+TEST(TrainVisualQuestionAnswering, ResumesOnlyWithTheSameData) {
   const Setting setting;
   ASSERT_EQ(setting.TrainSmall("model", {"--epochs", "1"}).exit_code, 0);
   const Outcome resumed = setting.TrainSmall("model", {"--epochs", "2", "--resume"});

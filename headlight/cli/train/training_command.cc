@@ -82,7 +82,7 @@ void RunTrainingCommand(ModelTraining& options, const std::string& use,
   // The signal is 0 if another rank has received it.
   if (result.end == TrainingEnd::stopped) throw EndedBySignal{interrupted_by == 0 ? SIGTERM : int{interrupted_by}};
   if (result.best_step > 0)
-    progress.Note(fmt::format("the best model, of step {} ({}), is in {}; to use it: {} {}", result.best_step,
+    progress.Note(fmt::format("the best model, of step {} ({}), is in {}: {} {}", result.best_step,
                               ScoreText(result.best_metric, result.best_value), out, use, ForShell(out)));
 }
 

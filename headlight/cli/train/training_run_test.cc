@@ -135,7 +135,7 @@ TEST_F(TrainingRunTest, TheBestIsChosenByTheScoreThatIsAskedFor) {
   EXPECT_FALSE(fs::exists(In("other")));
 }
 
-TEST_F(TrainingRunTest, ParametersHaveRatesOfTheirOwn) {
+TEST_F(TrainingRunTest, ParametersHaveTheirOwnLearningRates) {
   ASSERT_EQ(Train("start", {"--epochs", "1"}).exit_code, 0);
   const auto trained = [&](const std::string& out, std::vector<std::string> more) {
     more.insert(more.end(), {"--from", In("start"), "--epochs", "1", "--clip-norm", "0", "--quiet"});
@@ -232,7 +232,7 @@ TEST_F(TrainingRunTest, AShareOfTheTextsIsHeldOut) {
       HasSubstr("--valid FILE ... or --validate-split"));
 }
 
-TEST_F(TrainingRunTest, AShareThatLeavesNothingIsTold) {
+TEST_F(TrainingRunTest, AShareThatLeavesNothingIsRefused) {
   const auto refusal = [&](const std::string& file, const std::string& share) {
     return RefusalOf({"train", "classification", "--train", file, "--tokenizer", In("tokens"), "--out", In("out"),
                       "--validate-split", share, "--quiet"},
@@ -252,7 +252,7 @@ TEST_F(TrainingRunTest, ALanguageModelNeedsTwoPositions) {
               HasSubstr("--positions 1: after the token"));
 }
 
-TEST_F(TrainingRunTest, AMissingFileIsToldBeforeAnythingIsRead) {
+TEST_F(TrainingRunTest, AMissingFileIsReportedBeforeAnythingIsRead) {
   const Outcome outcome = RunProgram({"train", "classification", "--train", In("classes"), "--valid", In("missing"),
                                       "--tokenizer", In("tokens"), "--out", In("out")});
   EXPECT_EQ(outcome.exit_code, 2);
