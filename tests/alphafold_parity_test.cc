@@ -245,7 +245,7 @@ TEST(AlphaFold, RefusesInvalidInput) {
   using Passes = std::vector<FoldingFeatures>;
   EXPECT_EQ(error_of([](Passes&) {}), "");
   EXPECT_THAT(error_of([](Passes& passes) { passes.clear(); }), HasSubstr("no pass"));
-  EXPECT_THAT(error_of([](Passes& passes) { passes[1].places.pop_back(); }), HasSubstr("6 residues at 5"));
+  EXPECT_THAT(error_of([](Passes& passes) { passes[1].positions.pop_back(); }), HasSubstr("6 residues at 5"));
   EXPECT_THAT(error_of([](Passes& passes) { passes[1].types[0] = 21; }), HasSubstr("residue type 21"));
   EXPECT_THAT(error_of([](Passes& passes) {
                 passes[0].target = Tensor::Zeros({6, 21});
@@ -261,7 +261,7 @@ TEST(AlphaFold, RefusesInvalidInput) {
               HasSubstr("rows of shape [6, 24]"));
   EXPECT_THAT(error_of([](Passes& passes) {
                 passes[1].types.pop_back();
-                passes[1].places.pop_back();
+                passes[1].positions.pop_back();
                 passes[1].target = Tensor::Zeros({5, 22});
                 passes[1].alignment = Tensor::Zeros({5, 49});
                 passes[1].extra = Tensor::Zeros({5, 25});

@@ -36,7 +36,7 @@ FoldingFeatures FeaturesOf(const Safetensors& golden) {
   const auto numbers = [&](const char* name) { return golden.Read(name, DType::int32).ToVector<std::int32_t>(); };
   FoldingFeatures features;
   features.types = numbers("aatype");
-  features.places = numbers("residue_index");
+  features.positions = numbers("residue_index");
   return features;
 }
 
@@ -175,7 +175,7 @@ TEST(EsmFold, RecordsResidueAttention) {
   std::vector<ResidueAttentionKind> kinds;
   int blocks = 0;
   Context context;
-  context.hooks.residues = [&](const ResidueLook& seen) {
+  context.hooks.residues = [&](const ResidueWeights& seen) {
     kinds.push_back(seen.kind);
     EXPECT_EQ(seen.weights.shape(), (Shape{1, 2, 8, 8}));
     double sum = 0;
@@ -211,10 +211,10 @@ TEST(EsmFold, RefusesInvalidInput) {
   const auto error_of = [&](const FoldingFeatures& wrong) {
     return ErrorOf([&] { model->Pass(context, wrong, nullptr); });
   };
-  FoldingFeatures short_places = features, foreign = features;
-  short_places.places.pop_back();
+  FoldingFeatures few_positions = features, foreign = features;
+  few_positions.positions.pop_back();
   foreign.types[3] = 21;
-  EXPECT_THAT(error_of(short_places), HasSubstr("8 residues at 7"));
+  EXPECT_THAT(error_of(few_positions), HasSubstr("8 residues at 7"));
   EXPECT_THAT(error_of(foreign), HasSubstr("residue type 21"));
   EXPECT_THAT(error_of({}), HasSubstr("0 residues"));
 

@@ -58,10 +58,10 @@ TEST(StructureLabels, EqualOpenFolds) {
   const std::vector<ResidueLabels> residues = LabelsOf(ChainOf(file));
   Numbers atoms, alt_atoms, known, alt_known, frames, alt_frames, frame_known, torsions, alt_torsions, torsion_known,
       beta, beta_known;
-  std::vector<std::int32_t> places;
+  std::vector<std::int32_t> residue_index;
   for (const ResidueLabels& labels : residues) {
     const ResidueLabels renamed = Renamed(labels);
-    places.push_back(labels.place);
+    residue_index.push_back(labels.position);
     for (std::size_t i = 0; i < kAtom14; ++i) {
       Append(atoms, labels.atoms[i]);
       Append(alt_atoms, renamed.atoms[i]);
@@ -103,7 +103,7 @@ TEST(StructureLabels, EqualOpenFolds) {
   same(torsion_known, "torsion_mask", "torsion_mask", 1);
   same(beta, "pseudo_beta", "pseudo_beta_mask", 3);
   same(beta_known, "pseudo_beta_mask", "pseudo_beta_mask", 1);
-  EXPECT_EQ(places, Integers(file, "residue_index"));
+  EXPECT_EQ(residue_index, Integers(file, "residue_index"));
 }
 
 FoldingLabels LabelsOf(const Safetensors& file) {

@@ -41,9 +41,10 @@ AlphaFoldConfig TinyAlphaFold() {
 double Error(const AlphaFold& model, const ChainExample& example, std::size_t atoms) {
   const AlignmentTable table = TableOfSequence(example.Letters());
   Random random(1);
-  std::vector<std::int32_t> places;
-  for (const ResidueLabels& residue : example.residues) places.push_back(residue.place);
-  const FoldingFeatures read = FeaturesForModel(FeaturesOf(table, DrawChoices(table, {.masked = 0}, random)), places);
+  std::vector<std::int32_t> positions;
+  for (const ResidueLabels& residue : example.residues) positions.push_back(residue.position);
+  const FoldingFeatures read =
+      FeaturesForModel(FeaturesOf(table, DrawChoices(table, {.masked = 0}, random)), positions);
   Context context;
   const auto predicted = AtomsOf(model.Fold(context, std::vector{read}).structure);
   const std::vector<bool> renamed = BetterRenamed(example.residues, predicted);

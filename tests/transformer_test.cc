@@ -16,7 +16,7 @@
 namespace headlight::transformer_test {
 namespace {
 
-TransformerConfig Tiny(NormPlace norm = NormPlace::post) {
+TransformerConfig Tiny(NormPosition norm = NormPosition::post) {
   TransformerConfig config;
   config.model = 8;
   config.encoder_layers = config.decoder_layers = 2;
@@ -184,7 +184,7 @@ void CheckWholeModel(const TransformerConfig& config) {
 
 TEST(Transformer, CheckGradientsOfThePostNormModel) { CheckWholeModel(Tiny()); }
 
-TEST(Transformer, CheckGradientsOfThePreNormModel) { CheckWholeModel(Tiny(NormPlace::pre)); }
+TEST(Transformer, CheckGradientsOfThePreNormModel) { CheckWholeModel(Tiny(NormPosition::pre)); }
 
 TEST(Transformer, CheckGradientsOfTheModelWithoutTies) {
   TransformerConfig config = Tiny();
@@ -195,7 +195,7 @@ TEST(Transformer, CheckGradientsOfTheModelWithoutTies) {
 }
 
 TEST(Transformer, DecodesTheSameWithACache) {
-  for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
+  for (const NormPosition norm : {NormPosition::post, NormPosition::pre}) {
     Transformer model(Tiny(norm));
     model.parameters().Initialise(7);
     const Pairs pairs;

@@ -123,7 +123,7 @@ class HEADLIGHT_API JsonView {
   bool present() const { return !value_->is_null(); }
   const Json& value() const { return *value_; }
   /// The location of this value, for the start of errors: "model/config.json: key 'id2label.0'".
-  std::string place() const;
+  std::string location() const;
 
   /// The content, or an Error with the expected and the actual value. Bounds are inclusive.
   bool Bool() const;

@@ -36,15 +36,15 @@ JsonView JsonView::Get(std::string_view name, Json fallback) const {
   return Child(name, {value_, found});
 }
 
-std::string JsonView::place() const {
+std::string JsonView::location() const {
   return key_.empty() ? file_->source : fmt::format("{}: key {}", file_->source, Quoted(key_));
 }
 
 void JsonView::Refuse(std::string_view expected) const {
-  if (!present()) Fail("{}: expected {}, but there is none", place(), expected);
+  if (!present()) Fail("{}: expected {}, but there is none", location(), expected);
   const bool nested = value_->As<Json::Array>() != nullptr || value_->As<Json::Object>() != nullptr;
   const auto* text = value_->As<std::string>();
-  Fail("{}: expected {}, got {}", place(), expected,
+  Fail("{}: expected {}, got {}", location(), expected,
        nested            ? (value_->As<Json::Array>() != nullptr ? "an array" : "an object")
        : text != nullptr ? Quoted(*text)
                          : value_->Line());
@@ -134,7 +134,7 @@ void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
   constexpr std::size_t most = 20;  // enough to see the kind of file
   const std::size_t rest = unread.size() > most ? unread.size() - most : 0;
   unread.resize(unread.size() - rest);
-  Check(unread.empty(), "{}: unknown {}: {}{}; without support the result would be wrong", place(),
+  Check(unread.empty(), "{}: unknown {}: {}{}; without support the result would be wrong", location(),
         unread.size() > 1 ? "keys" : "key", fmt::join(unread, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
 }
 

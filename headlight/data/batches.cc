@@ -81,7 +81,7 @@ BatchPlan BatchStream::Next() {
   const auto count = static_cast<std::int64_t>(batches_.size());
   const Range range = batches_[static_cast<std::size_t>(position_.batch)];
   BatchPlan plan{.examples = {order_.begin() + range.begin, order_.begin() + range.end},
-                 .place = position_,
+                 .position = position_,
                  .next = {position_.epoch, position_.batch + 1},
                  .batches_in_epoch = count};
   if (plan.next.batch == count) plan.next = {position_.epoch + 1, 0};

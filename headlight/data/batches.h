@@ -33,7 +33,7 @@ using LengthOfExample = std::function<ExampleLength(std::int64_t example)>;
 /// The examples of a batch.
 struct BatchPlan {
   std::vector<std::uint32_t> examples;
-  BatchPosition place, next;  // next.batch is 0 after an epoch's last batch
+  BatchPosition position, next;  // next.batch is 0 after an epoch's last batch
   std::int64_t batches_in_epoch = 0;
 };
 

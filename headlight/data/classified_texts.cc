@@ -20,21 +20,21 @@ namespace headlight {
 namespace {
 
 struct ClassifiedText {
-  std::string text, place;
+  std::string text, location;
   std::vector<std::string> labels;  // or numbers
   std::optional<std::string> second;
 };
 
 // One or two texts and a class, separated by tabs.
-ClassifiedText OfColumns(std::string_view line, std::string place, LabelsPerText asked) {
+ClassifiedText OfColumns(std::string_view line, std::string location, LabelsPerText asked) {
   const std::size_t last = line.rfind('\t');
-  Check(last != std::string_view::npos, "{}: expected a text, a tab and its {}", place,
+  Check(last != std::string_view::npos, "{}: expected a text, a tab and its {}", location,
         asked == LabelsPerText::numbers ? "number" : "class");
   const std::string_view texts = line.substr(0, last);
   const std::size_t between = texts.find('\t');
-  Check(between == texts.rfind('\t'), "{}: has more than two texts and a class", place);
+  Check(between == texts.rfind('\t'), "{}: has more than two texts and a class", location);
   ClassifiedText text{
-      std::string(texts.substr(0, between)), std::move(place), LabelsOfField(line.substr(last + 1), asked), {}};
+      std::string(texts.substr(0, between)), std::move(location), LabelsOfField(line.substr(last + 1), asked), {}};
   if (between != std::string_view::npos) text.second = texts.substr(between + 1);
   return text;
 }
@@ -48,7 +48,7 @@ std::string LabelOrNumber(const JsonView& json, LabelsPerText asked) {
 std::vector<std::string> LabelsOfRecord(const JsonView& record, const ClassifiedTextOptions& options, bool fields) {
   const JsonView labels = LabelOfRecord(record, options.columns);
   if (fields && options.asked == LabelsPerText::several && !labels.present()) return {};  // an empty field
-  Check(labels.present(), "{}: there is no label, but {}; `label_column` names its key", record.place(),
+  Check(labels.present(), "{}: there is no label, but {}; `label_column` names its key", record.location(),
         MembersOf(record));
   if (fields) return LabelsOfField(TextOf(labels), options.asked);
   std::vector<std::string> found;
@@ -63,7 +63,7 @@ ClassifiedText OfRecord(const JsonView& record, const std::vector<std::string>& 
                         const ClassifiedTextOptions& options) {
   SourceText texts = TextsOfRecord(record, header, options.columns, TextsAsked::texts);
   return {.text = std::move(texts.text),
-          .place = record.place(),
+          .location = record.location(),
           .labels = LabelsOfRecord(record, options, !header.empty()),
           .second = std::move(texts.second)};
 }
@@ -73,11 +73,11 @@ std::vector<float> NumbersOf(const ClassifiedText& text, std::size_t labels) {
   std::vector<float> numbers;
   for (const std::string& field : text.labels) {
     const std::optional<double> number = NumberOf(field);
-    Check(number && std::isfinite(static_cast<float>(*number)), "{}: {} is not a number that a float holds", text.place,
-          Quoted(field));
+    Check(number && std::isfinite(static_cast<float>(*number)), "{}: {} is not a number that a float holds",
+          text.location, Quoted(field));
     numbers.push_back(static_cast<float>(*number));
   }
-  Check(numbers.size() == labels, "{}: {} numbers, and the model has {}", text.place, numbers.size(), labels);
+  Check(numbers.size() == labels, "{}: {} numbers, and the model has {}", text.location, numbers.size(), labels);
   return numbers;
 }
 
@@ -110,16 +110,16 @@ class ColumnCheck {
           fmt::format("{}: this line looks like a header, and is read as a text of class {}; the header of "
                       "a .tsv file names the columns text and label, or others that `text_column` and `label_column` "
                       "name",
-                      first_.place, Quoted(LabelOf(first_))));
+                      first_.location, Quoted(LabelOf(first_))));
     if (asked_ == LabelsPerText::one && lines_ >= least && labels_.size() * 2 > lines_)
       warnings.push_back(fmt::format(
           "{}: {} is read as a class, and {} lines have {} different ones; the class is expected in the last column",
-          first_.place, Quoted(LabelOf(first_)), lines_, labels_.size()));
+          first_.location, Quoted(LabelOf(first_)), lines_, labels_.size()));
     if (pairs_ >= least && seconds_.size() < kMostSeconds && seconds_.size() * 10 <= pairs_)
       warnings.push_back(fmt::format(
           "{}: {} is read as a second text, and {} lines have only {} different ones; of three columns the last is the "
           "class",
-          first_pair_.place, Quoted(*first_pair_.second), pairs_, seconds_.size()));
+          first_pair_.location, Quoted(*first_pair_.second), pairs_, seconds_.size()));
     return warnings;
   }
 
@@ -163,15 +163,15 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
       example.numbers = NumbersOf(text, labels.size());
     else
       for (const std::string& label : text.labels)
-        example.labels.push_back(NumberOfLabel(label, labels, options.rule, text.place));
+        example.labels.push_back(NumberOfLabel(label, labels, options.rule, text.location));
     if (!options.share.Has(text.text)) return;  // but its class is one of the model's
     Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                     : tokenizer.Encode(text.text, {.read_special = false});
     Check(options.truncate || std::ssize(encoding.ids) <= longest,
-          "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end", text.place,
+          "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end", text.location,
           encoding.ids.size(), longest);
     if (Truncate(encoding, longest, tokenizer.cut_at())) ++read.truncated;
-    Check(!encoding.ids.empty(), "{}: the text has no tokens", text.place);
+    Check(!encoding.ids.empty(), "{}: the text has no tokens", text.location);
     read.tokens += std::ssize(encoding.ids);
     example.ids = std::move(encoding.ids);
     example.types = std::move(encoding.type_ids);

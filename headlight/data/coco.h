@@ -36,7 +36,7 @@ inline const JsonLimits kCocoLimits = {
 /// naming the entry if an image is missing or two have the same id.
 CocoImages ReadCocoImages(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);
 
-/// The path of an image, in the first of these folders that has such a file. Throws Error that begins with `place`.
-std::string FindImage(const std::string& name, const std::vector<std::string>& folders, const std::string& place);
+/// The path of an image, in the first of these folders that has such a file. Throws Error that begins with `location`.
+std::string FindImage(const std::string& name, const std::vector<std::string>& folders, const std::string& location);
 
 }  // namespace headlight

@@ -6,7 +6,7 @@
 
 namespace headlight {
 
-std::string CsvReader::place() const { return fmt::format("{}:{}", lines_.name(), first_line_); }
+std::string CsvReader::location() const { return fmt::format("{}:{}", lines_.name(), first_line_); }
 
 std::optional<std::string_view> CsvReader::NextLine() {
   if (again_.empty()) {
@@ -60,18 +60,18 @@ std::optional<std::vector<std::string>> CsvReader::Next() {
       } else {
         if (state == closed)
           FailRow(fmt::format("{}: text follows a closing quote in line {}; a quote inside of quotes is doubled",
-                              place(), line_number_));
+                              location(), line_number_));
         fields.back() += c;
         state = plain;
       }
     }
     if (state != quoted) return fields;
     line = NextLine();
-    if (!line) FailRow(place() + ": a quote that is opened in this row is never closed");
+    if (!line) FailRow(location() + ": a quote that is opened in this row is never closed");
     later_lines_.emplace_back(*line);
     bytes += line->size() + 1;
     if (bytes > kMaxLineBytes)
-      FailRow(fmt::format("{}: a row is longer than {} bytes; a quote may not be closed", place(), kMaxLineBytes));
+      FailRow(fmt::format("{}: a row is longer than {} bytes; a quote may not be closed", location(), kMaxLineBytes));
     fields.back() += '\n';
   }
 }

@@ -26,7 +26,7 @@ class HEADLIGHT_API CsvReader {
   /// second line of that row, unless too much has been read repeatedly. Then it throws the same Error again.
   std::optional<std::vector<std::string>> Next();
   std::int64_t line_number() const { return first_line_; }  // first line of the last row
-  std::string place() const;                                // location of the last row: "train.csv:7"
+  std::string location() const;                             // of the last row: "train.csv:7"
   double share() const { return lines_.share(); }
 
  private:

@@ -28,17 +28,17 @@ std::vector<std::string> With(std::vector<std::string> folders, std::initializer
 
 struct Category {
   std::int64_t id;
-  std::string name, place;
+  std::string name, location;
 };
 
 // COCO's categories, sorted by id.
 std::vector<Category> CategoriesOf(const JsonView& file) {
   std::vector<Category> categories;
   for (const JsonView& category : file["categories"].Items())
-    categories.push_back({category["id"].Integer(-kMostId, kMostId), category["name"].String(), category.place()});
+    categories.push_back({category["id"].Integer(-kMostId, kMostId), category["name"].String(), category.location()});
   std::ranges::stable_sort(categories, {}, &Category::id);
   for (std::size_t i = 1; i < categories.size(); ++i)
-    Check(categories[i - 1].id != categories[i].id, "{}: two categories have the id {}", categories[i].place,
+    Check(categories[i - 1].id != categories[i].id, "{}: two categories have the id {}", categories[i].location,
           categories[i].id);
   return categories;
 }
@@ -58,7 +58,7 @@ void ReadCoco(const std::string& path, const std::vector<std::string>& folders, 
   const JsonView file = ReadJson(path, kCocoLimits);
   std::map<std::int64_t, std::int32_t> label_of;
   for (const Category& category : CategoriesOf(file))
-    label_of[category.id] = NumberOfLabel(category.name, labels, rule, category.place);
+    label_of[category.id] = NumberOfLabel(category.name, labels, rule, category.location);
   CocoImages read = ReadCocoImages(file, path, folders);
   const std::size_t before = set.examples.size();
   for (CocoImage& image : read.images)
@@ -68,9 +68,9 @@ void ReadCoco(const std::string& path, const std::vector<std::string>& folders, 
     const JsonView category = annotation["category_id"], box = annotation["bbox"];
     DetectionExample& example = set.examples[before + read.IndexOf(annotation)];
     const auto label = label_of.find(category.Integer());
-    Check(label != label_of.end(), "{}: there is no category {}", category.place(), category.Integer());
+    Check(label != label_of.end(), "{}: there is no category {}", category.location(), category.Integer());
     const std::vector<JsonView> sides = box.Items();
-    Check(sides.size() == 4, "{}: expected x, y, width and height, not {} numbers", box.place(), sides.size());
+    Check(sides.size() == 4, "{}: expected x, y, width and height, not {} numbers", box.location(), sides.size());
     const double x = sides[0].Number(-kFarthest, kFarthest), y = sides[1].Number(-kFarthest, kFarthest);
     const Box corners = {x, y, x + sides[2].Number(-kFarthest, kFarthest), y + sides[3].Number(-kFarthest, kFarthest)};
     Add(set, example,

@@ -41,7 +41,7 @@ using VocReader = std::function<ImageAnnotation(const std::string& path)>;
 /// ../JPEGImages.
 ///
 /// The classes are those that the files name: for COCO all categories, by id; for Pascal VOC those of the objects,
-/// sorted. `rule` can refuse those that are not among `labels`. Throws Error that names the file, the place and the
+/// sorted. `rule` can refuse those that are not among `labels`. Throws Error that names the file, the location and the
 /// rule for missing, unknown or invalid data, and if there is no image.
 HEADLIGHT_API DetectionSet ReadDetectionSet(const std::vector<std::string>& paths,
                                             const std::vector<std::string>& folders, std::vector<std::string>& labels,

@@ -19,9 +19,9 @@ class Collector {
   explicit Collector(const TextShare& share) : share_(share) {}
 
   void Add(const std::string& table, const std::string& file, AnsweredQuestion question) {
-    Check(!question.question.empty() && !question.answer.empty(), "{}: the {} is empty", question.place,
+    Check(!question.question.empty() && !question.answer.empty(), "{}: the {} is empty", question.location,
           question.question.empty() ? "question" : "answer");
-    const std::string image = ImageOfTable(table, file, question.place);
+    const std::string image = ImageOfTable(table, file, question.location);
     if (!share_.Has(file)) return;
     const auto [entry, first] = index_of_.emplace(image, read.images.size());
     if (first) read.images.push_back(image);
@@ -40,15 +40,15 @@ void AddTsv(const std::string& path, Collector& collector) {
   LineReader lines(path);
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
-    std::string place = fmt::format("{}:{}", path, lines.line_number());
+    std::string location = fmt::format("{}:{}", path, lines.line_number());
     const std::size_t first = line->find('\t'), second = line->find('\t', first + 1);
     Check(first != std::string_view::npos && second != std::string_view::npos && second == line->rfind('\t'),
-          "{}: expected the path of an image, a question and its answer, with tabs between", place);
+          "{}: expected the path of an image, a question and its answer, with tabs between", location);
     collector.Add(path, std::string(line->substr(0, first)),
                   {.question = std::string(line->substr(first + 1, second - first - 1)),
                    .answer = std::string(line->substr(second + 1)),
                    .kind = "",
-                   .place = std::move(place)});
+                   .location = std::move(location)});
   }
 }
 
@@ -58,7 +58,7 @@ void AddRecords(const std::string& path, Records records, Collector& collector) 
                   {.question = TextOf((*record)["question"]),
                    .answer = LabelOf((*record)["answer"]),
                    .kind = TextOf(record->Get("kind", "")),
-                   .place = record->place()});
+                   .location = record->location()});
 }
 
 }  // namespace

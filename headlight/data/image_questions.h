@@ -13,8 +13,8 @@ namespace headlight {
 struct AnsweredQuestion {
   std::size_t image = 0;  // index in ImageQuestions::images
   std::string question, answer;
-  std::string kind;   // of question, such as "how many"; empty if the file does not have it
-  std::string place;  // file and line, the prefix of error messages
+  std::string kind;      // of question, such as "how many"; empty if the file does not have it
+  std::string location;  // file and line, the prefix of error messages
 };
 
 struct ImageQuestions {

@@ -42,7 +42,7 @@ TEST_F(ImageQuestionFiles, AreRead) {
   EXPECT_EQ(lines.questions[1].answer, "2");
   EXPECT_EQ(lines.questions[1].kind, "x");
   EXPECT_EQ(lines.questions[2].image, 0U);
-  EXPECT_THAT(lines.questions[2].place, testing::EndsWith("a.jsonl:3"));
+  EXPECT_THAT(lines.questions[2].location, testing::EndsWith("a.jsonl:3"));
 
   const ImageQuestions tabs = Read("a.tsv", "a.png\tWhat is it?\ta dog\n\n");
   ASSERT_EQ(tabs.questions.size(), 1U);

@@ -27,8 +27,8 @@ class TextCollector {
  public:
   explicit TextCollector(ImageTextList& list) : list_(list) {}
 
-  void Add(const std::string& image, std::string text, const std::string& place, std::string hard_negative = "") {
-    Check(text.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", place);
+  void Add(const std::string& image, std::string text, const std::string& location, std::string hard_negative = "") {
+    Check(text.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", location);
     const auto [entry, first] = index_of_.emplace(image, list_.sources.size());
     if (first) {
       list_.sources.push_back({.path = image});
@@ -48,12 +48,12 @@ void AddTsv(const std::string& path, TextCollector& collector) {
   LineReader lines(path);
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
-    const std::string place = fmt::format("{}:{}", path, lines.line_number());
+    const std::string location = fmt::format("{}:{}", path, lines.line_number());
     const std::size_t tab = line->find('\t');
     Check(tab != std::string_view::npos && tab == line->rfind('\t'),
-          "{}: expected the path of an image, a tab and its text", place);
-    collector.Add(ImageOfTable(path, std::string(line->substr(0, tab)), place), std::string(line->substr(tab + 1)),
-                  place);
+          "{}: expected the path of an image, a tab and its text", location);
+    collector.Add(ImageOfTable(path, std::string(line->substr(0, tab)), location), std::string(line->substr(tab + 1)),
+                  location);
   }
 }
 
@@ -64,22 +64,22 @@ std::vector<std::string> OneOrMore(const JsonView& json) {
 
 void AddRecords(const std::string& path, Records records, TextCollector& collector) {
   while (const auto record = records.Next()) {
-    const std::string image = ImageOfTable(path, PathOfRecord(*record), record->place());
+    const std::string image = ImageOfTable(path, PathOfRecord(*record), record->location());
     const JsonView text = OneOf(*record, kTexts);
     std::vector<std::string> texts = OneOrMore(text), misses(texts.size());
-    Check(!texts.empty(), "{}: there is no text", text.place());
+    Check(!texts.empty(), "{}: there is no text", text.location());
     Check(record->value().Find("near_misses") == nullptr, "{}: key 'near_misses': it is now called 'hard_negatives'",
-          record->place());
+          record->location());
     if (record->value().Find("hard_negatives") != nullptr) {
       const JsonView given = (*record)["hard_negatives"];
       misses = OneOrMore(given);
-      Check(misses.size() == texts.size(), "{}: there are {} hard negatives of {} texts", given.place(), misses.size(),
-            texts.size());
+      Check(misses.size() == texts.size(), "{}: there are {} hard negatives of {} texts", given.location(),
+            misses.size(), texts.size());
       for (const std::string& miss : misses)
-        Check(miss.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", given.place());
+        Check(miss.find_first_not_of(" \t") != std::string::npos, "{}: the text is empty", given.location());
     }
     for (std::size_t i = 0; i < texts.size(); ++i)
-      collector.Add(image, std::move(texts[i]), text.place(), std::move(misses[i]));
+      collector.Add(image, std::move(texts[i]), text.location(), std::move(misses[i]));
   }
 }
 
@@ -90,7 +90,7 @@ void AddCoco(const std::string& path, const std::vector<std::string>& folders, I
   for (const JsonView& annotation : file["annotations"].Items()) {
     const JsonView caption = annotation["caption"];
     std::string text = TextOf(caption);
-    Check(text.find_first_not_of(" \t\n") != std::string::npos, "{}: the text is empty", caption.place());
+    Check(text.find_first_not_of(" \t\n") != std::string::npos, "{}: the text is empty", caption.location());
     texts[coco.IndexOf(annotation)].push_back(std::move(text));
   }
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -25,8 +25,8 @@ struct LabelCollector {
   NewLabels rule;
   ImageList list = {};
 
-  void Add(ImageSource source, std::string_view label, const std::string& place) {
-    list.labels.push_back(NumberOfLabel(label, labels, rule, place));
+  void Add(ImageSource source, std::string_view label, const std::string& location) {
+    list.labels.push_back(NumberOfLabel(label, labels, rule, location));
     list.sources.push_back(std::move(source));
   }
 };
@@ -55,34 +55,35 @@ constexpr std::initializer_list<const char*> kLabels = {"label", "class"};
 bool IsTable(std::string_view path) { return HasRecords(path) || IsTsv(path); }
 
 // Calls `add` with each image's file, its class (empty unless `labelled`), and its location.
-using AddImage = std::function<void(const std::string& file, const std::string& label, const std::string& place)>;
+using AddImage = std::function<void(const std::string& file, const std::string& label, const std::string& location)>;
 void ReadTable(const std::string& path, bool labelled, const AddImage& add) {
-  const auto checked = [&](const std::string& file, const std::string& label, const std::string& place) {
-    add(ImageOfTable(path, file, place), label, place);
+  const auto checked = [&](const std::string& file, const std::string& label, const std::string& location) {
+    add(ImageOfTable(path, file, location), label, location);
   };
   const auto is_header = [labelled](const std::vector<std::string>& line) {
     return HasAny(line, kImageNames) && (!labelled || HasAny(line, kLabels));
   };
   if (std::optional<Records> records = RecordsOf(path, is_header)) {
     while (const auto record = records->Next())
-      checked(PathOfRecord(*record), labelled ? LabelOf(OneOf(*record, kLabels)) : "", record->place());
+      checked(PathOfRecord(*record), labelled ? LabelOf(OneOf(*record, kLabels)) : "", record->location());
     return;
   }
   LineReader lines(path);
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
-    const std::string place = fmt::format("{}:{}", path, lines.line_number());
+    const std::string location = fmt::format("{}:{}", path, lines.line_number());
     const std::size_t tab = line->find('\t');
     Check(!labelled || (tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos),
-          "{}: expected the path of an image, a tab and its class", place);
-    checked(std::string(line->substr(0, tab)), labelled ? std::string(line->substr(tab + 1)) : "", place);
+          "{}: expected the path of an image, a tab and its class", location);
+    checked(std::string(line->substr(0, tab)), labelled ? std::string(line->substr(tab + 1)) : "", location);
   }
 }
 
 void AddTable(const std::string& path, LabelCollector& collector) {
-  ReadTable(path, /*labelled=*/true, [&](const std::string& file, const std::string& label, const std::string& place) {
-    collector.Add({.path = file}, label, place);
-  });
+  ReadTable(path, /*labelled=*/true,
+            [&](const std::string& file, const std::string& label, const std::string& location) {
+              collector.Add({.path = file}, label, location);
+            });
 }
 
 void AddIdx(const std::string& path, const std::string& labels_path, LabelCollector& collector) {
@@ -101,11 +102,11 @@ bool IsTsv(std::string_view path) { return TextFormatOf(path) == TextFormat::tsv
 
 std::string PathOfRecord(const JsonView& record) { return TextOf(OneOf(record, kImageNames)); }
 
-std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& place) {
-  Check(!file.empty(), "{}: the path of the image is missing", place);
+std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& location) {
+  Check(!file.empty(), "{}: the path of the image is missing", location);
   const fs::path beside = fs::path(table).parent_path() / file;  // `file` itself if it is absolute
   std::error_code ignored;
-  Check(fs::exists(beside, ignored), "{}: {}: no such file", place, beside.string());
+  Check(fs::exists(beside, ignored), "{}: {}: no such file", location, beside.string());
   return beside.string();
 }
 

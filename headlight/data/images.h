@@ -40,11 +40,11 @@ HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths
 HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
 
 /// Parts of the above for tables with other columns: whether a name ends in .tsv or .tsv.gz, the path that a record has
-/// by one of these names, and the image of a table's row, which must exist; errors begin with `place`.
+/// by one of these names, and the image of a table's row, which must exist; errors begin with `location`.
 bool IsTsv(std::string_view path);
 inline constexpr std::initializer_list<const char*> kImageNames = {"path", "file_name", "image", "file"};
 std::string PathOfRecord(const JsonView& record);
-std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& place);
+std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& location);
 
 /// Decodes an image from a file's bytes; errors begin with `name`. An example is DecodeImage of
 /// image/decoding/decode.h.

@@ -36,7 +36,7 @@ std::string HintFor(std::string_view label, const std::vector<std::string>& labe
 }  // namespace
 
 std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, NewLabels rule,
-                           const std::string& place) {
+                           const std::string& location) {
   auto found = std::ranges::find(labels, label);
   if (found != labels.end()) return static_cast<std::int32_t>(found - labels.begin());
   if (rule == NewLabels::refused_but_numbers)
@@ -45,13 +45,13 @@ std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& lab
       return static_cast<std::int32_t>(*number);
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
   Check(!label.empty() && std::ranges::none_of(label, control),
-        "{}: a label must have a name, without control characters", place);
+        "{}: a label must have a name, without control characters", location);
   constexpr std::ptrdiff_t shown = 10;
   constexpr std::size_t most = 1 << 14;
   const auto some = labels.begin() + std::min(std::ssize(labels), shown);
-  Check(rule == NewLabels::added, "{}: '{}' is not one of the known labels: {}{}{}", place, label,
+  Check(rule == NewLabels::added, "{}: '{}' is not one of the known labels: {}{}{}", location, label,
         fmt::join(labels.begin(), some, ", "), some == labels.end() ? "" : ", ...", HintFor(label, labels));
-  Check(labels.size() < most, "{}: more than {} different labels", place, most);
+  Check(labels.size() < most, "{}: more than {} different labels", location, most);
   labels.emplace_back(label);
   return static_cast<std::int32_t>(labels.size() - 1);
 }

@@ -19,10 +19,10 @@ enum class NewLabels {
   refused_but_numbers,
 };
 
-/// The index of a label. Throws Error that begins with `place` if it is refused, and for a new one that is empty or has
-/// control characters.
+/// The index of a label. Throws Error that begins with `location` if it is refused, and for a new one that is empty or
+/// has control characters.
 HEADLIGHT_API std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, NewLabels rule,
-                                         const std::string& place);
+                                         const std::string& location);
 
 /// Sorts labels like Transformers' example scripts: by value if all are integers, otherwise by their bytes. Returns the
 /// new index of each old one.

@@ -79,25 +79,25 @@ void AddStructures(const std::vector<std::string>& paths, const StructureReader&
 
 void AddIndex(const std::string& path, const StructureReader& read, ChainSet& set) {
   struct Line {
-    std::string place, structure, chain, alignment;
+    std::string location, structure, chain, alignment;
     std::vector<std::string> templates;
   };
   std::vector<Line> index;
   LineReader lines(path);
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
-    const std::string place = fmt::format("{}:{}", path, lines.line_number());
+    const std::string location = fmt::format("{}:{}", path, lines.line_number());
     const std::vector<std::string> fields = ColumnsOf(*line);
     Check(fields.size() >= 2 && fields.size() <= 4 && !fields[0].empty(),
           "{}: expected a structure, a tab and a chain, and optionally an alignment and templates, not {} columns",
-          place, fields.size());
+          location, fields.size());
     const auto file = [&](const std::string& name) {
       const std::string its = (fs::path(path).parent_path() / name).string();
       std::error_code ignored;  // for names that no file can have
-      Check(fs::is_regular_file(its, ignored), "{}: there is no file {}", place, its);
+      Check(fs::is_regular_file(its, ignored), "{}: there is no file {}", location, its);
       return its;
     };
-    index.push_back({.place = place,
+    index.push_back({.location = location,
                      .structure = file(fields[0]),
                      .chain = fields[1],
                      .alignment = fields.size() >= 3 && !fields[2].empty() ? file(fields[2]) : "",
@@ -108,7 +108,7 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
   Check(!index.empty(), "{}: there is no line in it", path);
   std::vector<ChainExample> examples(index.size());
   ParallelFor(std::ssize(index), [&](std::int64_t i) {
-    const auto& [place, structure, chain, alignment, templates] = index[static_cast<std::size_t>(i)];
+    const auto& [location, structure, chain, alignment, templates] = index[static_cast<std::size_t>(i)];
     try {
       ChainExample example = ExampleOf(structure, ChainOf(read(structure), chain));
       Check(Resolved(example), "{}: fewer than {} C alpha atoms are known", example.name, kFewest);
@@ -120,7 +120,7 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
         example.templates.push_back(FeaturesOf(one));
       examples[static_cast<std::size_t>(i)] = std::move(example);
     } catch (const Error& error) {
-      Fail("{}: {}", place, error.what());
+      Fail("{}: {}", location, error.what());
     }
   });
   std::move(examples.begin(), examples.end(), std::back_inserter(set.examples));

@@ -13,7 +13,7 @@ namespace headlight {
 namespace {
 
 PassageAnswer AnswerOf(std::string text, const JsonView& start) {
-  return {std::move(text), start.Integer(0, kMaxLineBytes), start.place()};
+  return {std::move(text), start.Integer(0, kMaxLineBytes), start.location()};
 }
 
 // An array of answers, or in SQuAD's flat form an object of arrays.
@@ -30,8 +30,8 @@ std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
   }
   std::vector<std::string> texts = TextsOf(given["text"]);
   const std::vector<JsonView> starts = given["answer_start"].Items();
-  Check(texts.size() == starts.size(), "{}: {} texts start at {} places", given["answer_start"].place(), texts.size(),
-        starts.size());
+  Check(texts.size() == starts.size(), "{}: {} texts start at {} places", given["answer_start"].location(),
+        texts.size(), starts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) answers.push_back(AnswerOf(std::move(texts[i]), starts[i]));
   return answers;
 }
@@ -41,10 +41,10 @@ std::vector<PassageAnswer> AnswerOfFields(const JsonView& row) {
   const JsonView text = row["answer"], start = row["answer_start"];
   if (!text.present()) return {};
   const std::string digits = start.String();
-  PassageAnswer answer{TextOf(text), 0, start.place()};
+  PassageAnswer answer{TextOf(text), 0, start.location()};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), answer.start);
-  Check(error == std::errc() && end == digits.data() + digits.size(), "{}: expected an integer, got {}", start.place(),
-        Quoted(digits));
+  Check(error == std::errc() && end == digits.data() + digits.size(), "{}: expected an integer, got {}",
+        start.location(), Quoted(digits));
   return {answer};
 }
 
@@ -59,7 +59,7 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
 
 // The bytes of an answer in the passage; negative if it is not there.
 TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
-  Check(!answer.text.empty(), "{}: the answer is empty; no answer at all says that there is none", answer.place);
+  Check(!answer.text.empty(), "{}: the answer is empty; no answer at all says that there is none", answer.location);
   const auto begin =
       answer.start >= 0 && answer.start < std::ssize(begins) ? begins[static_cast<std::size_t>(answer.start)] : -1;
   if (begin < 0 || !passage.substr(static_cast<std::size_t>(begin)).starts_with(answer.text)) return {-1, -1};
@@ -95,7 +95,7 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 
 AnsweredPassage QuestionOf(const JsonView& record, bool fields) {
   return {TextOf(record["question"]), TextOf(record["context"]), fields ? AnswerOfFields(record) : AnswersOf(record),
-          record.place()};
+          record.location()};
 }
 
 void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body) {
@@ -104,7 +104,7 @@ void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPa
     for (const JsonView& paragraph : article["paragraphs"].Items()) {
       const std::string passage = TextOf(paragraph["context"]);
       for (const JsonView& question : paragraph["qas"].Items())
-        body({TextOf(question["question"]), passage, AnswersOf(question), question.place()});
+        body({TextOf(question["question"]), passage, AnswersOf(question), question.location()});
     }
 }
 
@@ -121,16 +121,16 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
     if (!share.Has(passage)) return;
     const std::vector<PassageAnswer>& answers = question.answers;
     PassageWindows cut = CutPassage(tokenizer, question.question, passage, std::min(longest, kLongestAnswerWindow),
-                                    OverlapOf(std::min(longest, kLongestAnswerWindow)), question.place);
+                                    OverlapOf(std::min(longest, kLongestAnswerWindow)), question.location);
     const std::vector<std::int32_t> begins = BeginsOfCharacters(passage);
     TokenRange tokens;
     for (const PassageAnswer& answer : answers) {
       const TextSpan bytes = BytesOf(answer, passage, begins);
-      Check(bytes.begin >= 0, "{}: the answer's text is not at character {} of the context", answer.place,
+      Check(bytes.begin >= 0, "{}: the answer's text is not at character {} of the context", answer.location,
             answer.start);
       if (&answer != &answers.front()) continue;
       tokens = TokensOf(cut.encoding, bytes);
-      Check(tokens.first >= 0, "{}: the answer has no tokens", answer.place);
+      Check(tokens.first >= 0, "{}: the answer has no tokens", answer.location);
     }
     if (cut.windows.size() > 1) ++read.texts.cut;
     for (const Window& window : cut.windows) {

@@ -19,13 +19,13 @@ namespace headlight {
 struct PassageAnswer {
   std::string text;
   std::int64_t start = 0;  // offset in characters of the passage
-  std::string place;       // location, for errors
+  std::string location;    // for errors
 };
 
 struct AnsweredPassage {
   std::string question, passage;
   std::vector<PassageAnswer> answers;  // empty: the passage has no answer
-  std::string place;
+  std::string location;
 };
 
 /// The question in a record (ReadQuestions). `fields`: the record is a row of a table.

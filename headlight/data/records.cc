@@ -11,8 +11,8 @@
 namespace headlight {
 namespace {
 
-Json RowOf(const std::vector<std::string>& columns, std::vector<std::string> fields, const std::string& place) {
-  Check(fields.size() == columns.size(), "{}: {} field{}, and the header has {}", place, fields.size(),
+Json RowOf(const std::vector<std::string>& columns, std::vector<std::string> fields, const std::string& location) {
+  Check(fields.size() == columns.size(), "{}: {} field{}, and the header has {}", location, fields.size(),
         fields.size() == 1 ? "" : "s", columns.size());
   Json::Object object;
   for (std::size_t i = 0; i < columns.size(); ++i)
@@ -54,7 +54,7 @@ Records::Records(LineReader lines, TextFormat format) {
   if (format == TextFormat::csv) {
     csv_.emplace(std::move(lines));
     columns_ = csv_->Next().value_or(std::vector<std::string>());
-    CheckColumns(columns_.empty() ? name : csv_->place());
+    CheckColumns(columns_.empty() ? name : csv_->location());
     return;
   }
   lines_.emplace(std::move(lines));
@@ -69,17 +69,17 @@ Records::Records(LineReader lines, std::vector<std::string> header) : columns_(s
   CheckColumns(lines_->name() + ":1");
 }
 
-void Records::CheckColumns(const std::string& place) const {
-  Check(!columns_.empty(), "{}: there is no header, which names the columns", place);
+void Records::CheckColumns(const std::string& location) const {
+  Check(!columns_.empty(), "{}: there is no header, which names the columns", location);
   for (auto column = columns_.begin(); column != columns_.end(); ++column)
     Check(column->empty() || std::find(column + 1, columns_.end(), *column) == columns_.end(),
-          "{}: two columns are named {}", place, Quoted(*column));
+          "{}: two columns are named {}", location, Quoted(*column));
 }
 
 JsonView Records::ObjectOf(std::string_view json) const {
-  std::string place = fmt::format("{}:{}", lines_->name(), line_number_);
-  Json value = ParseJson(json, place);
-  JsonView object(std::move(value), std::move(place));
+  std::string location = fmt::format("{}:{}", lines_->name(), line_number_);
+  Json value = ParseJson(json, location);
+  JsonView object(std::move(value), std::move(location));
   object.Object();  // rejects any other value
   return object;
 }
@@ -89,8 +89,8 @@ std::optional<JsonView> Records::Next() {
     auto row = csv_->Next();
     if (!row) return std::nullopt;
     line_number_ = csv_->line_number();
-    const std::string place = csv_->place();
-    return JsonView(RowOf(columns_, *std::move(row), place), place);
+    const std::string location = csv_->location();
+    return JsonView(RowOf(columns_, *std::move(row), location), location);
   }
   while (!array_) {
     const auto line = lines_->Next();
@@ -98,8 +98,8 @@ std::optional<JsonView> Records::Next() {
     line_number_ = lines_->line_number();
     if (line->empty()) continue;
     if (tabs_) {
-      std::string place = fmt::format("{}:{}", lines_->name(), line_number_);
-      return JsonView(RowOf(columns_, ColumnsOf(*line), place), place);
+      std::string location = fmt::format("{}:{}", lines_->name(), line_number_);
+      return JsonView(RowOf(columns_, ColumnsOf(*line), location), location);
     }
     if (begun_ || !line->starts_with('[')) {
       begun_ = true;
@@ -135,7 +135,7 @@ JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names)
   for (const char* name : names)
     if (JsonView member = record[name]; member.present()) return member;
   if (names.size() == 1) return record[*names.begin()];  // its reader throws the error that it is missing
-  Fail("{}: expected one of {}, and there is {}", record.place(), fmt::join(names, ", "), MembersOf(record));
+  Fail("{}: expected one of {}, and there is {}", record.location(), fmt::join(names, ", "), MembersOf(record));
 }
 
 std::string MembersOf(const JsonView& record) {
@@ -152,7 +152,7 @@ void CheckAnyText(bool any, const std::vector<std::string>& paths) {
 
 std::string TextOf(const JsonView& json) {
   std::string text = json.String();
-  Check(text.find('\0') == std::string::npos, "{}: it holds a NUL, which no text has", json.place());
+  Check(text.find('\0') == std::string::npos, "{}: it holds a NUL, which no text has", json.location());
   return text;
 }
 

@@ -46,7 +46,7 @@ class HEADLIGHT_API Records {
   double share() const { return csv_ ? csv_->share() : lines_->share(); }  // as LineReader::share
 
  private:
-  void CheckColumns(const std::string& place) const;
+  void CheckColumns(const std::string& location) const;
   JsonView ObjectOf(std::string_view json) const;
 
   std::optional<LineReader> lines_;  // for JSON lines and TSV

@@ -51,7 +51,7 @@ TEST(Records, ReadsAnArrayOverManyLines) {
   const auto second = array.Next();
   ASSERT_TRUE(second);
   EXPECT_EQ(TextOf((*second)["text"]), "b");
-  EXPECT_THAT((*second)["text"].place(), testing::EndsWith("a.json:4: key 'text'"));
+  EXPECT_THAT((*second)["text"].location(), testing::EndsWith("a.json:4: key 'text'"));
   EXPECT_FALSE(array.Next());
   EXPECT_FALSE(array.Next());
   EXPECT_FALSE(Records(folder.Write("b.json", "[]")).Next());

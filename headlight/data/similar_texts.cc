@@ -18,15 +18,15 @@ void ReadTabbed(const std::string& path, std::vector<SimilarTexts>& pairs) {
   while (const auto line = lines.Next()) {
     if (line->empty()) continue;
     std::vector<std::string> texts = ColumnsOf(*line);
-    std::string place = fmt::format("{}:{}", path, lines.line_number());
-    Check(texts.size() >= 2, "{}: expected a text, a tab and its match", place);
-    pairs.push_back({std::move(texts[0]), std::move(texts[1]), {texts.begin() + 2, texts.end()}, std::move(place)});
+    std::string location = fmt::format("{}:{}", path, lines.line_number());
+    Check(texts.size() >= 2, "{}: expected a text, a tab and its match", location);
+    pairs.push_back({std::move(texts[0]), std::move(texts[1]), {texts.begin() + 2, texts.end()}, std::move(location)});
   }
 }
 
 void ReadRecords(Records records, std::vector<SimilarTexts>& pairs) {
   while (const auto record = records.Next()) {
-    SimilarTexts pair{TextOf(OneOf(*record, kText)), TextOf(OneOf(*record, kMatch)), {}, record->place()};
+    SimilarTexts pair{TextOf(OneOf(*record, kText)), TextOf(OneOf(*record, kMatch)), {}, record->location()};
     for (const char* name : {"negative", "negatives"}) {
       const JsonView given = (*record)[name];
       if (!given.present()) continue;
@@ -53,9 +53,10 @@ std::vector<SimilarTexts> ReadSimilarTexts(const std::vector<std::string>& paths
       ReadTabbed(path, pairs);
   }
   for (const SimilarTexts& pair : pairs) {
-    Check(!pair.text.empty() && !pair.match.empty(), "{}: the {} is empty", pair.place,
+    Check(!pair.text.empty() && !pair.match.empty(), "{}: the {} is empty", pair.location,
           pair.text.empty() ? "text" : "match");
-    for (const std::string& negative : pair.negatives) Check(!negative.empty(), "{}: a negative is empty", pair.place);
+    for (const std::string& negative : pair.negatives)
+      Check(!negative.empty(), "{}: a negative is empty", pair.location);
   }
   const auto has_text = [](const SimilarTexts& pair) { return HasText(pair.text) && HasText(pair.match); };
   CheckAnyText(pairs.empty() || std::ranges::any_of(pairs, has_text), paths);

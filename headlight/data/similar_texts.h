@@ -12,7 +12,7 @@ namespace headlight {
 struct SimilarTexts {
   std::string text, match;
   std::vector<std::string> negatives;  // similar texts that do not belong to it (hard negatives)
-  std::string place;                   // file and line, the prefix of error messages
+  std::string location;                // file and line, the prefix of error messages
 };
 
 /// Reads pairs from records or lines. Records (HasRecords) have "anchor" (or "query", "text"), "positive" (or "match")

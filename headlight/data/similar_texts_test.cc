@@ -22,7 +22,7 @@ TEST(SimilarTexts, AreReadFromTabsAndFromRecords) {
   EXPECT_THAT(pairs[0].negatives, testing::IsEmpty());
   EXPECT_EQ(pairs[1].text + "|" + pairs[1].match, "two words|deux mots");
   EXPECT_THAT(pairs[1].negatives, ElementsAre("no", "not"));
-  EXPECT_THAT(pairs[1].place, testing::EndsWith("a.tsv:3"));
+  EXPECT_THAT(pairs[1].location, testing::EndsWith("a.tsv:3"));
   EXPECT_EQ(pairs[2].text, "a\tb");
   EXPECT_THAT(pairs[2].negatives, ElementsAre("d", "e"));
   EXPECT_THAT(pairs[3].negatives, ElementsAre("h", "i"));

@@ -18,15 +18,15 @@ struct Sentence {
   std::vector<std::size_t> begins;  // offset of each word
   std::vector<std::int32_t> tags;
 
-  // `place`: the word's location, for errors.
-  void Add(std::string_view word, std::int32_t tag, const std::string& place) {
-    Check(word.find_first_not_of(' ') != std::string_view::npos, "{}: a word is empty", place);
+  // `location`: the word's location, for errors.
+  void Add(std::string_view word, std::int32_t tag, const std::string& location) {
+    Check(word.find_first_not_of(' ') != std::string_view::npos, "{}: a word is empty", location);
     if (!begins.empty()) text += ' ';
     begins.push_back(text.size());
     text += word;
     tags.push_back(tag);
     // A sentence is as long as a line at most, because a file without empty lines does not have sentences.
-    Check(text.size() <= kMaxLineBytes, "{}: a sentence is longer than {} bytes; an empty line ends one", place,
+    Check(text.size() <= kMaxLineBytes, "{}: a sentence is longer than {} bytes; an empty line ends one", location,
           kMaxLineBytes);
   }
 };
@@ -46,24 +46,25 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
       end();
       continue;
     }
-    const std::string place = fmt::format("{}:{}", path, lines.line_number());
-    Check(columns.size() >= 2, "{}: expected a word and its tag, with a space or a tab between", place);
+    const std::string location = fmt::format("{}:{}", path, lines.line_number());
+    Check(columns.size() >= 2, "{}: expected a word and its tag, with a space or a tab between", location);
     if (expected == 0) expected = columns.size();
-    Check(columns.size() == expected, "{}: {} columns, and the lines before have {}", place, columns.size(), expected);
-    sentence.Add(columns.front(), number(columns.back(), place), place);
+    Check(columns.size() == expected, "{}: {} columns, and the lines before have {}", location, columns.size(),
+          expected);
+    sentence.Add(columns.front(), number(columns.back(), location), location);
   }
   end();
 }
 
-// Calls item(text, place) for each item of an array, or each part of a text between spaces, as in a CSV field.
+// Calls item(text, location) for each item of an array, or each part of a text between spaces, as in a CSV field.
 template <typename Item>
 void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), const Item& item) {
   if (list.value().As<std::string>() == nullptr) {
-    for (const JsonView& one : list.Items()) item(text_of(one), one.place());
+    for (const JsonView& one : list.Items()) item(text_of(one), one.location());
     return;
   }
   const std::string text = TextOf(list);
-  for (const std::string_view one : ColumnsOfConll(text)) item(std::string(one), list.place());
+  for (const std::string_view one : ColumnsOfConll(text)) item(std::string(one), list.location());
 }
 
 template <typename Number, typename Body>
@@ -71,12 +72,13 @@ void ForEachOfRecords(Records records, const Number& number, const Body& body) {
   while (const auto record = records.Next()) {
     const TaggedRecord tagged = TagsOf(*record);
     std::vector<std::int32_t> tags;
-    for (std::size_t i = 0; i < tagged.tags.size(); ++i) tags.push_back(number(tagged.tags[i], tagged.tag_places[i]));
+    for (std::size_t i = 0; i < tagged.tags.size(); ++i)
+      tags.push_back(number(tagged.tags[i], tagged.tag_locations[i]));
     const std::size_t words = tagged.words.size();
     Sentence sentence;
     for (std::size_t i = 0; i < std::min(words, tags.size()); ++i)
-      sentence.Add(tagged.words[i], tags[i], tagged.word_places[i]);
-    Check(words == tags.size(), "{}: {} tokens have {} tags", record->place(), words, tags.size());
+      sentence.Add(tagged.words[i], tags[i], tagged.word_locations[i]);
+    Check(words == tags.size(), "{}: {} tokens have {} tags", record->location(), words, tags.size());
     if (words > 0) body(sentence);
   }
 }
@@ -111,13 +113,13 @@ std::vector<std::string_view> ColumnsOfConll(std::string_view line) {
 
 TaggedRecord TagsOf(const JsonView& record) {
   TaggedRecord tagged;
-  ForEachItem(OneOf(record, {"tags", "ner_tags"}), LabelOf, [&](std::string tag, std::string place) {
+  ForEachItem(OneOf(record, {"tags", "ner_tags"}), LabelOf, [&](std::string tag, std::string location) {
     tagged.tags.push_back(std::move(tag));
-    tagged.tag_places.push_back(std::move(place));
+    tagged.tag_locations.push_back(std::move(location));
   });
-  ForEachItem(record["tokens"], TextOf, [&](std::string word, std::string place) {
+  ForEachItem(record["tokens"], TextOf, [&](std::string word, std::string location) {
     tagged.words.push_back(std::move(word));
-    tagged.word_places.push_back(std::move(place));
+    tagged.word_locations.push_back(std::move(location));
   });
   return tagged;
 }
@@ -126,8 +128,8 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
                             std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
                             const TextShare& share, std::optional<TextFormat> format) {
   TaggedTexts read;
-  const auto number = [&](std::string_view tag, const std::string& place) {
-    return NumberOfLabel(tag, labels, rule, place);
+  const auto number = [&](std::string_view tag, const std::string& location) {
+    return NumberOfLabel(tag, labels, rule, location);
   };
   // The label of the tokens after a word's first token.
   const auto going_on = [&](std::int32_t tag) {

@@ -28,7 +28,7 @@ HEADLIGHT_API std::vector<std::string_view> ColumnsOfConll(std::string_view line
 /// The words of a record with their tags, and their locations.
 struct TaggedRecord {
   std::vector<std::string> words, tags;
-  std::vector<std::string> word_places, tag_places;
+  std::vector<std::string> word_locations, tag_locations;
 };
 HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 

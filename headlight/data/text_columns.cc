@@ -41,8 +41,8 @@ std::string TextOfColumn(const JsonView& record, const std::vector<std::string>&
   const JsonView member = record[column];
   if (member.present()) return TextOf(member);
   if (IsIn(header, column)) return "";  // an empty field
-  Check(record.value().Find(column) == nullptr, "{}: it is null, which is no text", member.place());
-  Fail("{}: key {}: there is none, but {}; `{}` names the key of the text", record.place(), Quoted(column),
+  Check(record.value().Find(column) == nullptr, "{}: it is null, which is no text", member.location());
+  Fail("{}: key {}: there is none, but {}; `{}` names the key of the text", record.location(), Quoted(column),
        MembersOf(record), option);
 }
 
@@ -114,13 +114,13 @@ bool HasTexts(const std::vector<std::string>& header, const TextColumns& columns
 SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>& header, const TextColumns& columns,
                          TextsAsked asked, const char* option) {
   if (const JsonView translation = record["translation"]; translation.value().As<Json::Object>() != nullptr) {
-    Check(!columns.text.empty(), "{}: `{}` must name the language to read: there is {}", translation.place(), option,
+    Check(!columns.text.empty(), "{}: `{}` must name the language to read: there is {}", translation.location(), option,
           MembersOf(translation));
     return {TextOf(translation[columns.text])};
   }
   const TextColumns found = FindColumns(
       columns, asked, [&](const char* name) { return record.value().Find(name) != nullptr || IsIn(header, name); });
-  Check(!found.text.empty(), "{}: expected {}, and there is {}; `{}` names the key of the text", record.place(),
+  Check(!found.text.empty(), "{}: expected {}, and there is {}; `{}` names the key of the text", record.location(),
         fmt::join(UsualNames(asked), " or "), MembersOf(record), option);
   SourceText texts{TextOfColumn(record, header, found.text, option)};
   if (found.text_pair.empty()) return texts;
@@ -136,13 +136,13 @@ JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns) {
   return labels.present() && !label.present() ? labels : label;
 }
 
-bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns, const std::string& place) {
+bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns, const std::string& location) {
   const bool labelled =
       columns.label.empty() ? IsIn(header, "label") || IsIn(header, "labels") : IsIn(header, columns.label);
   const TextColumns found =
       FindColumns(columns, TextsAsked::texts, [&](const char* name) { return IsIn(header, name); });
   Check(labelled || !columns.label.empty() || found.text_pair.empty() || !IsIn(header, found.text_pair),
-        "{}: the header has no column of the label, but {}; `label_column` names it", place,
+        "{}: the header has no column of the label, but {}; `label_column` names it", location,
         Quoted(fmt::format("{}", fmt::join(header, ", "))));
   return labelled && HasTexts(header, columns, TextsAsked::texts);
 }

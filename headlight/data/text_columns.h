@@ -58,9 +58,9 @@ HEADLIGHT_API SourceText TextsOfRecord(const JsonView& record, const std::vector
 HEADLIGHT_API JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns);
 
 /// True if the first line of a .tsv file is a header with columns for one or two texts and the label. Throws Error that
-/// begins with `place` if it has two texts and no label.
+/// begins with `location` if it has two texts and no label.
 HEADLIGHT_API bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns,
-                                    const std::string& place);
+                                    const std::string& location);
 
 /// The records of a file of texts with labels: JSON lines, CSV, or a .tsv file whose header has columns for one or two
 /// texts and the label. Nothing for other files, whose columns have no names. `format` replaces the format of the file

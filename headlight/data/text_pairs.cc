@@ -17,7 +17,7 @@ TextPair PairOf(const JsonView& record, const std::vector<std::string>& header, 
     return TextsOfRecord(record, header, {.text = column, .text_pair = {}, .label = {}}, asked, option).text;
   };
   return {text(columns.source, TextsAsked::source, "source_column"),
-          text(columns.target, TextsAsked::target, "target_column"), record.place()};
+          text(columns.target, TextsAsked::target, "target_column"), record.location()};
 }
 
 bool HasSides(const std::vector<std::string>& header, const PairColumns& columns) {
@@ -47,11 +47,11 @@ std::optional<TextPair> PairReader::Next() {
   }
   while (const auto line = lines_->Next()) {
     if (line->empty()) continue;
-    std::string place = fmt::format("{}:{}", path_, lines_->line_number());
+    std::string location = fmt::format("{}:{}", path_, lines_->line_number());
     const std::size_t tab = line->find('\t');
     Check(tab != std::string_view::npos && tab == line->rfind('\t'), "{}: expected a source, a tab and its target",
-          place);
-    return TextPair{std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), std::move(place)};
+          location);
+    return TextPair{std::string(line->substr(0, tab)), std::string(line->substr(tab + 1)), std::move(location)};
   }
   return std::nullopt;
 }
@@ -64,7 +64,7 @@ std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths, const
     while (std::optional<TextPair> pair = reader.Next()) pairs.push_back(*std::move(pair));
   }
   for (const TextPair& pair : pairs)
-    Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.place,
+    Check(!pair.source.empty() && !pair.target.empty(), "{}: the {} is empty", pair.location,
           pair.source.empty() ? "source" : "target");
   const auto has_text = [](const TextPair& pair) { return HasText(pair.source) && HasText(pair.target); };
   CheckAnyText(pairs.empty() || std::ranges::any_of(pairs, has_text), paths);

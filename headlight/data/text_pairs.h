@@ -16,7 +16,7 @@ namespace headlight {
 
 struct TextPair {
   std::string source, target;
-  std::string place;  // file and line, the prefix of error messages
+  std::string location;  // file and line, the prefix of error messages
 };
 
 /// The names of the members with a source and its target. Empty: the usual names.

@@ -17,7 +17,7 @@ TEST(TextPairs, AreReadFromTabsAndFromJsonLines) {
                      folder.Write("b.jsonl", R"({"source": "a\tb", "id": 7, "target": "{}"})")});
   ASSERT_EQ(pairs.size(), 3u);
   EXPECT_EQ(pairs[1].source + "|" + pairs[1].target, "two words|deux mots");
-  EXPECT_THAT(pairs[1].place, testing::EndsWith("a.tsv:3"));
+  EXPECT_THAT(pairs[1].location, testing::EndsWith("a.tsv:3"));
   EXPECT_EQ(ReadTextPairs({folder.Write("c.csv", "id,source,target\n1,\"a,\nb\",c\n")})[0].source, "a,\nb");
   EXPECT_EQ(pairs[2].source + "|" + pairs[2].target, "a\tb|{}");
 }

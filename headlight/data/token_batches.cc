@@ -100,7 +100,7 @@ std::int64_t LabelCount(const TokenBatch& batch) {
 TokenBatch PackBatch(const TokenExamples& examples, const BatchPlan& plan, std::uint64_t seed) {
   TokenBatch batch;
   for (const std::uint32_t example : plan.examples) {
-    Random random = RandomOfExample(seed, plan.place.epoch, example);
+    Random random = RandomOfExample(seed, plan.position.epoch, example);
     examples.append(example, random, batch);
   }
   return batch;

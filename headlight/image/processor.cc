@@ -75,7 +75,7 @@ const std::vector<Kind>& Kinds() {
 const Kind& KindOf(const JsonView& config) {
   const JsonView given =
       config["image_processor_type"].present() ? config["image_processor_type"] : config["feature_extractor_type"];
-  Check(given.present(), "{}: image_processor_type is missing", config.place());
+  Check(given.present(), "{}: image_processor_type is missing", config.location());
   const std::string type = given.String();
   std::string known;
   for (const Kind& kind : Kinds()) {
@@ -83,7 +83,7 @@ const Kind& KindOf(const JsonView& config) {
       if (type == std::string(kind.name) + end) return kind;
     known += fmt::format("{}{}ImageProcessor", known.empty() ? "" : ", ", kind.name);
   }
-  Fail("{}: {} is not supported; these are: {}", given.place(), Quoted(type), known);
+  Fail("{}: {} is not supported; these are: {}", given.location(), Quoted(type), known);
 }
 
 std::int64_t Side(const JsonView& value) { return value.Integer(1, kLargestSide); }
@@ -113,7 +113,7 @@ void ReadSize(const JsonView& config, const JsonView& size, ResizeRule& rule) {
   } else if (has("max_height")) {
     rule = {.kind = Rule::within, .size = {Side(size["max_height"]), Side(size["max_width"])}};
   } else {
-    Check(!has_edge_rule, "{}: shortest_edge is missing", size.place());
+    Check(!has_edge_rule, "{}: shortest_edge is missing", size.location());
     rule = {.kind = Rule::exact, .size = SizeOf(size)};
   }
   if (size.value().As<Json::Object>() != nullptr) size.RefuseUnread({});
@@ -127,7 +127,7 @@ std::array<float, 3> Channels(const JsonView& value) {
     return {one, one, one};
   }
   const std::vector<JsonView> items = value.Items();
-  Check(items.size() == 3, "{}: there must be 3 numbers, one for each channel", value.place());
+  Check(items.size() == 3, "{}: there must be 3 numbers, one for each channel", value.location());
   std::array<float, 3> channels;
   for (std::size_t i = 0; i < 3; ++i) channels[i] = static_cast<float>(items[i].Number(-kMost, kMost));
   return channels;
@@ -294,7 +294,7 @@ ImageProcessor ReadImageProcessor(const JsonView& config) {
   if (flag("do_normalize", true)) {
     processor.mean = means;
     processor.deviation = deviations;
-    for (const float one : deviations) Check(one > 0, "{}: image_std must be above 0", config.place());
+    for (const float one : deviations) Check(one > 0, "{}: image_std must be above 0", config.location());
   }
   if (kind.mask) processor.mask = flag("do_pad", flag("pad_and_return_pixel_mask", true));
   if (flag("do_color_quantize", config["clusters"].present()))

@@ -81,7 +81,7 @@ void ConfigTable::Integers(std::string_view key, std::vector<std::int64_t>& valu
   if (!reads() || !json_[key].present()) return;
   const JsonView given = json_[key];
   const std::vector<JsonView> items = given.Items();
-  Check(!items.empty() && std::ssize(items) <= most_values, "{}: {} values; 1 to {} are allowed", given.place(),
+  Check(!items.empty() && std::ssize(items) <= most_values, "{}: {} values; 1 to {} are allowed", given.location(),
         items.size(), most_values);
   values.clear();
   for (const JsonView& item : items) values.push_back(item.Integer(1, most));
@@ -138,10 +138,10 @@ void ConfigTable::Only(std::string_view key, const Json& value, std::string_view
   if (!reads()) return;
   const JsonView given = Given(key, value);
   if (why.empty())
-    Check(given.value() == value, "{}: only {} is supported, not {}", given.place(), value.Line(),
+    Check(given.value() == value, "{}: only {} is supported, not {}", given.location(), value.Line(),
           given.value().Line());
   else
-    Check(given.value() == value, "{}: {} is not supported", given.place(), why);
+    Check(given.value() == value, "{}: {} is not supported", given.location(), why);
 }
 
 void ConfigTable::Note(std::string_view key, Json value) {
@@ -150,7 +150,7 @@ void ConfigTable::Note(std::string_view key, Json value) {
 }
 
 void ConfigTable::RefuseName(const JsonView& given, const std::vector<std::string_view>& names) {
-  Fail("{}: expected one of '{}', got {}", given.place(), fmt::join(names, "', '"), Quoted(given.String()));
+  Fail("{}: expected one of '{}', got {}", given.location(), fmt::join(names, "', '"), Quoted(given.String()));
 }
 
 void ConfigTable::RefuseUnread() const {

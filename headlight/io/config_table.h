@@ -182,9 +182,9 @@ void ReadConfig(const JsonView& json, Config& config, const ChosenDropout& dropo
     ConfigTable chosen(dropout);
     Describe(chosen, config);
     Check(!dropout.attention || chosen.has_attention_dropout(),
-          "{}: this model has a single dropout probability, not a separate one for attention weights", json.place());
+          "{}: this model has a single dropout probability, not a separate one for attention weights", json.location());
   }
-  CheckConfig(config, json.place());
+  CheckConfig(config, json.location());
 }
 
 template <typename Config>

@@ -43,7 +43,7 @@ StoredType ReadType(const JsonView& view) {
   const std::string name = view.String();
   const auto found = std::ranges::find(kTypes, name, &TypeRow::name);
   Check(found != kTypes.end() && found->type != StoredType::block, "{}: elements of type {} are not supported",
-        view.place(), Quoted(name));
+        view.location(), Quoted(name));
   return found->type;
 }
 
@@ -53,7 +53,7 @@ Shape ReadShape(const JsonView& view) {
   try {
     return Shape(axes);
   } catch (const Error& error) {
-    Fail("{}: {}", view.place(), error.what());
+    Fail("{}: {}", view.location(), error.what());
   }
 }
 

@@ -19,10 +19,10 @@ std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string&
     const std::string name = file.String();
     Check(name.ends_with(ending) && !name.starts_with('.') &&
               name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos,
-          "{}: {} is not the name of a {} file in its folder", file.place(), Quoted(name), ending);
+          "{}: {} is not the name of a {} file in its folder", file.location(), Quoted(name), ending);
     files[name].insert(tensor);
   }
-  Check(!files.empty(), "{}: names no tensor", weight_map.place());
+  Check(!files.empty(), "{}: names no tensor", weight_map.location());
   return files;
 }
 

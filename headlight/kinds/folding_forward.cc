@@ -47,7 +47,7 @@ class PassReader {
   FoldingFeatures Read() const {
     FoldingFeatures features;
     features.types = Integers("aatype", {residues_}, 0, kResidueTypes - 1);
-    features.places = Integers("residue_index", {residues_}, 0, 1 << 30);
+    features.positions = Integers("residue_index", {residues_}, 0, 1 << 30);
     features.target =
         Tensor::From<float>(Numbers("target_feat", {residues_, kTargetFeatures}), {residues_, kTargetFeatures});
     const std::int64_t rows = First("msa_feat", 4);

@@ -7,8 +7,8 @@ namespace headlight {
 
 void FoldingModel::CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const {
   const std::int64_t residues = std::ssize(features.types);
-  Check(residues >= 1 && residues == std::ssize(features.places), "{}: {} residues at {} positions",
-        parameters().source(), residues, features.places.size());
+  Check(residues >= 1 && residues == std::ssize(features.positions), "{}: {} residues at {} positions",
+        parameters().source(), residues, features.positions.size());
   for (const std::int32_t type : features.types)
     Check(type >= 0 && type < kResidueTypes, "{}: residue type {} of {}", parameters().source(), type, kResidueTypes);
   Check(before == nullptr || before->pair.rows() == residues * residues,

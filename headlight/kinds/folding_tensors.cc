@@ -88,7 +88,7 @@ void AddResidues(const FoldingFeatures& features, const ChainOutputs& outputs) {
   const std::int64_t residues = std::ssize(types);
   const ResidueTables& tables = TablesOfResidues();
   outputs.Residues("aatype", Tensor::From<std::int32_t>(types, {residues}), {});
-  outputs.Residues("residue_index", Tensor::From<std::int32_t>(features.places, {residues}), {});
+  outputs.Residues("residue_index", Tensor::From<std::int32_t>(features.positions, {residues}), {});
   outputs.Residues("atom14_atom_exists", OfTypes<float>(types, tables.has_atom14), {kAtom14});
   outputs.Residues("atom37_atom_exists", OfTypes<float>(types, tables.has_atom37), {kAtom37});
   outputs.Residues("residx_atom14_to_atom37", OfTypes<std::int32_t>(types, tables.atom14_to_atom37), {kAtom14});

@@ -51,8 +51,8 @@ Tensor Bart::Decode(Context& context, std::span<const std::int32_t> ids, const S
 }
 
 void Describe(ConfigTable& table, BartConfig& config) {
-  table.Choice("model_type", config.norm, {{"bart", NormPlace::post}, {"mbart", NormPlace::pre}});
-  const bool pre = config.norm == NormPlace::pre;
+  table.Choice("model_type", config.norm, {{"bart", NormPosition::post}, {"mbart", NormPosition::pre}});
+  const bool pre = config.norm == NormPosition::pre;
   table.Note("architectures", Json::Array{std::string(pre ? "MBart" : "Bart") +
                                           (config.scope.empty() ? "Model" : "ForConditionalGeneration")});
   DescribeStacks(table, config);

@@ -25,10 +25,10 @@ struct BartConfig {
   std::int32_t encoder_heads = 16, decoder_heads = 16;
   std::int64_t encoder_ffn = 4096, decoder_ffn = 4096;
   Activation activation = Activation::gelu;
-  NormPlace norm = NormPlace::post;  ///< pre in mBART
-  double dropout = 0.1;              ///< of embeddings and sublayers
-  double attention_dropout = 0;      ///< of attention weights
-  bool scale_embeddings = false;     ///< by sqrt(model)
+  NormPosition norm = NormPosition::post;  ///< pre in mBART
+  double dropout = 0.1;                    ///< of embeddings and sublayers
+  double attention_dropout = 0;            ///< of attention weights
+  bool scale_embeddings = false;           ///< by sqrt(model)
   std::int64_t vocabulary = 50265;
   std::int64_t positions = 1024;
   std::int32_t start_id = 2, end_id = 2, pad_id = 1;

@@ -204,7 +204,7 @@ void Describe(ConfigTable& table, BlipVisionConfig& config) {
   std::int64_t channels = 3;
   DescribeImages(table, config.image, config.patch, channels);
   if (table.reads())
-    Check(channels == 3, "{}: images must have 3 channels, not {}", table.json()["num_channels"].place(), channels);
+    Check(channels == 3, "{}: images must have 3 channels, not {}", table.json()["num_channels"].location(), channels);
 }
 
 namespace {

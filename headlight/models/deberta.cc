@@ -60,7 +60,7 @@ void ReadTerms(const JsonView& json, DebertaConfig& config) {
     std::string name = names.substr(0, names.find('|'));
     names.erase(0, name.size() + 1);
     std::erase(name, ' ');
-    Check(name == "c2p" || name == "p2c", "{}: {} is not supported; c2p and p2c are", json.place(), Quoted(name));
+    Check(name == "c2p" || name == "p2c", "{}: {} is not supported; c2p and p2c are", json.location(), Quoted(name));
     (name == "c2p" ? config.content_to_position : config.position_to_content) = true;
   }
 }

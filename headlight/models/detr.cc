@@ -285,17 +285,17 @@ void ReadBackbone(const JsonView& json, DetrConfig& config) {
   const bool described = nested.present();
   if (described && nested["model_type"].String({"resnet", "timm_backbone"}) == "resnet") {
     Check(!json.Get("use_timm_backbone", false).Bool(), "{}: there is a backbone_config of transformers' ResNet, too",
-          json["use_timm_backbone"].place());
+          json["use_timm_backbone"].location());
     ReadConfig(nested, config.backbone);
     const JsonView maps = nested["out_features"];
     for (std::size_t stage = 0; config.masks && maps.present() && stage < maps.Items().size(); ++stage)
       Check(maps.Items().size() == 4 && maps.Items()[stage].String() == fmt::format("stage{}", stage + 1),
-            "{}: masks are made of the maps of stage1, stage2, stage3 and stage4", maps.place());
+            "{}: masks are made of the maps of stage1, stage2, stage3 and stage4", maps.location());
     return;
   }
   const JsonView name = (described ? nested : json).Get("backbone", "resnet50");
   Check(described || json.Get("use_timm_backbone", true).Bool(), "{}: a backbone_config is needed, or timm's backbone",
-        json.place());
+        json.location());
   config.timm_backbone = name.String();
   config.backbone = ResnetOfTimm(name);
 }

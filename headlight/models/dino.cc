@@ -248,7 +248,7 @@ void Describe(ConfigTable& table, DinoConfig& config) {
     bool value_bias = config.biases;
     table.Flag("value_bias", value_bias);
     if (table.reads())
-      Check(value_bias == config.biases, "{}: it must be as query_bias", table.json()["value_bias"].place());
+      Check(value_bias == config.biases, "{}: it must be as query_bias", table.json()["value_bias"].location());
     table.Flag("proj_bias", config.output_bias);
     table.Flag("mlp_bias", config.ffn_biases);
     // The last three move the patches' coordinates at random in Transformers' training, which is not implemented.

@@ -73,7 +73,7 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
       .heads = encoder.heads,
       .ffn = encoder.ffn,
       .activation = Activation::gelu,
-      .norm = NormPlace::pre,
+      .norm = NormPosition::pre,
       .dropout = encoder.dropout,
       .attention_dropout = encoder.attention_dropout,
       .norm_epsilon = encoder.norm_epsilon,

@@ -149,10 +149,10 @@ Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> typ
 }
 
 // The embedding of the relative position of each pair's second residue; row 0 is for missing pairs.
-Tensor EsmFold::PlaceBiases(Context& context, std::span<const std::int32_t> places) const {
+Tensor EsmFold::PositionBiases(Context& context, std::span<const std::int32_t> positions) const {
   std::vector<std::int32_t> distances;
-  for (const std::int32_t i : places)
-    for (const std::int32_t j : places)
+  for (const std::int32_t i : positions)
+    for (const std::int32_t j : positions)
       distances.push_back(static_cast<std::int32_t>(
           std::clamp<std::int64_t>(std::int64_t{j} - i, -config_.farthest, config_.farthest) + config_.farthest + 1));
   return (*places_)(context, distances);
@@ -178,7 +178,7 @@ FoldingOutputs EsmFold::Pass(Context& context, const FoldingFeatures& features, 
                                              : DistanceBins(before->structure.blocks.back().atoms.Detached());
   Tensor s = ops::Add(outputs.sequence, (*recycled_sequence_norm_)(context, last_s));
   Tensor z = ops::Add((*recycled_pair_norm_)(context, last_z), (*recycled_distances_)(context, bins));
-  z = ops::Add(z, PlaceBiases(context, features.places));
+  z = ops::Add(z, PositionBiases(context, features.positions));
   for (const EsmFoldBlock& block : blocks_) {
     const std::vector<Tensor> after =
         RecomputedBlock(context, {s, z}, [&block, grid](Context& own, const std::vector<Tensor>& inputs) {
@@ -305,7 +305,7 @@ std::unique_ptr<EsmFold> LoadEsmFold(const ModelFolder& files, const LoadModelOp
   if (files.weights.contains(kTokens)) {
     const std::vector<std::int32_t> found = files.weights.Read(kTokens, DType::int32).ToVector<std::int32_t>();
     Check(std::ranges::equal(found, StoredTokens(config)), "{}: {} is not the order of vocab_list in {}",
-          files.weights.path(), kTokens, files.config.place());
+          files.weights.path(), kTokens, files.config.location());
   }
   auto model = std::make_unique<EsmFold>(config);
   OtherTensors others = OthersOf(model->config().language);
@@ -326,8 +326,8 @@ extern const Family esmfold = MakeFamily<EsmFold, LoadEsmFold>({"esmfold"}, {}, 
 NamedTensors EsmFold::Forward(const Safetensors& in) const {
   CheckInputs(in, {"input_ids", "attention_mask", "position_ids", "num_recycles"});
   const Padded chains = ReadPadded(in, "input_ids", "attention_mask", kResidueTypes, 1 << 20);
-  std::vector<std::int32_t> places;
-  if (in.contains("position_ids")) places = ReadLikeIds(in, "position_ids", chains);
+  std::vector<std::int32_t> positions;
+  if (in.contains("position_ids")) positions = ReadLikeIds(in, "position_ids", chains);
   int passes = config_.passes;
   if (in.contains("num_recycles")) {
     const Tensor recycles = in.Read("num_recycles", DType::int32);
@@ -341,8 +341,8 @@ NamedTensors EsmFold::Forward(const Safetensors& in) const {
     FoldingFeatures features;
     for (std::int32_t i = 0; i < rows.length; ++i) {
       features.types.push_back(chains.ids[static_cast<std::size_t>(rows.row(i))]);
-      features.places.push_back(places.empty() ? static_cast<std::int32_t>(chains.begin[chain]) + i
-                                               : places[static_cast<std::size_t>(rows.row(i))]);
+      features.positions.push_back(positions.empty() ? static_cast<std::int32_t>(chains.begin[chain]) + i
+                                                     : positions[static_cast<std::size_t>(rows.row(i))]);
     }
     Context context;
     const FoldingOutputs made = Fold(context, std::vector<FoldingFeatures>(static_cast<std::size_t>(passes), features));

@@ -55,7 +55,7 @@ class HEADLIGHT_API EsmFold : public FoldingModel {
   Tensor ReadSequence(Context& context, std::span<const std::int32_t> types) const;
   // The logits of each atom's lDDT, [residues, 37 * bins], from the structure module's states [residues, single].
   Tensor AtomLddt(Context& context, const Tensor& single) const;
-  Tensor PlaceBiases(Context& context, std::span<const std::int32_t> places) const;
+  Tensor PositionBiases(Context& context, std::span<const std::int32_t> positions) const;
 
   EsmFoldConfig config_;
   std::vector<std::int32_t> tokens_;  // of the language model: the residue types, then <cls> and <eos>

@@ -51,7 +51,7 @@ const Family& FamilyOf(const ModelFolder& files) {
       return *family;
   for (const Family* family : Families())
     if (std::ranges::find(family->model_types, name) != family->model_types.end()) return *family;
-  Fail("{}: {} is not a known family; known are: {}", type.place(), Quoted(name),
+  Fail("{}: {} is not a known family; known are: {}", type.location(), Quoted(name),
        TypesWhere([](const Family&) { return true; }));
 }
 
@@ -62,7 +62,7 @@ const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const st
     Fail("{}: is {} model, {}, and {} is needed: {}", files.path, WithArticle(type.String()), WithArticle(family.kind),
          WithArticle(kind), TypesWhere([&](const Family& other) { return other.kind == kind; }));
   if (model != nullptr && family.model != *model)
-    Fail("{}: {} is not of the family that is asked for; its own are: {}", type.place(), Quoted(type.String()),
+    Fail("{}: {} is not of the family that is asked for; its own are: {}", type.location(), Quoted(type.String()),
          TypesWhere([&](const Family& other) { return other.model == *model; }));
   return family;
 }
@@ -81,7 +81,7 @@ std::vector<NewLanguageModel> NewLanguageModels() {
 }
 
 std::unique_ptr<Model> LoadFamily(const Family& family, const ModelFolder& files, const LoadModelOptions& options) {
-  return InFile(files.config.place(), [&] { return family.load(files, options); });
+  return InFile(files.config.location(), [&] { return family.load(files, options); });
 }
 
 Json CompleteConfig(const ModelFolder& files) {

@@ -117,14 +117,14 @@ std::vector<bool> ReadBanded(const JsonView& json, int layers) {
   std::vector<bool> banded;
   for (const JsonView& group : json.Items()) {
     const std::vector<JsonView> pattern_and_times = group.Items();
-    Check(pattern_and_times.size() == 2, "{}: must be a list of kinds and a number of repetitions", group.place());
+    Check(pattern_and_times.size() == 2, "{}: must be a list of kinds and a number of repetitions", group.location());
     const std::int64_t times = pattern_and_times[1].Integer(0, layers);
     for (std::int64_t i = 0; i < times; ++i)
       for (const JsonView& kind : pattern_and_times[0].Items())
         banded.push_back(kind.String({"global", "local"}) == "local");
   }
-  Check(banded.size() == static_cast<std::size_t>(layers), "{}: it has {} layers, and num_layers is {}", json.place(),
-        banded.size(), layers);
+  Check(banded.size() == static_cast<std::size_t>(layers), "{}: it has {} layers, and num_layers is {}",
+        json.location(), banded.size(), layers);
   return banded;
 }
 
@@ -209,7 +209,7 @@ std::unique_ptr<Gpt> LoadGpt(const ModelFolder& files, const LoadModelOptions& o
   config.scope = ScopeIn(files.weights, config.scope);
   const std::string scope = Prefix(config.scope);
   Check(!config.cross_attention, "{}: a GPT-2 with cross-attention is only supported in an encoder-decoder",
-        files.config["add_cross_attention"].place());
+        files.config["add_cross_attention"].location());
   auto model = std::make_unique<Gpt>(config);
   // Checkpoints also have the tied table under this name.
   LoadWeights(files, options, model->parameters(),

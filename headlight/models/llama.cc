@@ -114,7 +114,7 @@ void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
       config.rotates.push_back((static_cast<std::int64_t>(layer) + 1) % interval != 0);
     for (const JsonView& rotates : given.present() ? given.Items() : std::vector<JsonView>())
       config.rotates.push_back(rotates.Integer(0, 1) == 1);
-    Check(config.rotates.size() >= layers, "{}: {} entries for {} layers", given.place(), config.rotates.size(),
+    Check(config.rotates.size() >= layers, "{}: {} entries for {} layers", given.location(), config.rotates.size(),
           layers);
     config.rotates.resize(layers);  // a smaller model's file may keep the list of a larger one
   }

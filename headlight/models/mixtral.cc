@@ -92,7 +92,7 @@ void DescribeExpertCount(ConfigTable& table, MixtralConfig& config) {
   table.Default(config.experts, named_other);
   table.Integer(written, config.experts, name, 1, 1024);
   if (has_other)
-    Check(named_other == config.experts, "{}: {} is {}, but {} is {}", table.json().place(), other, named_other,
+    Check(named_other == config.experts, "{}: {} is {}, but {} is {}", table.json().location(), other, named_other,
           written, config.experts);
 }
 

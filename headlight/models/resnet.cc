@@ -201,7 +201,7 @@ ResnetConfig ResnetOfTimm(const JsonView& name) {
                                             : std::vector<std::int64_t>{64, 128, 256, 512},
               .depths = backbone.depths,
               .bottleneck = backbone.bottleneck};
-  Fail("{}: {} is not supported: only ResNets are, resnet18 to resnet152", name.place(), Quoted(given));
+  Fail("{}: {} is not supported: only ResNets are, resnet18 to resnet152", name.location(), Quoted(given));
 }
 
 std::vector<std::string> BatchCounts(const ModelFolder& files) {

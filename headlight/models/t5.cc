@@ -137,10 +137,10 @@ void DescribeFeedForward(ConfigTable& table, T5Config& config) {
     const std::string activation = whole == "gated-gelu" ? "gelu_new" : whole.substr(config.gated ? 6 : 0);
     if (!json["dense_act_fn"].present()) {
       const Json named = Json::Object{{"feed_forward_proj", activation}};
-      ConfigTable(JsonView(named, json.place())).Choice("feed_forward_proj", config.activation, kActivationNames);
+      ConfigTable(JsonView(named, json.location())).Choice("feed_forward_proj", config.activation, kActivationNames);
     }
     Check(json.Get("is_gated_act", config.gated).Bool() == config.gated, "{}: contradicts feed_forward_proj, {}",
-          json["is_gated_act"].place(), Quoted(whole));
+          json["is_gated_act"].location(), Quoted(whole));
   }
   table.Choice("dense_act_fn", config.activation, kActivationNames);
   if (!table.writes()) return;

@@ -12,8 +12,8 @@ namespace headlight {
 
 // config.json in the format of Transformers' MarianConfig and PegasusConfig.
 void Describe(ConfigTable& table, TransformerConfig& config) {
-  table.Choice("model_type", config.norm, {{"marian", NormPlace::post}, {"pegasus", NormPlace::pre}});
-  const bool post = config.norm == NormPlace::post;
+  table.Choice("model_type", config.norm, {{"marian", NormPosition::post}, {"pegasus", NormPosition::pre}});
+  const bool post = config.norm == NormPosition::post;
   table.Require({"d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
                  "encoder_ffn_dim", "decoder_ffn_dim", "vocab_size"});
   table.Note("architectures", Json::Array{post ? "MarianMTModel" : "PegasusForConditionalGeneration"});
@@ -98,7 +98,8 @@ Tensor Transformer::Decode(Context& context, std::span<const std::int32_t> ids, 
 }
 
 Json::Object Transformer::Description() const {
-  return WithLayerSizes({{"positions", limits_.positions}, {"norm", config_.norm == NormPlace::post ? "post" : "pre"}});
+  return WithLayerSizes(
+      {{"positions", limits_.positions}, {"norm", config_.norm == NormPosition::post ? "post" : "pre"}});
 }
 
 namespace {
@@ -155,7 +156,7 @@ void Transformer::Save(const std::string& folder, Compute compute) const {
   for (const std::string stack : {"model.encoder.", "model.decoder."}) {
     if (config_.tie_source_target && !config_.tie_output)
       more.push_back(Stored(stack + "embed_tokens.weight", parameters_.all().front().value));
-    if (config_.norm == NormPlace::pre) more.push_back(Stored(stack + "embed_positions.weight", positions));
+    if (config_.norm == NormPosition::pre) more.push_back(Stored(stack + "embed_positions.weight", positions));
   }
   SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute, std::move(more));
 }

@@ -21,7 +21,7 @@ struct TransformerConfig {
   std::int32_t encoder_heads = 8, decoder_heads = 8;
   std::int64_t encoder_ffn = 2048, decoder_ffn = 2048;
   Activation activation = Activation::relu;
-  NormPlace norm = NormPlace::post;
+  NormPosition norm = NormPosition::post;
   double dropout = 0.1;            ///< of embeddings and sublayers
   double attention_dropout = 0.1;  ///< of attention weights
   bool scale_embeddings = true;    ///< by sqrt(model), section 3.4

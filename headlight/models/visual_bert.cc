@@ -142,8 +142,8 @@ VisualBertTask TaskOf(const ModelFolder& files) {
     for (const JsonView& name : names.Items()) architecture = name.String();
   for (const VisualBertTask task : {VisualBertTask::answers, VisualBertTask::reasoning})
     if (architecture == kVisualBertClasses[static_cast<std::size_t>(task)]) return task;
-  Fail("{}: {} does not say whether cls.weight is a head of {} or of {}, and nothing else is supported", names.place(),
-       Quoted(architecture), kVisualBertClasses[2], kVisualBertClasses[3]);
+  Fail("{}: {} does not say whether cls.weight is a head of {} or of {}, and nothing else is supported",
+       names.location(), Quoted(architecture), kVisualBertClasses[2], kVisualBertClasses[3]);
 }
 
 std::unique_ptr<VisualBert> LoadVisualBert(const ModelFolder& files, const LoadModelOptions& options) {

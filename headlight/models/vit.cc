@@ -137,7 +137,7 @@ void Describe(ConfigTable& table, VitConfig& config) {
   if (table.reads() && config.masked_pixels) {
     const JsonView stride = table.json().Get("encoder_stride", 16);
     Check(stride.Integer() == config.patch.height && config.patch.height == config.patch.width,
-          "{}: only the patch's size is supported, with square patches", stride.place());
+          "{}: only the patch's size is supported, with square patches", stride.location());
   }
   if (table.writes()) table.Note("encoder_stride", config.patch.height);
   table.Harmless({"encoder_stride"});

@@ -42,10 +42,10 @@ enum class ResidueAttentionKind { row, starting_node, ending_node, invariant_poi
 /// Attention weights from residue to residue in one layer. Row attention: those of the alignment's first row, the query
 /// sequence. Triangle attention: the mean over all pairs with the residue as starting (or ending) node, which share
 /// their third residues.
-struct ResidueLook {
+struct ResidueWeights {
   ResidueAttentionKind kind = ResidueAttentionKind::row;
   Tensor weights;  ///< [1, heads, residue, residue], each row sums to 1
 };
-using ResidueHook = std::function<void(const ResidueLook&)>;  // layer after layer
+using ResidueHook = std::function<void(const ResidueWeights&)>;  // layer after layer
 
 }  // namespace headlight

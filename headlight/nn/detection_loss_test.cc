@@ -48,7 +48,7 @@ double Largest(const std::vector<double>& a, const std::vector<double>& b) {
 TEST(DetectionLoss, MatchesTransformers) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/nn/testdata/detection_loss.json");
   for (const JsonView& golden : cases.Items()) {
-    SCOPED_TRACE(golden.place());
+    SCOPED_TRACE(golden.location());
     const JsonView given = golden["options"];
     const auto option = [&](const char* name, double otherwise) { return given.Get(name, otherwise).Number(); };
     const DetectionLossOptions options = {.class_cost = option("class_cost", 1),

@@ -77,7 +77,7 @@ TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights
     heads.token_classes = architecture.ends_with("ForTokenClassification");
     Check(heads.sequence_classes || heads.token_classes,
           "{}: {} must end in ForSequenceClassification or ForTokenClassification, since {} may belong to either",
-          names.place(), Quoted(architecture), layout.token_classes + ".weight");
+          names.location(), Quoted(architecture), layout.token_classes + ".weight");
   }
   if (heads.sequence_classes || heads.token_classes) heads.labels = ReadLabels(config);
   if (heads.sequence_classes) heads.problem = ReadProblem(config, heads.labels.size());

@@ -29,13 +29,13 @@ std::vector<std::string> ReadLabels(const JsonView& config) {
   for (const auto& [id, label] : members) {
     std::size_t number = members.size();
     std::from_chars(id.data(), id.data() + id.size(), number);
-    Check(number < members.size() && std::to_string(number) == id, "{}: {} classes are numbered 0 to {}", label.place(),
-          members.size(), members.size() - 1);
+    Check(number < members.size() && std::to_string(number) == id, "{}: {} classes are numbered 0 to {}",
+          label.location(), members.size(), members.size() - 1);
     labels[number] = label.String();
   }
-  Check(!labels.empty(), "{}: there must be at least one class", names.place());
+  Check(!labels.empty(), "{}: there must be at least one class", names.location());
   Check(config.Get("num_labels", labels.size()).Integer() == static_cast<std::int64_t>(labels.size()),
-        "{}: there are {} labels", config["num_labels"].place(), labels.size());
+        "{}: there are {} labels", config["num_labels"].location(), labels.size());
   return labels;
 }
 

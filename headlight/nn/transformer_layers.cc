@@ -12,8 +12,8 @@ MultiHeadAttentionConfig AttentionOf(const TransformerLayerConfig& config, const
 template <typename Sublayer>
 Tensor WithResidual(Context& context, const TransformerLayerConfig& config, const Tensor& x, const LayerNorm& norm,
                     const Sublayer& sublayer) {
-  return config.norm == NormPlace::post ? PostNorm(context, x, norm, config.dropout, sublayer)
-                                        : PreNorm(context, x, norm, config.dropout, sublayer);
+  return config.norm == NormPosition::post ? PostNorm(context, x, norm, config.dropout, sublayer)
+                                           : PreNorm(context, x, norm, config.dropout, sublayer);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequenc
 Encoder::Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding)
     : embedding_(std::move(embedding)) {
   for (int layer = 0; layer < layers; ++layer) layers_.emplace_back(scope / config.names.layers / layer, config, layer);
-  if (config.norm == NormPlace::pre) final_norm_.emplace(scope / "layer_norm", config.model);
+  if (config.norm == NormPosition::pre) final_norm_.emplace(scope / "layer_norm", config.model);
 }
 
 Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
@@ -91,7 +91,7 @@ Decoder::Decoder(const Scope& scope, const TransformerLayerConfig& config, int l
     : embedding_(std::move(embedding)) {
   for (int layer = 0; layer < layers; ++layer)
     layers_.emplace_back(scope / "layers" / layer, config, layer, with_cross_attention);
-  if (config.norm == NormPlace::pre) final_norm_.emplace(scope / "layer_norm", config.model);
+  if (config.norm == NormPosition::pre) final_norm_.emplace(scope / "layer_norm", config.model);
 }
 
 Tensor Decoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,

@@ -18,7 +18,7 @@ namespace headlight {
 
 /// post: LayerNorm(x + Sublayer(x)), as in the paper. pre: x + Sublayer(LayerNorm(x)), with a final LayerNorm after the
 /// last layer (Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020).
-enum class NormPlace { post, pre };
+enum class NormPosition { post, pre };
 
 /// The names of an encoder's layers and their parts in a checkpoint.
 struct EncoderLayerNames {
@@ -34,7 +34,7 @@ struct TransformerLayerConfig {
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   Activation activation = Activation::relu;
-  NormPlace norm = NormPlace::post;
+  NormPosition norm = NormPosition::post;
   double dropout = 0.1;            ///< of embeddings and of the output of every sublayer
   double attention_dropout = 0.1;  ///< of attention weights
   double norm_epsilon = 1e-5;

@@ -168,13 +168,13 @@ TEST(EncoderTasks, TakeListsAndRefuseUnsupportedInput) {
 
 void ExpectSpans(const std::vector<NamedSpan>& spans, const JsonView& golden) {
   const std::vector<JsonView> expected = golden.Items();
-  ASSERT_EQ(spans.size(), expected.size()) << golden.place();
+  ASSERT_EQ(spans.size(), expected.size()) << golden.location();
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const std::vector<JsonView> span = expected[i].Items();
-    EXPECT_EQ(spans[i].label, span[0].String()) << golden.place();
-    EXPECT_EQ(spans[i].start, span[1].Integer()) << golden.place();
-    EXPECT_EQ(spans[i].end, span[2].Integer()) << golden.place();
-    EXPECT_NEAR(spans[i].score, span[3].Number(), 1e-5) << golden.place();
+    EXPECT_EQ(spans[i].label, span[0].String()) << golden.location();
+    EXPECT_EQ(spans[i].start, span[1].Integer()) << golden.location();
+    EXPECT_EQ(spans[i].end, span[2].Integer()) << golden.location();
+    EXPECT_NEAR(spans[i].score, span[3].Number(), 1e-5) << golden.location();
   }
 }
 
@@ -336,12 +336,12 @@ TEST(QuestionAnswerer, EqualsTransformersPipelineInSeveralAnswers) {
     const std::vector<JsonView> expected = one["expected"].Items();
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const std::vector<JsonView> spans = expected[i].Items();
-      ASSERT_EQ(answers[i].size(), spans.size()) << expected[i].place();
+      ASSERT_EQ(answers[i].size(), spans.size()) << expected[i].location();
       for (std::size_t place = 0; place < spans.size(); ++place) {
         const std::vector<JsonView> span = spans[place].Items();
-        EXPECT_NEAR(answers[i][place].score, span[0].Number(), 1e-5) << spans[place].place();
-        EXPECT_EQ(answers[i][place].start, span[1].Integer()) << spans[place].place();
-        EXPECT_EQ(answers[i][place].end, span[2].Integer()) << spans[place].place();
+        EXPECT_NEAR(answers[i][place].score, span[0].Number(), 1e-5) << spans[place].location();
+        EXPECT_EQ(answers[i][place].start, span[1].Integer()) << spans[place].location();
+        EXPECT_EQ(answers[i][place].end, span[2].Integer()) << spans[place].location();
       }
     }
   }

@@ -97,7 +97,7 @@ const std::vector<Setting>& Settings() {
 std::vector<std::int32_t> ReadSequence(const JsonView& json, std::int64_t vocabulary) {
   std::vector<std::int32_t> ids;
   for (const JsonView& item : json.Items()) ids.push_back(static_cast<std::int32_t>(item.Integer(0, vocabulary - 1)));
-  Check(!ids.empty(), "{}: there are no tokens", json.place());
+  Check(!ids.empty(), "{}: there are no tokens", json.location());
   return ids;
 }
 
@@ -106,7 +106,7 @@ std::vector<std::int32_t> ReadSequence(const JsonView& json, std::int64_t vocabu
 void ReadLastToken(const JsonView& json, std::int64_t vocabulary, SearchOptions& search) {
   if (!json.present()) return;
   const std::vector<std::int32_t> ids = ReadTokenIds(json, vocabulary);
-  Check(!ids.empty(), "{}: no token is in the vocabulary of {}", json.place(), vocabulary);
+  Check(!ids.empty(), "{}: no token is in the vocabulary of {}", json.location(), vocabulary);
   search.last_token = std::ranges::min(ids);
 }
 
@@ -118,7 +118,7 @@ void CheckGenerationSettings(const JsonView& settings, GenerationKind kind) {
     if (!found.present() || (read & static_cast<unsigned>(kind)) != 0) continue;
     const bool same =
         found.value() == usual || (usual.As<double>() != nullptr && found.Number() == *usual.As<double>());
-    Check(same, "{}: generating with {} is not supported", found.place(), found.value().Line());
+    Check(same, "{}: generating with {} is not supported", found.location(), found.value().Line());
   }
 }
 
@@ -174,7 +174,8 @@ void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t 
     processors.sequence_bias.clear();
     for (const JsonView& bias : biases.Items()) {
       const std::vector<JsonView> pair = bias.Items();
-      Check(pair.size() == 2, "{}: a pair of tokens and a bias is expected, not {}", bias.place(), bias.value().Line());
+      Check(pair.size() == 2, "{}: a pair of tokens and a bias is expected, not {}", bias.location(),
+            bias.value().Line());
       constexpr double most = std::numeric_limits<float>::max();
       processors.sequence_bias.push_back(
           {ReadSequence(pair[0], vocabulary), static_cast<float>(pair[1].Number(-most, most))});
@@ -193,7 +194,7 @@ void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t 
   }
   if (const JsonView decay = json["exponential_decay_length_penalty"]; decay.present()) {
     const std::vector<JsonView> pair = decay.Items();
-    Check(pair.size() == 2, "{}: a pair of a length and a factor is expected, not {}", decay.place(),
+    Check(pair.size() == 2, "{}: a pair of a length and a factor is expected, not {}", decay.location(),
           decay.value().Line());
     processors.exponential_decay_length_penalty = {static_cast<std::int32_t>(pair[0].Integer(0, kMostTokens)),
                                                    pair[1].Number()};
@@ -214,7 +215,7 @@ void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_
   search.guidance = json.Get("guidance_scale", search.guidance).Number();
   ReadSampling(json, search.sampling);
   ReadProcessors(json, vocabulary, pad_id, search);
-  InFile(json.place(), [&] {
+  InFile(json.location(), [&] {
     Check(search.guidance >= 0, "guidance_scale must be a number from 0, not {}", search.guidance);
     if (search.sample) CheckSampling(search.sampling);
     Check(search.sample || search.n_best <= search.beam_size,

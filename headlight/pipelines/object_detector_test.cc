@@ -37,7 +37,7 @@ TEST(ObjectDetector, EqualsTransformers) {
                           {.threshold = golden["threshold"].Number(0, 1)})[0];
       const std::vector<JsonView> scores = image["scores"].Items(), labels = image["labels"].Items(),
                                   boxes = image["boxes"].Items();
-      ASSERT_EQ(found.size(), scores.size()) << image.place();
+      ASSERT_EQ(found.size(), scores.size()) << image.location();
       // Transformers returns them in the order of the queries.
       std::vector<std::size_t> order(scores.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -50,7 +50,7 @@ void ReadPooling(const JsonView& config, SentenceModules& reading) {
     } else {
       for (const JsonView& name : named.Items()) poolings.push_back(PoolingNamed(name));
       Check(!poolings.empty() && poolings.size() <= std::size(kModes), "{}: has {} modes, and 1 to {} are allowed",
-            named.place(), poolings.size(), std::size(kModes));
+            named.location(), poolings.size(), std::size(kModes));
     }
   }
   if (!poolings.empty()) reading.poolings = std::move(poolings);
@@ -77,7 +77,7 @@ VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
   VectorModule dense;
   dense.kind = VectorModule::Kind::dense;
   Check(config["in_features"].Integer(1, kLargestSize) == inputs,
-        "{}: is not {}, the size of the previous module's output", config["in_features"].place(), inputs);
+        "{}: is not {}, the size of the previous module's output", config["in_features"].location(), inputs);
   const std::int64_t outputs = config["out_features"].Integer(1, kLargestSize);
   // The name of a PyTorch class, such as "torch.nn.modules.activation.Tanh".
   const JsonView activation = config.Get("activation_function", "torch.nn.modules.activation.Tanh");
@@ -85,7 +85,7 @@ VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
   const auto* const known =
       std::ranges::find(kActivations, name.substr(name.rfind('.') + 1), &ConfigName<Activation>::name);
   Check(name.starts_with("torch.nn.") && known != std::end(kActivations),
-        "{}: {} is not supported; Identity, Tanh, ReLU, GELU and SiLU of torch.nn are", activation.place(),
+        "{}: {} is not supported; Identity, Tanh, ReLU, GELU and SiLU of torch.nn are", activation.location(),
         Quoted(name));
   dense.activation = known->value;
   for (const char* key : {"module_input_name", "module_output_name"})
@@ -102,7 +102,7 @@ VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
 VectorModule ReadLayerNorm(const std::string& folder, std::int64_t inputs) {
   const JsonView config = ReadJson(folder + "/config.json");
   Check(config["dimension"].Integer(1, kLargestSize) == inputs,
-        "{}: is not {}, the size of the previous module's output", config["dimension"].place(), inputs);
+        "{}: is not {}, the size of the previous module's output", config["dimension"].location(), inputs);
   config.RefuseUnread({});
   const Safetensors file = OpenWeights(folder);
   VectorModule norm;
@@ -121,7 +121,7 @@ void ReadSettings(const std::string& path, SentenceModules& reading) {
       reading.prompts[name] = prompt.present() ? prompt.String() : "";
   if (const JsonView name = config["default_prompt_name"]; name.present()) {
     reading.default_prompt_name = name.String();
-    Check(reading.prompts.contains(name.String()), "{}: there is no prompt {} in \"prompts\"", name.place(),
+    Check(reading.prompts.contains(name.String()), "{}: there is no prompt {} in \"prompts\"", name.location(),
           Quoted(name.String()));
   }
   if (config["truncate_dim"].present()) reading.truncate_dim = config["truncate_dim"].Integer(1, kLargestSize);
@@ -147,7 +147,7 @@ void ReadLongest(const std::string& folder, SentenceModules& reading) {
     const JsonView config = ReadJson(*path);
     if (config["max_seq_length"].present()) reading.longest = config["max_seq_length"].Integer(2, 1 << 24);
     Check(!config.Get("do_lower_case", false).Bool(), "{}: lowercasing in addition to the tokenizer's is not supported",
-          config["do_lower_case"].place());
+          config["do_lower_case"].location());
   }
   const std::string tokenizer = folder + "/tokenizer_config.json";
   if (reading.longest || !Exists(tokenizer)) return;
@@ -259,7 +259,7 @@ SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t mode
     const std::string own = module.Get("path", "").String(), path = folder + "/" + own;
     if (name == "Transformer") {
       Check(own.empty() || TransformerFolder(folder) != folder,
-            "{}: a Transformer in a separate folder, {}, next to {}/config.json is not supported", module.place(),
+            "{}: a Transformer in a separate folder, {}, next to {}/config.json is not supported", module.location(),
             Quoted(own), folder);
     } else if (name == "Pooling") {
       ReadPooling(ReadJson(path + "/config.json"), reading);
@@ -272,7 +272,7 @@ SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t mode
     } else {
       Check(name == "Dropout",
             "{}: {} is not supported; Transformer, Pooling, Dense, LayerNorm, Normalize and Dropout are",
-            module["type"].place(), Quoted(type));
+            module["type"].location(), Quoted(type));
     }
   }
   ReadLongest(TransformerFolder(folder), reading);

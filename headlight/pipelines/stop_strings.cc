@@ -11,7 +11,7 @@ std::vector<std::string> ReadStopStrings(const JsonView& json) {
   if (!json.present()) return {};
   std::vector<std::string> strings =
       json.value().As<std::string>() != nullptr ? std::vector{json.String()} : json.Strings();
-  for (const std::string& one : strings) Check(!one.empty(), "{}: a stop string must not be empty", json.place());
+  for (const std::string& one : strings) Check(!one.empty(), "{}: a stop string must not be empty", json.location());
   return strings;
 }
 

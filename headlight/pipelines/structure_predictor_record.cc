@@ -46,7 +46,7 @@ class Collector {
  public:
   Collector(StructureRecord& record, std::optional<int> layer) : record_(record), layer_(layer) {}
 
-  void Look(const ResidueLook& look) {
+  void Look(const ResidueWeights& look) {
     const int layer = layers_[look.kind]++;
     if (layer_ && layer != *layer_) return;
     const Tensor weights = look.weights.Clone();
@@ -87,7 +87,7 @@ StructureRecord StructurePredictor::Look(const AlignmentTable& alignment, const 
   Collector collector(record, layer);
   const PredictedStructure predicted =
       Run(alignment, options,
-          {.residues = [&](const ResidueLook& look) { collector.Look(look); },
+          {.residues = [&](const ResidueWeights& look) { collector.Look(look); },
            .after_pass = [&](const FoldingOutputs& outputs, bool last) { collector.EndPass(outputs, last); }});
   Check(!record.attention.empty(), "{}: there is no layer {}", model_->parameters().source(), layer.value_or(0) + 1);
   record.chain = predicted.structure.chains.front();

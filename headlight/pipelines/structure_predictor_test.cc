@@ -125,7 +125,7 @@ TEST(StructurePredictor, HooksReceiveOnlyTheLastPass) {
   for (const std::size_t passes : {1U, 3U}) {
     int looks = 0;
     Context context;
-    context.hooks.residues = [&](const ResidueLook&) { ++looks; };
+    context.hooks.residues = [&](const ResidueWeights&) { ++looks; };
     folder.model().Fold(context, std::vector<FoldingFeatures>(passes, features));
     EXPECT_EQ(looks, 8);
   }

@@ -103,13 +103,13 @@ void AlignmentReader::ReadStockholm() {
     const std::string_view text = Trimmed(*line);
     if (text.empty() || text.starts_with('#')) continue;
     const auto place = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
-    if (ended) Fail("{}: there is text after the // that ends the alignment; a file holds one", place());
+    if (ended) Fail("{}: there is text after the // that ends the alignment; a file holds one", location());
     if (text == "//") {
       ended = true;
       continue;
     }
     const std::size_t name_end = text.find_first_of(" \t");
-    if (name_end == std::string_view::npos) Fail("{}: a Stockholm line must be a name, spaces and letters", place());
+    if (name_end == std::string_view::npos) Fail("{}: a Stockholm line must be a name, spaces and letters", location());
     const std::string row_name(text.substr(0, name_end));
     const std::string_view part = Trimmed(text.substr(name_end));
     const auto found = rows.find(row_name);
@@ -122,9 +122,9 @@ void AlignmentReader::ReadStockholm() {
     }
     letters += part.size();
     if (held_[row].letters.size() + part.size() > kMostResidues)
-      Fail("{}: {} has more than {} letters", place(), Quoted(row_name), kMostResidues);
+      Fail("{}: {} has more than {} letters", location(), Quoted(row_name), kMostResidues);
     if (letters > kMostHeldLetters)
-      Fail("{}: the alignment has more than {} letters; ask for fewer rows", place(), kMostHeldLetters);
+      Fail("{}: the alignment has more than {} letters; ask for fewer rows", location(), kMostHeldLetters);
     held_[row].letters += part;
   }
   Check(ended, "{}: the alignment ends without the line // : the file is truncated", name());

@@ -52,7 +52,7 @@ std::optional<double> ContactPrecision(const Matrix<const float>& scores, std::s
     for (std::int64_t j = i + 1; j < count; ++j) {
       const ResidueLabels &first = residues[static_cast<std::size_t>(i)],
                           &second = residues[static_cast<std::size_t>(j)];
-      if (second.place - first.place < kLongRange || !first.beta_known || !second.beta_known) continue;
+      if (second.position - first.position < kLongRange || !first.beta_known || !second.beta_known) continue;
       pairs.push_back({scores.row(i)[j], Distance(first.beta, second.beta) < kContact});
     }
   }

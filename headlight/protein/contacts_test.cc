@@ -15,7 +15,7 @@ namespace {
 std::vector<ResidueLabels> Hairpin() {
   std::vector<ResidueLabels> residues(60);
   for (std::size_t i = 0; i < residues.size(); ++i) {
-    residues[i].place = static_cast<std::int32_t>(i);
+    residues[i].position = static_cast<std::int32_t>(i);
     residues[i].beta_known = true;
     residues[i].beta =
         i < 30 ? Vector3{3.8 * static_cast<double>(i), 0, 0} : Vector3{3.8 * static_cast<double>(59 - i), 5, 0};
@@ -50,7 +50,7 @@ TEST(ContactPrecision, NeedsLongRangePairs) {
   std::vector<ResidueLabels> residues = Hairpin();
   residues.resize(24);
   EXPECT_FALSE(PrecisionOf(std::vector<float>(24 * 24), residues));
-  residues.back().place = 24;  // after a gap
+  residues.back().position = 24;  // after a gap
   EXPECT_TRUE(PrecisionOf(std::vector<float>(24 * 24), residues));
   const std::vector<float> few(4);
   EXPECT_THAT(ErrorOf([&] { ContactPrecision({few.data(), 2, 2, 2}, residues); }), testing::HasSubstr("2 x 2 scores"));

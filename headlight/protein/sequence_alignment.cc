@@ -91,7 +91,7 @@ LocalAlignment AlignLocally(std::span<const std::uint8_t> first, std::span<const
       last_column = j + 1;
     }
   }
-  alignment.places.assign(rows, -1);
+  alignment.partners.assign(rows, -1);
   std::uint8_t state = pair;  // in a pair or within a gap
   for (std::size_t i = last_row, j = last_column; i > 0 && j > 0;) {
     const std::uint8_t step = steps[(i - 1) * columns + j - 1];
@@ -102,7 +102,7 @@ LocalAlignment AlignLocally(std::span<const std::uint8_t> first, std::span<const
         state = end;
         continue;
       }
-      alignment.places[--i] = static_cast<std::int32_t>(--j);
+      alignment.partners[--i] = static_cast<std::int32_t>(--j);
     } else if (state == skips_first) {
       if ((step & longer_first) == 0) state = pair;
       --i;

@@ -11,7 +11,7 @@ namespace headlight {
 
 struct LocalAlignment {
   int score = 0;
-  std::vector<std::int32_t> places;  // [residues of the first] the aligned residue of the second, or -1
+  std::vector<std::int32_t> partners;  // [residues of the first] the aligned residue of the second, or -1
 };
 
 /// The best local alignment (Smith and Waterman, "Identification of common molecular subsequences", 1981; Gotoh, "An

@@ -23,13 +23,13 @@ LocalAlignment Aligned(const std::string& first, const std::string& second) {
 TEST(AlignLocally, FindsSimilarSegments) {
   const LocalAlignment same = Aligned("MARNDW", "MARNDW");
   EXPECT_EQ(same.score, 5 + 4 + 5 + 6 + 6 + 11);
-  EXPECT_THAT(same.places, ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(same.partners, ElementsAre(0, 1, 2, 3, 4, 5));
   // Dissimilar ends are left out.
-  EXPECT_THAT(Aligned("GGGWCHWPPP", "KKWCHWDD").places, ElementsAre(-1, -1, -1, 2, 3, 4, 5, -1, -1, -1));
+  EXPECT_THAT(Aligned("GGGWCHWPPP", "KKWCHWDD").partners, ElementsAre(-1, -1, -1, 2, 3, 4, 5, -1, -1, -1));
   EXPECT_EQ(Aligned("AAAA", "WWWW").score, 0);
-  EXPECT_THAT(Aligned("AAAA", "WWWW").places, ElementsAre(-1, -1, -1, -1));
-  EXPECT_THAT(Aligned("AC", "").places, ElementsAre(-1, -1));
-  EXPECT_THAT(Aligned("", "AC").places, ElementsAre());
+  EXPECT_THAT(Aligned("AAAA", "WWWW").partners, ElementsAre(-1, -1, -1, -1));
+  EXPECT_THAT(Aligned("AC", "").partners, ElementsAre(-1, -1));
+  EXPECT_THAT(Aligned("", "AC").partners, ElementsAre());
 }
 
 // A gap of three residues costs 11 + 3.
@@ -37,10 +37,10 @@ TEST(AlignLocally, GapCostsAreAffine) {
   const int whole = Aligned("WCWHFYWCWHFY", "WCWHFYWCWHFY").score;
   const LocalAlignment in_second = Aligned("WCWHFYWCWHFY", "WCWHFYGGGWCWHFY");
   EXPECT_EQ(in_second.score, whole - 14);
-  EXPECT_THAT(in_second.places, ElementsAre(0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14));
+  EXPECT_THAT(in_second.partners, ElementsAre(0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14));
   const LocalAlignment in_first = Aligned("WCWHFYGGGWCWHFY", "WCWHFYWCWHFY");
   EXPECT_EQ(in_first.score, whole - 14);
-  EXPECT_THAT(in_first.places, ElementsAre(0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11));
+  EXPECT_THAT(in_first.partners, ElementsAre(0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11));
 }
 
 // Scores from Biopython's PairwiseAligner with BLOSUM62, -12 to open a gap and -1 to extend it.
@@ -58,14 +58,14 @@ TEST(AlignLocally, ScoresMatchBiopython) {
     const LocalAlignment found = Aligned(first, second);
     EXPECT_EQ(found.score, score);
     EXPECT_EQ(Aligned(second, first).score, score);
-    std::vector<std::int32_t> aligned = found.places;
+    std::vector<std::int32_t> aligned = found.partners;
     std::erase(aligned, -1);
     EXPECT_TRUE(std::adjacent_find(aligned.begin(), aligned.end(), std::greater_equal{}) == aligned.end());
   }
 }
 
 TEST(AlignLocally, PairsUnknownResidues) {
-  EXPECT_THAT(Aligned("WWXWW", "WWCWW").places, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(Aligned("WWXWW", "WWCWW").partners, ElementsAre(0, 1, 2, 3, 4));
   EXPECT_EQ(Aligned("WWXWW", "WWCWW").score, 43);
 }
 

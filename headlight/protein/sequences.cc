@@ -48,7 +48,7 @@ std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   return residues;
 }
 
-// Appends the letters of a text, which may be a part of a sequence. `place()` is the prefix of errors, and `stopped`
+// Appends the letters of a text, which may be a part of a sequence. `location()` is the prefix of errors, and `stopped`
 // tells whether a * has been read. Masks are appended unchanged.
 template <typename Place>
 void AppendLetters(std::string_view text, const Place& place, std::string& letters, bool& stopped,
@@ -56,20 +56,20 @@ void AppendLetters(std::string_view text, const Place& place, std::string& lette
   for (; !text.empty(); text.remove_prefix(1)) {
     if (!mask.empty() && !stopped && text.starts_with(mask)) {
       if (letters.size() + mask.size() > kMostResidues)
-        Fail("{}: a sequence has more than {} residues", place(), kMostResidues);
+        Fail("{}: a sequence has more than {} residues", location(), kMostResidues);
       letters += mask;
       text.remove_prefix(mask.size() - 1);
       continue;
     }
     const char c = text.front();
     if (IsBlank(c)) continue;
-    if (stopped) Fail("{}: there are letters after the * that ends a sequence", place());
+    if (stopped) Fail("{}: there are letters after the * that ends a sequence", location());
     stopped = c == '*';
     if (stopped) continue;
-    if (c == '-' || c == '.') Fail("{}: gaps are only allowed in alignments, not in sequences", place());
-    if (c == ':') Fail("{}: ':' separates the chains of a complex; only single chains are supported", place());
-    if (!IsLetter(c)) Fail("{}: {} is not a letter of an amino acid", place(), Shown(c));
-    if (letters.size() == kMostResidues) Fail("{}: a sequence has more than {} residues", place(), kMostResidues);
+    if (c == '-' || c == '.') Fail("{}: gaps are only allowed in alignments, not in sequences", location());
+    if (c == ':') Fail("{}: ':' separates the chains of a complex; only single chains are supported", location());
+    if (!IsLetter(c)) Fail("{}: {} is not a letter of an amino acid", location(), Shown(c));
+    if (letters.size() == kMostResidues) Fail("{}: a sequence has more than {} residues", location(), kMostResidues);
     letters.push_back(UpperCase(c));
   }
 }
@@ -127,7 +127,8 @@ std::optional<ProteinSequence> FastaReader::NextRow() {
       continue;
     }
     if (text.empty() || (sequence.line == 0 && skip)) continue;
-    if (sequence.line == 0) Fail("{}: not FASTA: {} precedes the first line that begins with >", place(), Quoted(text));
+    if (sequence.line == 0)
+      Fail("{}: not FASTA: {} precedes the first line that begins with >", location(), Quoted(text));
     if (IsAnnotation(sequence.name)) continue;
     AppendLetters(text, place, sequence.letters, stopped, mask_);
   }

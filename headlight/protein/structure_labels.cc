@@ -82,9 +82,9 @@ void SetTorsions(ResidueLabels& labels, const Residue* before, const Residue& re
 
 }  // namespace
 
-std::vector<std::int32_t> PlacesOf(const ProteinChain& chain) {
+std::vector<std::int32_t> PositionsOf(const ProteinChain& chain) {
   const std::vector<int> breaks = BreaksOf(chain);
-  std::vector<std::int32_t> places;
+  std::vector<std::int32_t> positions;
   std::int64_t place = 0;
   for (std::size_t i = 0; i < chain.residues.size(); ++i) {
     if (i > 0) {
@@ -95,14 +95,14 @@ std::vector<std::int32_t> PlacesOf(const ProteinChain& chain) {
     }
     constexpr std::int64_t kFarthest = std::int64_t{1} << 30;
     Check(place <= kFarthest, "chain {}: the numbers of its residues jump by more than {}", chain.name, kFarthest);
-    places.push_back(static_cast<std::int32_t>(place));
+    positions.push_back(static_cast<std::int32_t>(place));
   }
-  return places;
+  return positions;
 }
 
 std::vector<ResidueLabels> LabelsOf(const ProteinChain& chain) {
   const ResidueTables& tables = TablesOfResidues();
-  const std::vector<std::int32_t> places = PlacesOf(chain);
+  const std::vector<std::int32_t> positions = PositionsOf(chain);
   const int glycine = *ResidueOfLetter('G');
   std::vector<ResidueLabels> all;
   for (std::size_t i = 0; i < chain.residues.size(); ++i) {
@@ -110,7 +110,7 @@ std::vector<ResidueLabels> LabelsOf(const ProteinChain& chain) {
     const auto type = static_cast<std::size_t>(residue.type);
     ResidueLabels labels;
     labels.type = residue.type;
-    labels.place = places[i];
+    labels.position = positions[i];
     for (std::size_t atom = 0; atom < kAtom37; ++atom)
       labels.resolved[atom] = tables.has_atom37[type][atom] && residue.known[atom];
     for (std::size_t atom = 0; atom < kAtom14; ++atom) {

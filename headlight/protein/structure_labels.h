@@ -17,7 +17,7 @@ namespace headlight {
 /// The labels of a residue, in angstrom. A value is unknown and zero if the atoms that define it are not known.
 struct ResidueLabels {
   std::int32_t type = kUnknownResidue;
-  std::int32_t place = 0;  // position in the chain: consecutive except at gaps
+  std::int32_t position = 0;  // in the chain: consecutive except at gaps
   std::array<Vector3, kAtom14> atoms{};
   std::array<bool, kAtom14> known{};
   std::array<bool, kAtom37> resolved{};         // by atom37, for atoms that the type has
@@ -36,7 +36,7 @@ HEADLIGHT_API std::vector<ResidueLabels> LabelsOf(const ProteinChain& chain);
 
 /// The position of each residue, from 0. It increases by one, or at a break between two observed residues (BreaksOf) by
 /// the difference of the author's numbers.
-HEADLIGHT_API std::vector<std::int32_t> PlacesOf(const ProteinChain& chain);
+HEADLIGHT_API std::vector<std::int32_t> PositionsOf(const ProteinChain& chain);
 
 /// The residue with ambiguous atom names swapped, and the torsion and the frame between the atoms rotated by half a
 /// turn. Unchanged for types without ambiguous atoms.

@@ -35,12 +35,12 @@ TEST(StructureLabels, PositionsFollowTheNumbersOnlyAtBreaks) {
   // Bonded, but a number is skipped; broken by 4; broken, but backwards; unobserved; observed after that.
   const ProteinChain chain = Chain({Backbone('A', 10, 0), Backbone('A', 12, 3.7), Backbone('A', 16, 20),
                                     Backbone('A', 3, 40), Residue(), Backbone('A', 30, 60)});
-  EXPECT_THAT(PlacesOf(chain), testing::ElementsAre(0, 1, 5, 6, 7, 8));
+  EXPECT_THAT(PositionsOf(chain), testing::ElementsAre(0, 1, 5, 6, 7, 8));
 }
 
 TEST(StructureLabels, PositionsAreBounded) {
   const int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
-  EXPECT_THROW(PlacesOf(Chain({Backbone('A', least, 0), Backbone('A', most, 50)})), Error);
+  EXPECT_THROW(PositionsOf(Chain({Backbone('A', least, 0), Backbone('A', most, 50)})), Error);
 }
 
 TEST(StructureLabels, CollinearAtomsDefineNoFrame) {

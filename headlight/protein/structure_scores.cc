@@ -368,11 +368,11 @@ Correspondence Correspond(const ProteinChain& model, const ProteinChain& referen
   Partners partners(reference.residues.size());
   std::iota(partners.begin(), partners.end(), 0);
   if (pairs.paired_by == Pairing::number) partners = ByNumber(model, reference);
-  if (pairs.paired_by == Pairing::alignment) partners = AlignLocally(reference.Types(), model.Types()).places;
+  if (pairs.paired_by == Pairing::alignment) partners = AlignLocally(reference.Types(), model.Types()).partners;
   if (pairs.paired_by == Pairing::number && !pairing) {
     const TypesPaired numbered = CountTypes(model, reference, partners);
     if (numbered.different > 0 || numbered.same == 0) {
-      Partners aligned = AlignLocally(reference.Types(), model.Types()).places;
+      Partners aligned = AlignLocally(reference.Types(), model.Types()).partners;
       if (CountTypes(model, reference, aligned).same > numbered.same) {
         pairs.paired_by = Pairing::alignment;
         pairs.different = numbered.different;
@@ -399,7 +399,7 @@ double SequenceIdentity(const ProteinChain& model, const ProteinChain& reference
   const std::size_t shorter = std::min(model.residues.size(), reference.residues.size());
   if (shorter == 0) return 0;
   if (model.Letters() == reference.Letters()) return 1;
-  const TypesPaired aligned = CountTypes(model, reference, AlignLocally(reference.Types(), model.Types()).places);
+  const TypesPaired aligned = CountTypes(model, reference, AlignLocally(reference.Types(), model.Types()).partners);
   return static_cast<double>(aligned.same) / static_cast<double>(shorter);
 }
 

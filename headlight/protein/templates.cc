@@ -28,7 +28,7 @@ ProteinTemplate BestOf(const Structure& structure, const std::string& path, std:
     best = &chain;
     alignment = std::move(its);
   }
-  return TemplateOf(fmt::format("{}, chain {}", path, best->name), *best, alignment.places);
+  return TemplateOf(fmt::format("{}, chain {}", path, best->name), *best, alignment.partners);
 }
 
 // The positions of a row's letters in a chain; empty if they are not a part of it.

@@ -52,7 +52,7 @@ void AddLabels(const JsonView& record, const std::vector<std::string>& header, c
   const JsonView label = LabelOfRecord(record, columns);
   const bool there = columns.label.empty() ? has("label") || has("labels") : has(columns.label.c_str());
   Check(there || (!needed && columns.label.empty()), "{}: there is no label, but {}; `label_column` names its key",
-        record.place(), MembersOf(record));
+        record.location(), MembersOf(record));
   if (!there) return;
   if (!label.present()) {
     if (!options.several_labels) row.labels.emplace_back();
@@ -89,7 +89,7 @@ bool FitsHeader(const std::vector<std::string>& header, const DataCheck& options
 CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options) {
   const std::string_view task = options.task.empty() ? TaskOf(record, header, options) : options.task;
   Check(!options.task.empty() || record["data"].value().As<Json::Array>() == nullptr,
-        "{}: this is one of SQuAD's files, which `task` questions reads", record.place());
+        "{}: this is one of SQuAD's files, which `task` questions reads", record.location());
   CheckedRow row;
   if (task == "pairs") {
     PairColumns columns = options.pairs;
@@ -103,7 +103,7 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
     row = QuestionRow(QuestionOf(record, !header.empty()));
   } else if (task == "tags") {
     const TaggedRecord tagged = TagsOf(record);
-    row = TaggedRow(tagged.words, tagged.tags, record.place());
+    row = TaggedRow(tagged.words, tagged.tags, record.location());
   } else {
     SourceText texts = TextsOfRecord(record, header, options.columns, TextsAsked::texts);
     row.texts = {std::move(texts.text)};

@@ -87,7 +87,7 @@ std::int64_t CountLongTexts(const PipelineTokenizer& tokenizer, const std::vecto
     const auto add = [&](const std::string& text) {
       const auto tokens = std::ssize(tokenizer.Encode(how.prompt + text, {.read_special = false}).ids);
       if (tokens <= how.longest) return;
-      Check(truncate, "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end", pair.place,
+      Check(truncate, "{}: {} tokens, and the model reads at most {}; `truncate` leaves out its end", pair.location,
             tokens, how.longest);
       ++count;
     };

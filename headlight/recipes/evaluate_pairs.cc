@@ -36,7 +36,7 @@ Texts ReadTestSet(const Evaluation& options) {
     for (TextPair& pair : ReadTextPairs(options.files, options.pairs)) {
       texts.sources.push_back(std::move(pair.source));
       texts.references.push_back(std::move(pair.target));
-      texts.places.push_back(std::move(pair.place));
+      texts.places.push_back(std::move(pair.location));
     }
     Check(!texts.sources.empty(), "{}: there is no pair in it", fmt::join(options.files, ", "));
     return texts;

@@ -12,7 +12,7 @@ VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& rea
   const std::int64_t longest = reading.model.limits().positions;
   for (const AnsweredQuestion& question : read.questions) {
     const Encoding encoding = reading.tokenizer.Encode(question.question, {.read_special = false});
-    Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, and the model reads at most {}", question.place,
+    Check(std::ssize(encoding.ids) <= longest, "{}: {} tokens, and the model reads at most {}", question.location,
           encoding.ids.size(), longest);
     const auto label = std::ranges::find(reading.labels, question.answer);
     auto kind = std::ranges::find(reading.kinds, question.kind);

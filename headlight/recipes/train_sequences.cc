@@ -94,7 +94,7 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
       add(tokenizer->after(), example.source);
       add(tokenizer->Encode(pair.target, Side::target), example.target);
       Check(std::ssize(example.source) <= longest && std::ssize(example.target) < longest,
-            "{}: {} source and {} target tokens, and the model reads and writes at most {}", pair.place,
+            "{}: {} source and {} target tokens, and the model reads and writes at most {}", pair.location,
             example.source.size(), example.target.size() + 1, longest);
       tokens[0] += std::ssize(example.source);
       tokens[1] += std::ssize(example.target) + 1;

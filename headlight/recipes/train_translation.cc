@@ -137,7 +137,7 @@ Json RunOf(const TranslationTraining& options, const TrainingPlan& plan, const T
                          {"model_dim", model.model},
                          {"heads", model.encoder_heads},
                          {"ffn_dim", model.encoder_ffn},
-                         {"norm", model.norm == NormPlace::post ? "post" : "pre"},
+                         {"norm", model.norm == NormPosition::post ? "post" : "pre"},
                          {"activation", static_cast<int>(model.activation)},
                          {"dropout", model.dropout},
                          {"attention_dropout", model.attention_dropout},
@@ -195,8 +195,8 @@ void Describe(OptionTable& table, TranslationTraining& options) {
   table.Add("--decoder-layers", options.decoder_layers, Between(1, 1024), "Layers of the decoder")
       .Default("as `layers`")
       .Group(kModelGroup);
-  AddChoice<NormPlace>(table, "--norm", options.norm, {{"post", NormPlace::post}, {"pre", NormPlace::pre}},
-                       "LayerNorm after each sublayer, as in the paper, or before")
+  AddChoice<NormPosition>(table, "--norm", options.norm, {{"post", NormPosition::post}, {"pre", NormPosition::pre}},
+                          "LayerNorm after each sublayer, as in the paper, or before")
       .Group(kModelGroup);
   AddChoice<Activation>(table, "--activation", options.activation,
                         {{"relu", Activation::relu}, {"gelu", Activation::gelu}, {"silu", Activation::silu}},

@@ -20,7 +20,7 @@ namespace headlight {
 struct TranslationTraining : ModelTraining {
   std::string preset;                          ///< base (as in the paper) or multi30k
   std::optional<std::int32_t> decoder_layers;  ///< [as many as `layers`]
-  NormPlace norm = NormPlace::post;
+  NormPosition norm = NormPosition::post;
   Activation activation = Activation::relu;
   bool tie_source_target = true, tie_output = true;
   std::int64_t positions = 512;  ///< at least; the model has more if `corpus` allows longer sentences

@@ -44,7 +44,7 @@ ImageQuestions ReadQuestionFiles(const VisualQuestionAnsweringTraining& options,
 std::vector<std::string> AnswersOf(const ImageQuestions& questions) {
   std::vector<std::string> labels;
   for (const AnsweredQuestion& question : questions.questions)
-    NumberOfLabel(question.answer, labels, NewLabels::added, question.place);
+    NumberOfLabel(question.answer, labels, NewLabels::added, question.location);
   SortLabels(labels);
   return labels;
 }

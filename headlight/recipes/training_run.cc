@@ -221,7 +221,7 @@ void FreezeAsTrained(const JsonView& run, Parameters& parameters) {
   if (!groups.present()) return;
   for (const JsonView& group : groups.Items()) {  // as written by RunOf
     const std::vector<JsonView> items = group.Items();
-    Check(items.size() == 4, "{}: {} values of a group of parameters; there must be 4", group.place(), items.size());
+    Check(items.size() == 4, "{}: {} values of a group of parameters; there must be 4", group.location(), items.size());
     if (items[3].Bool()) parameters.Freeze(items[0].String());
   }
 }

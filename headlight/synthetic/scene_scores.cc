@@ -18,7 +18,7 @@ std::int64_t NumberOf(const std::string& image, const JsonView& record) {
   std::int64_t number = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   Check(problem == std::errc() && end == digits.data() + digits.size() && number >= 0,
-        "{}: '{}' does not begin with the number of a scene", record.place(), image);
+        "{}: '{}' does not begin with the number of a scene", record.location(), image);
   return number;
 }
 
@@ -73,14 +73,15 @@ SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string
   Records records(path);
   while (const auto record = records.Next()) {
     const std::int64_t number = NumberOf((*record)["image"].String(), *record);
-    Check(number >= 1 && number <= std::ssize(texts), "{}: an image is of text {}, but there are {}", record->place(),
-          number, texts.size());
+    Check(number >= 1 && number <= std::ssize(texts), "{}: an image is of text {}, but there are {}",
+          record->location(), number, texts.size());
     std::vector<LabelledBox> boxes;
     for (const JsonView& found : (*record)["boxes"].Items()) {
       const auto label = labels.find(found["label"].String());
-      Check(label != labels.end(), "{}: '{}' is not a shape with a colour", record->place(), found["label"].String());
+      Check(label != labels.end(), "{}: '{}' is not a shape with a colour", record->location(),
+            found["label"].String());
       const std::vector<JsonView> sides = found["box"].Items();
-      Check(sides.size() == 4, "{}: a box has 4 numbers, not {}", record->place(), sides.size());
+      Check(sides.size() == 4, "{}: a box has 4 numbers, not {}", record->location(), sides.size());
       boxes.push_back({.box = {sides[0].Number(), sides[1].Number(), sides[2].Number(), sides[3].Number()},
                        .label = label->second});
     }

@@ -150,7 +150,7 @@ MeanDistances::MeanDistances(const ChainSet& train) {
   constexpr double kDrawn = 10;  // prior observations of all types that each pair of types starts with
   std::int64_t farthest = 0;
   for (const ChainExample& example : train.examples)
-    farthest = std::max<std::int64_t>(farthest, example.residues.back().place - example.residues.front().place);
+    farthest = std::max<std::int64_t>(farthest, example.residues.back().position - example.residues.front().position);
   constexpr auto kPairs = static_cast<std::size_t>(kTypes * kTypes);
   const auto separations = static_cast<std::size_t>(farthest) + 1;
   std::vector<double> counts(separations * kPairs), all(separations), all_counts(separations);
@@ -158,8 +158,8 @@ MeanDistances::MeanDistances(const ChainSet& train) {
   for (const ChainExample& example : train.examples) {
     for (const ResidueLabels& first : example.residues) {
       for (const ResidueLabels& second : example.residues) {
-        if (second.place <= first.place || !Known(first) || !Known(second)) continue;
-        const auto apart = static_cast<std::size_t>(second.place - first.place);
+        if (second.position <= first.position || !Known(first) || !Known(second)) continue;
+        const auto apart = static_cast<std::size_t>(second.position - first.position);
         const std::size_t cell = apart * kPairs + static_cast<std::size_t>(first.type * kTypes + second.type);
         const double distance = Distance(AlphaOf(first), AlphaOf(second));
         means_[cell] += distance;
@@ -181,8 +181,8 @@ std::vector<double> MeanDistances::Of(std::span<const ResidueLabels> residues) c
   std::vector<double> distances;
   for (const ResidueLabels& one : residues) {
     for (const ResidueLabels& other : residues) {
-      const auto& [first, second] = one.place <= other.place ? std::tie(one, other) : std::tie(other, one);
-      const std::int64_t apart = std::min<std::int64_t>(second.place - first.place, last);
+      const auto& [first, second] = one.position <= other.position ? std::tie(one, other) : std::tie(other, one);
+      const std::int64_t apart = std::min<std::int64_t>(second.position - first.position, last);
       distances.push_back(
           apart == 0 ? 0 : means_[static_cast<std::size_t>((apart * kTypes + first.type) * kTypes + second.type)]);
     }

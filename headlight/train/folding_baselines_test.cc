@@ -15,7 +15,7 @@ ChainExample Made(const std::string& name, std::size_t residues, double rise, in
   for (std::size_t i = 0; i < residues; ++i) {
     ResidueLabels& residue = example.residues[i];
     residue.type = type;
-    residue.place = static_cast<std::int32_t>(i);
+    residue.position = static_cast<std::int32_t>(i);
     residue.known[1] = true;
     const double turn = 1.745 * static_cast<double>(i);
     residue.atoms[1] = rise == 1.5 ? Vector3{2.3 * std::cos(turn), 2.3 * std::sin(turn), 1.5 * static_cast<double>(i)}

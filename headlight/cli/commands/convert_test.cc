@@ -233,7 +233,7 @@ std::vector<float> OutputsOf(const Model& model) {
   } else if (const auto* folds = dynamic_cast<const FoldingModel*>(&model)) {
     FoldingFeatures features;
     features.types = ids;
-    features.places = {0, 1, 2, 3};
+    features.positions = {0, 1, 2, 3};
     const FoldingOutputs folded = folds->Pass(context, features, nullptr);
     Append(outputs, folded.pair);
     Append(outputs, folded.lddt);

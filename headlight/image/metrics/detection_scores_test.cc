@@ -23,7 +23,7 @@ std::vector<double> Numbers(const JsonView& array) {
 TEST(DetectionMatches, MatchesPycocotools) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/image/metrics/testdata/detection_scores.json");
   for (const JsonView& golden : cases.Items()) {
-    SCOPED_TRACE(golden.place());
+    SCOPED_TRACE(golden.location());
     DetectionMatches matches(static_cast<std::int32_t>(golden["classes"].Integer()));
     for (const JsonView& image : golden["images"].Items()) {
       std::vector<LabelledBox> truth;

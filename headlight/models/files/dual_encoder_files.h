@@ -57,7 +57,7 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
     Describe(table, config);
     table.Harmless({"initializer_factor", "text_config", "text_config_dict", "vision_config", "vision_config_dict"});
     table.RefuseUnread();
-    CheckConfig(config, json.place());
+    CheckConfig(config, json.location());
   }
   return config;
 }

@@ -10,7 +10,7 @@ namespace {
 void DescribeGrid(ConfigTable& table, std::string_view key, Grid& grid, std::string_view name) {
   if (table.reads() && table.json()[key].value().As<Json::Array>() != nullptr) {
     const std::vector<JsonView> sides = table.json()[key].Items();
-    Check(sides.size() == 2, "{}: it must be one number or two, height and width", table.json()[key].place());
+    Check(sides.size() == 2, "{}: it must be one number or two, height and width", table.json()[key].location());
     grid = {sides[0].Integer(1, kLargestSize), sides[1].Integer(1, kLargestSize)};
     return;
   }

@@ -22,11 +22,11 @@ std::vector<bool> ReadLayerTypes(const JsonView& given, std::size_t layers) {
   std::vector<bool> sliding;
   for (const JsonView& type : given.Items()) {
     const std::string name = type.String();
-    Check(name == kSlidingAttention || name == kFullAttention, "{}: '{}' is neither '{}' nor '{}'", type.place(), name,
-          kSlidingAttention, kFullAttention);
+    Check(name == kSlidingAttention || name == kFullAttention, "{}: '{}' is neither '{}' nor '{}'", type.location(),
+          name, kSlidingAttention, kFullAttention);
     sliding.push_back(name == kSlidingAttention);
   }
-  Check(sliding.size() == layers, "{}: {} types for {} layers", given.place(), sliding.size(), layers);
+  Check(sliding.size() == layers, "{}: {} types for {} layers", given.location(), sliding.size(), layers);
   return sliding;
 }
 
@@ -46,7 +46,7 @@ void DescribeAlternatingWindows(ConfigTable& table, LayerWindows& windows, std::
     windows.window = ReadWindow(table.json(), fallback);
     windows.sliding = types.present() ? ReadLayerTypes(types, slides.size()) : slides;
     const bool any = std::ranges::count(windows.sliding, true) > 0;
-    Check(!types.present() || !any || windows.window > 0, "{}: sliding layers need a sliding_window", types.place());
+    Check(!types.present() || !any || windows.window > 0, "{}: sliding layers need a sliding_window", types.location());
     if (windows.window == 0) windows = {};
   }
   if (table.writes()) {
@@ -69,7 +69,7 @@ void DescribeLayerWindows(ConfigTable& table, LayerWindows& windows, std::int32_
   DescribeAlternatingWindows(table, windows, fallback, without ? std::vector<bool>(slides.size()) : slides);
   if (!without) return;
   Check(std::ranges::count(windows.sliding, true) == 0, "{}: sliding layers need use_sliding_window",
-        table.json()["layer_types"].place());
+        table.json()["layer_types"].location());
   windows = {};
 }
 

@@ -25,7 +25,7 @@ Compute StoredCompute(const JsonView& config) {
   if (!quantization.present()) return Compute::float32;
   if (quantization["quant_method"].String({kQuantization, kGguf}) == kGguf) return Compute::blocks;
   const std::int64_t bits = quantization["bits"].Integer(4, 8);
-  Check(bits == 4 || bits == 8, "{}: {} bits; 4 and 8 are supported", quantization["bits"].place(), bits);
+  Check(bits == 4 || bits == 8, "{}: {} bits; 4 and 8 are supported", quantization["bits"].location(), bits);
   return bits == 4 ? Compute::int4 : Compute::int8;
 }
 

@@ -64,7 +64,7 @@ inline const char* KeyOf(ConfigTable& table, const char* key, const char* other)
   if (!table.reads()) return key;
   const Json *const given = table.json().value().Find(key), *const given_other = table.json().value().Find(other);
   Check(given == nullptr || given_other == nullptr || *given == *given_other, "{}: contradicts {}",
-        table.json()[other].place(), key);
+        table.json()[other].location(), key);
   table.Harmless({other});
   return given == nullptr && given_other != nullptr ? other : key;
 }

@@ -42,7 +42,7 @@ void ReadLongRope(const JsonView& given, RotarySettings& settings) {
   };
   settings.short_factors = factors("short_factor");
   settings.long_factors = factors("long_factor");
-  Check(settings.first_positions >= 2, "{}: original_max_position_embeddings must be at least 2", given.place());
+  Check(settings.first_positions >= 2, "{}: original_max_position_embeddings must be at least 2", given.location());
   const double usual =
       settings.factor <= 1
           ? 1
@@ -73,7 +73,7 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
   if (settings.kind == RotaryKind::llama3) {
     settings.slow = given["low_freq_factor"].Number(0, kLargestFactor);
     settings.fast = given["high_freq_factor"].Number(0, kLargestFactor);
-    Check(settings.slow < settings.fast, "{}: must be above low_freq_factor, {}", given["high_freq_factor"].place(),
+    Check(settings.slow < settings.fast, "{}: must be above low_freq_factor, {}", given["high_freq_factor"].location(),
           settings.slow);
   }
   if (settings.kind == RotaryKind::yarn) ReadYarn(given, settings);
@@ -92,7 +92,7 @@ void Read(const JsonView& json, RotarySettings& settings, std::int64_t positions
   RotarySettings scaled = ReadKind(older, json, first, positions);
   if (newer.present() && !older["rope_theta"].present()) scaled.base = settings.base;
   if (newer.present() && !older["partial_rotary_factor"].present()) scaled.rotated = settings.rotated;
-  Check(!newer.present() || scaled == settings, "{}: contradicts rope_parameters", older.place());
+  Check(!newer.present() || scaled == settings, "{}: contradicts rope_parameters", older.location());
   settings = scaled;
 }
 

@@ -68,9 +68,9 @@ TEST(Evoformer, GradientsWithDropoutAndAbsentCells) {
 // pairs.
 TEST(Evoformer, ReportsAttentionOfResidues) {
   const Blocks blocks(/*global_columns=*/false);
-  std::vector<ResidueLook> looks;
+  std::vector<ResidueWeights> looks;
   Context context;
-  context.hooks.residues = [&](const ResidueLook& look) { looks.push_back(look); };
+  context.hooks.residues = [&](const ResidueWeights& look) { looks.push_back(look); };
   blocks.stack(context, {kAlignment, kPairs}, AlignmentGrid(kRows, kResidues));
   ASSERT_EQ(looks.size(), 6U);
   for (std::size_t i = 0; i < looks.size(); ++i) {
@@ -100,9 +100,9 @@ TEST(TriangleAttention, ReportsTheSharedNode) {
     // The pair that gives the bias: (j, k) around the starting node, and (k, i) around the ending one.
     const bool starting = node == TriangleAttention::Node::starting;
     const Tensor pairs = RandomTensor({residues * residues, 3}, 7);
-    ResidueLook look;
+    ResidueWeights look;
     Context context;
-    context.hooks.residues = [&](const ResidueLook& seen) { look = seen; };
+    context.hooks.residues = [&](const ResidueWeights& seen) { look = seen; };
     attention(context, pairs, AlignmentGrid(1, residues));
     EXPECT_EQ(look.kind, starting ? ResidueAttentionKind::starting_node : ResidueAttentionKind::ending_node);
     const auto bias = [&](std::int64_t j, std::int64_t k) {

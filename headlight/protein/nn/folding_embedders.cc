@@ -81,20 +81,20 @@ InputEmbedder::InputEmbedder(const Scope& scope, std::int64_t alignment, std::in
 FoldingState InputEmbedder::operator()(Context& context, const FoldingFeatures& features) const {
   const std::int64_t residues = std::ssize(features.types);
   std::vector<std::int32_t> distances;
-  for (const std::int32_t i : features.places)
-    for (const std::int32_t j : features.places)
+  for (const std::int32_t i : features.positions)
+    for (const std::int32_t j : features.positions)
       distances.push_back(
           static_cast<std::int32_t>(std::clamp<std::int64_t>(std::int64_t{i} - j, -farthest_, farthest_) + farthest_));
-  Tensor places = OfKinds(context, places_, 2 * farthest_ + 1, distances, features.target.dtype());
+  Tensor positions = OfKinds(context, places_, 2 * farthest_ + 1, distances, features.target.dtype());
   if (covariation_ && !features.covariation.empty())
-    places = ops::Add(places, (*covariation_)(context, features.covariation));
+    positions = ops::Add(positions, (*covariation_)(context, features.covariation));
   const Tensor first = first_(context, features.target), second = second_(context, features.target);
   const std::int64_t pair = first.columns();
   const Tensor both = ops::Add(ops::Reshape(first, {residues, 1, pair}), ops::Reshape(second, {1, residues, pair}));
   const Tensor cells = alignment_(context, features.alignment), target = target_(context, features.target);
   const Shape rows = {cells.rows() / residues, residues, cells.columns()};
   return {ops::Reshape(ops::Add(ops::Reshape(cells, rows), target), cells.shape()),
-          ops::Add(ops::Reshape(both, {residues * residues, pair}), places)};
+          ops::Add(ops::Reshape(both, {residues * residues, pair}), positions)};
 }
 
 RecycledState NothingRecycled(std::int64_t residues, std::int64_t alignment, std::int64_t pair, DType dtype) {

@@ -7,14 +7,14 @@
 
 namespace headlight {
 
-FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places,
+FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> positions,
                                  std::vector<TemplateFeatures> templates) {
-  if (places.empty()) {
-    places.resize(drawn.types.size());
-    std::iota(places.begin(), places.end(), 0);
+  if (positions.empty()) {
+    positions.resize(drawn.types.size());
+    std::iota(positions.begin(), positions.end(), 0);
   }
   return {.types = drawn.types,
-          .places = std::move(places),
+          .positions = std::move(positions),
           .target = drawn.target,
           .alignment = drawn.alignment,
           .present = {},

@@ -18,7 +18,7 @@ struct AlignmentFeatures;  // protein/alignment_features.h
 /// prediction with AlphaFold", 2021, supplement, table 1).
 struct FoldingFeatures {
   std::vector<std::int32_t> types;          // residue types, as in protein/residues.h
-  std::vector<std::int32_t> places;         // positions in the chain: consecutive except at gaps
+  std::vector<std::int32_t> positions;      // positions in the chain: consecutive except at gaps
   Tensor target;                            // [residues, 22]
   Tensor alignment;                         // [rows * residues, 49]: the first row is the chain's
   AlignmentGrid::Marks present;             // [rows * residues], 0 for a cell that is masked out; null: all are present
@@ -29,8 +29,8 @@ struct FoldingFeatures {
 };
 
 /// Converts sampled features of an alignment (protein/alignment_features.h) to model inputs, with the residues'
-/// positions `places` (if empty: 0, 1, 2, ...) and templates.
-HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> places = {},
+/// `positions` in the chain (if empty: 0, 1, 2, ...) and templates.
+HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> positions = {},
                                                std::vector<TemplateFeatures> templates = {});
 
 struct FoldingOutputs {

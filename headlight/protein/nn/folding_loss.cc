@@ -190,7 +190,7 @@ Tensor LddtLoss(const Tensor& logits, const std::vector<std::array<Vector3, kAto
   std::vector<std::int32_t> bins(labels.size(), -1);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const double score = scores[i] < 0 ? 1 : scores[i];  // a residue without neighbours counts as correct
-    bins[known.places[i]] = static_cast<std::int32_t>(std::min(std::floor(score * count), count - 1));
+    bins[known.indices[i]] = static_cast<std::int32_t>(std::min(std::floor(score * count), count - 1));
   }
   return MeanCrossEntropy(logits, bins);
 }
@@ -271,7 +271,7 @@ KnownAlphas KnownAlphasOf(std::span<const ResidueLabels> labels,
     known.reference.push_back(residue);
     residue.atoms[alpha] = predicted[i][alpha];
     known.model.push_back(residue);
-    known.places.push_back(i);
+    known.indices.push_back(i);
   }
   return known;
 }

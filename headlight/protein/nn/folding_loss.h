@@ -55,7 +55,7 @@ HEADLIGHT_API Tensor FoldingLoss(const FoldingOutputs& outputs, const FoldingLab
 
 /// The residues with a known C alpha, and only that atom.
 struct KnownAlphas {
-  std::vector<std::size_t> places;  // indices among all residues
+  std::vector<std::size_t> indices;  // indices among all residues
   std::vector<Residue> reference, model;
 };
 HEADLIGHT_API KnownAlphas KnownAlphasOf(std::span<const ResidueLabels> labels,

@@ -29,7 +29,7 @@ Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
   const int type_of_proline = *ResidueOfLetter('P');
   for (std::size_t i = 0; i + 1 < residues.size(); ++i) {
     const ResidueLabels &here = residues[i], &next = residues[i + 1];
-    if (here.type == kUnknownResidue || next.type == kUnknownResidue || next.place != here.place + 1) continue;
+    if (here.type == kUnknownResidue || next.type == kUnknownResidue || next.position != here.position + 1) continue;
     first.push_back(static_cast<std::int32_t>(i));
     second.push_back(static_cast<std::int32_t>(i) + 1);
     proline.push_back(next.type == type_of_proline ? 1 : 0);
@@ -70,7 +70,7 @@ class Bounds {
   explicit Bounds(std::span<const ResidueLabels> residues) {
     for (const ResidueLabels& residue : residues) {
       types_.push_back(static_cast<std::size_t>(residue.type));
-      places_.push_back(residue.place);
+      places_.push_back(residue.position);
     }
     const auto& types = ResidueTypes();
     for (std::size_t type = 0; type < types.size(); ++type)

@@ -22,9 +22,9 @@ TEST(PorterStem, MatchesNltk) {
 
 void ExpectEqual(const RougeScore& score, const JsonView& golden) {
   const std::vector<JsonView> numbers = golden.Items();
-  EXPECT_NEAR(score.precision, numbers.at(0).Number(), 1e-12) << golden.place();
-  EXPECT_NEAR(score.recall, numbers.at(1).Number(), 1e-12) << golden.place();
-  EXPECT_NEAR(score.f1, numbers.at(2).Number(), 1e-12) << golden.place();
+  EXPECT_NEAR(score.precision, numbers.at(0).Number(), 1e-12) << golden.location();
+  EXPECT_NEAR(score.recall, numbers.at(1).Number(), 1e-12) << golden.location();
+  EXPECT_NEAR(score.f1, numbers.at(2).Number(), 1e-12) << golden.location();
 }
 
 TEST(Rouge, MatchesRougeScore) {

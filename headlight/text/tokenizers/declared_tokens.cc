@@ -99,7 +99,7 @@ void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& t
   for (const auto& [id, token, special] : tokens) {
     const std::string content = TextOfToken(token);
     const bool of_vocabulary = table.ids.contains(content) && !table.IsAdded(content);
-    if (takes_ids || of_vocabulary) table.Number(content, id, token.place());
+    if (takes_ids || of_vocabulary) table.Number(content, id, token.location());
     table.Add(token, special, !special, false, 0);
   }
 }
@@ -112,7 +112,7 @@ void CheckIds(const std::vector<NumberedToken>& tokens, const TokenTable& table)
   if (by_id.empty()) return;
   for (const auto& [piece, id] : table.ids)
     if (const auto found = by_id.find(id); found != by_id.end())
-      Fail("{}: its id {} is that of {}", found->second->token.place(), id, Quoted(piece));
+      Fail("{}: its id {} is that of {}", found->second->token.location(), id, Quoted(piece));
 }
 
 }  // namespace
@@ -205,7 +205,7 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
   return {folder,
           settings,
           ReadObject(folder + "/added_tokens.json"),
-          FamilyOf(name, model.Get("model_type", "").String(), declared.place()),
+          FamilyOf(name, model.Get("model_type", "").String(), declared.location()),
           !TakesFileAsItIs(name),
           RowsOf(model.value())};
 }
@@ -225,7 +225,7 @@ void TokenTable::Number(const std::string& content, std::int64_t id, const std::
 
 void TokenTable::Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep) {
   const std::string content = TextOfToken(token);
-  Check(!content.empty(), "{}: its content is empty", token.place());
+  Check(!content.empty(), "{}: its content is empty", token.location());
   const auto [known, is_new] = indices_.emplace(content, added.size());
   if (!is_new && known->second < keep) return;
   size = std::max(size, ids.emplace(content, size).first->second + 1);
@@ -236,10 +236,10 @@ void TokenTable::Add(const JsonView& token, bool special, bool normalized, bool 
       if (const JsonView given = token[flag]; given.present()) entry.Set(flag, given.Bool());
   if (is_new) {
     added.push_back(std::move(entry));
-    places.push_back(token.place());
+    places.push_back(token.location());
   } else {
     added[known->second] = std::move(entry);
-    places[known->second] = token.place();
+    places[known->second] = token.location();
   }
 }
 
@@ -258,7 +258,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
   const JsonView decoder = config["added_tokens_decoder"];
   if (decoder.present()) {
     for (const auto& [id, token] : decoder.Members())
-      declared.push_back({IdOf(id, decoder.place()), token, is_special(token)});
+      declared.push_back({IdOf(id, decoder.location()), token, is_special(token)});
     if (settings.builds_parts && of == EntriesOf::tokenizer_json) of_file.clear();
   } else {
     std::unordered_set<std::string> special;
@@ -267,7 +267,8 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
     for (const std::vector<JsonView>* tokens : {&roles, &additional})
       for (const JsonView& token : *tokens) special.insert(TextOfToken(token));
     for (const auto& [content, id] : settings.added.Members())
-      declared.push_back({id.Integer(0, kMostIds - 1), {content, settings.added.place()}, special.contains(content)});
+      declared.push_back(
+          {id.Integer(0, kMostIds - 1), {content, settings.added.location()}, special.contains(content)});
   }
   if (settings.builds_parts) declared.insert(declared.end(), of_file.begin(), of_file.end());
   CheckIds(of_file, table);
@@ -288,7 +289,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
     if (token.present()) {
       add(token, usual != family.end() && usual->lstrip);
     } else if (usual != family.end()) {
-      add({usual->usual, config.place()}, usual->lstrip);
+      add({usual->usual, config.location()}, usual->lstrip);
     }
   }
   for (const std::vector<JsonView>* tokens : {&roles, &additional})

@@ -131,7 +131,7 @@ SpecialTokens SpecialTokensOf(const JsonView& config) {
     return TextOfToken(config.Get(key, fallback));
   };
   const JsonView separate = config.Get("separate_vocabs", false);
-  Check(!separate.Bool(), "{}: separate vocabularies are not supported", separate.place());
+  Check(!separate.Bool(), "{}: separate vocabularies are not supported", separate.location());
   return {read("eos_token", usual.eos), read("unk_token", usual.unk), read("pad_token", usual.pad)};
 }
 

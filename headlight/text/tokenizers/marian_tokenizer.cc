@@ -66,7 +66,7 @@ void RefuseMoreTokens(const TokenizerSettings& settings, const std::vector<std::
   for (const auto& [content, id] : table.ids)
     Check(id < std::ssize(pieces),
           "{}: it declares the token {}, which is not in vocab.json; translation models do not support such tokens",
-          settings.config.place(), Quoted(content));
+          settings.config.location(), Quoted(content));
 }
 
 }  // namespace

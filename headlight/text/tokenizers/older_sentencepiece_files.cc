@@ -87,7 +87,7 @@ Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector
   json.Set("post_processor", TemplateProcessorJson(single, pair, second_type, [&](const std::string& token) {
              const auto found = vocabulary.tokens.ids.find(token);
              Check(found != vocabulary.tokens.ids.end(), "{}: {} is not in the vocabulary",
-                   vocabulary.settings.config.place(), Quoted(token));
+                   vocabulary.settings.config.location(), Quoted(token));
              return static_cast<std::uint64_t>(found->second);
            }));
   return json;

@@ -57,7 +57,7 @@ Json BertNormalizerJson(const JsonView& config) {
 
 std::int32_t IdOf(const std::string& token, const Files& files, const TokenTable& tokens) {
   const auto found = tokens.ids.find(token);
-  Check(found != tokens.ids.end(), "{}: {} is not in the vocabulary", files.config.place(), Quoted(token));
+  Check(found != tokens.ids.end(), "{}: {} is not in the vocabulary", files.config.location(), Quoted(token));
   return found->second;
 }
 

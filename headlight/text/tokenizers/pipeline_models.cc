@@ -18,7 +18,7 @@ std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
 
 std::int32_t SetUnknown(const JsonView& token, PipelineState& state) {
   const auto found = state.ids.find(token.String());
-  Check(found != state.ids.end(), "{}: {} is not in the vocabulary", token.place(), Quoted(token.String()));
+  Check(found != state.ids.end(), "{}: {} is not in the vocabulary", token.location(), Quoted(token.String()));
   return state.unknown = found->second;
 }
 
@@ -29,7 +29,7 @@ WordPieceSegmenter ParseWordPiece(const JsonView& part, PipelineState& state) {
   if (const JsonView most = part["max_input_chars_per_word"]; most.present())
     options.max_input_chars_per_word = most.Integer(1, std::int64_t{1} << 32);
   options.unknown = SetUnknown(part.Get("unk_token", "[UNK]"), state);
-  Check(!state.byte_level, "{}: a WordPiece model after a ByteLevel pre-tokenizer is not supported", part.place());
+  Check(!state.byte_level, "{}: a WordPiece model after a ByteLevel pre-tokenizer is not supported", part.location());
   return WordPieceSegmenter(state.pieces, options);
 }
 
@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> Merges(const JsonView& given) {
     } else if (space != std::string::npos && both->find(' ', space + 1) == std::string::npos) {
       merges.emplace_back(both->substr(0, space), both->substr(space + 1));
     } else {
-      Fail("{}: merge {} is not two pieces with a space between", given.place(), merges.size());
+      Fail("{}: merge {} is not two pieces with a space between", given.location(), merges.size());
     }
   }
   return merges;
@@ -64,23 +64,23 @@ BytePairSegmenter ParseBytePair(const JsonView& part, PipelineState& state) {
   state.continuing_prefix = options.continuing_subword_prefix;
   options.end_of_word_suffix = part.Get("end_of_word_suffix", "").String();
   options.ignore_merges = part.Get("ignore_merges", false).Bool();
-  Check(part.Get("dropout", 0).Number() == 0, "{}: dropout is not supported", part.place());
+  Check(part.Get("dropout", 0).Number() == 0, "{}: dropout is not supported", part.location());
   options.byte_fallback = part.Get("byte_fallback", false).Bool();
   const bool plain = !options.bytes && options.continuing_subword_prefix.empty() && options.end_of_word_suffix.empty();
   Check(plain || !options.byte_fallback, "{}: byte_fallback with ByteLevel, a prefix or a suffix is not supported",
-        part.place());
+        part.location());
   if (const JsonView unknown = part["unk_token"]; unknown.present()) options.unknown = SetUnknown(unknown, state);
   std::vector<std::pair<std::string, std::string>> merges = Merges(part["merges"]);
-  if (!state.byte_level) return BytePairSegmenter(state.pieces, merges, options, part.place());
+  if (!state.byte_level) return BytePairSegmenter(state.pieces, merges, options, part.location());
   for (auto& [left, right] : merges) {
     for (std::string* piece : {&left, &right}) {
       std::optional<std::string> bytes = BytesOfPiece(*piece);
-      Check(bytes.has_value(), "{}: merge of {}: one of its characters represents no byte", part.place(),
+      Check(bytes.has_value(), "{}: merge of {}: one of its characters represents no byte", part.location(),
             Quoted(*piece));
       *piece = std::move(*bytes);
     }
   }
-  return BytePairSegmenter(PiecesAsBytes(state.pieces), merges, options, part.place());
+  return BytePairSegmenter(PiecesAsBytes(state.pieces), merges, options, part.location());
 }
 
 // Unigram as in the tokenizers library: consecutive unknown characters become one unknown piece, or their byte pieces
@@ -161,11 +161,11 @@ struct WordLevel {
 WordLevel ParseWordLevel(const JsonView& part, PipelineState& state) {
   if (const auto found = state.ids.find(part.Get("unk_token", "<unk>").String()); found != state.ids.end())
     state.unknown = found->second;
-  if (!state.byte_level) return {state.ids, state.unknown, part.place()};
+  if (!state.byte_level) return {state.ids, state.unknown, part.location()};
   std::unordered_map<std::string, std::int32_t> ids;
   for (const auto& [piece, id] : state.ids)
     if (std::optional<std::string> bytes = BytesOfPiece(piece)) ids.emplace(std::move(*bytes), id);
-  return {std::move(ids), state.unknown, part.place()};
+  return {std::move(ids), state.unknown, part.location()};
 }
 
 std::optional<double> NumberOf(const Json& json) {
@@ -175,12 +175,14 @@ std::optional<double> NumberOf(const Json& json) {
 }
 
 void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state) {
-  Check(!state.byte_level, "{}: a Unigram model after a ByteLevel pre-tokenizer is not supported", part.place());
+  Check(!state.byte_level, "{}: a Unigram model after a ByteLevel pre-tokenizer is not supported", part.location());
   const bool byte_fallback = part.Get("byte_fallback", false).Bool();
   const JsonView vocabulary = part["vocab"];
   std::vector<double> scores;
   for (const Json& entry : vocabulary.Array()) {
-    const auto refuse = [&](std::string_view why) { Fail("{}: item {}: {}", vocabulary.place(), scores.size(), why); };
+    const auto refuse = [&](std::string_view why) {
+      Fail("{}: item {}: {}", vocabulary.location(), scores.size(), why);
+    };
     const auto* pair = entry.As<Json::Array>();
     const auto* piece = pair != nullptr && pair->size() == 2 ? pair->front().As<std::string>() : nullptr;
     const std::optional<double> score = piece != nullptr ? NumberOf(pair->back()) : std::nullopt;
@@ -192,7 +194,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
     if (!is_new) refuse(fmt::format("{} occurs twice", Quoted(*piece)));
     scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
-  Check(!scores.empty(), "{}: it is empty", vocabulary.place());
+  Check(!scores.empty(), "{}: it is empty", vocabulary.location());
   // -1 without an unknown piece.
   const JsonView unknown_id = part["unk_id"];
   const auto unknown =
@@ -203,7 +205,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
   std::optional<std::array<std::int32_t, 256>> bytes;
   if (byte_fallback) bytes = BytePieces({pieces.begin(), pieces.end()});
   state.model = Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids,
-                        bytes, part.place()};
+                        bytes, part.location()};
 }
 
 }  // namespace
@@ -217,7 +219,7 @@ void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) 
   } else if (type == "BPE" || type == "WordLevel" || type == "WordPiece") {
     const JsonView vocabulary = part["vocab"];
     state.pieces = PiecesById(vocabulary);
-    Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.place());
+    Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.location());
     for (const auto& [piece, id] : vocabulary.Object())
       state.ids.emplace(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
     state.is_bpe = type == "BPE";

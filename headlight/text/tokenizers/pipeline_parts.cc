@@ -15,12 +15,12 @@ constexpr std::size_t kMostAroundTexts = 256;
 constexpr std::size_t kLongestReplacement = 256;  // bytes
 
 void CheckSteps(const JsonView& part, std::size_t steps) {
-  Check(steps <= kMostSteps, "{}: there are more than {} steps", part.place(), kMostSteps);
+  Check(steps <= kMostSteps, "{}: there are more than {} steps", part.location(), kMostSteps);
 }
 
 std::string ShortString(const JsonView& text) {
   std::string given = text.String();
-  Check(given.size() <= kLongestReplacement, "{}: {} bytes, but at most {} are allowed", text.place(), given.size(),
+  Check(given.size() <= kLongestReplacement, "{}: {} bytes, but at most {} are allowed", text.location(), given.size(),
         kLongestReplacement);
   return given;
 }
@@ -29,9 +29,9 @@ TextPattern PatternOf(const JsonView& pattern) {
   const bool regular = pattern["Regex"].present();
   const JsonView given = pattern[regular ? "Regex" : "String"];
   const std::string text = given.String();
-  Check(!text.empty(), "{}: it is empty", given.place());
+  Check(!text.empty(), "{}: it is empty", given.location());
   pattern.RefuseUnread({});
-  return regular ? TextPattern::Regular(text, given.place()) : TextPattern(text);
+  return regular ? TextPattern::Regular(text, given.location()) : TextPattern(text);
 }
 
 void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) {
@@ -67,7 +67,7 @@ void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) 
     normalizers.emplace_back(NormalizeForTranslation);
   } else if (type == "Precompiled") {
     if (const JsonView rules = part["precompiled_charsmap"]; rules.present())
-      normalizers.emplace_back(Precompiled(DecodeBase64(rules.String()), part.place()));
+      normalizers.emplace_back(Precompiled(DecodeBase64(rules.String()), part.location()));
   } else {
     RefuseType(
         part, type,
@@ -81,7 +81,7 @@ void AddNormalizers(const JsonView& part, std::vector<Normalizer>& normalizers) 
 std::string Character(const JsonView& given) {
   const std::string text = given.String();
   Check(!text.empty() && DecodeUtf8(text).bytes == static_cast<int>(text.size()), "{}: it must be one character",
-        given.place());
+        given.location());
   return text;
 }
 
@@ -129,7 +129,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
     metaspace.split = part.Get("split", true).Bool();
     state.pre_tokenizers.emplace_back(std::move(metaspace));
   } else if (type == "ByteLevel") {
-    Check(!state.byte_level, "{}: it follows another ByteLevel", part.place());
+    Check(!state.byte_level, "{}: it follows another ByteLevel", part.location());
     state.byte_level = true;
     part["trim_offsets"];  // only that of the post-processor is used
     state.pre_tokenizers.emplace_back(
@@ -141,7 +141,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   }
   // A later pre-tokenizer would get ByteLevel's characters instead of the text.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",
-        part.place());
+        part.location());
   CheckSteps(part, state.pre_tokenizers.size());
   part.RefuseUnread({});
 }
@@ -158,13 +158,13 @@ void SetAddedTokens(const std::vector<JsonView>& parts, bool all_raw, PipelineSt
     token.rstrip = part.Get("rstrip", false).Bool();
     const std::int64_t id = part["id"].Integer(0, kMostIds - 1);
     part.RefuseUnread({});
-    Check(!token.content.empty(), "{}: its content is empty", part.place());
+    Check(!token.content.empty(), "{}: its content is empty", part.location());
     token.id = static_cast<std::int32_t>(id);
     if (id >= static_cast<std::int64_t>(state.pieces.size())) state.pieces.resize(id + 1);
     const auto known = state.ids.emplace(token.content, token.id).first->second;
-    Check(known == token.id, "{}: its id is {}, but \"{}\" has the id {}", part.place(), id, token.content, known);
+    Check(known == token.id, "{}: its id is {}, but \"{}\" has the id {}", part.location(), id, token.content, known);
     std::string& piece = state.pieces[id];
-    Check(piece.empty() || piece == token.content, "{}: its id {} is that of \"{}\"", part.place(), id, piece);
+    Check(piece.empty() || piece == token.content, "{}: its id {} is that of \"{}\"", part.location(), id, piece);
     piece = token.content;
     state.special.resize(state.pieces.size());
     state.special[id] = token.special;
@@ -211,7 +211,7 @@ std::int32_t ToId(const JsonView& id, const PipelineState& state) {
 // Parses a token with its id, such as ["[SEP]", 102].
 std::vector<std::int32_t> NamedId(const JsonView& part, const PipelineState& state) {
   const std::vector<JsonView> pair = part.Items();
-  Check(pair.size() == 2, "{}: it must be a token and its id", part.place());
+  Check(pair.size() == 2, "{}: it must be a token and its id", part.location());
   return {ToId(pair[1], state)};
 }
 
@@ -219,7 +219,8 @@ Template ParseTemplate(const JsonView& part, const char* key, const PipelineStat
   const JsonView special = part["special_tokens"];
   Template result;
   const auto too_many = [&](std::size_t count) {
-    Check(count <= kMostAroundTexts, "{}: puts more than {} tokens around a text", part[key].place(), kMostAroundTexts);
+    Check(count <= kMostAroundTexts, "{}: puts more than {} tokens around a text", part[key].location(),
+          kMostAroundTexts);
   };
   const std::vector<JsonView> items = part[key].Items();
   too_many(items.size());
@@ -233,12 +234,12 @@ Template ParseTemplate(const JsonView& part, const char* key, const PipelineStat
     added.type_id = static_cast<std::int32_t>(inner["type_id"].Integer(0, 1 << 16));
     inner.RefuseUnread({});
     if (is_text) {
-      Check(id == "A" || id == "B", "{}: there is no text \"{}\", only A and B", inner.place(), id);
+      Check(id == "A" || id == "B", "{}: there is no text \"{}\", only A and B", inner.location(), id);
       added.text = id == "B" ? 1 : 0;
-      Check(id == "A" || key == std::string_view("pair"), "{}: there is no second text", inner.place());
+      Check(id == "A" || key == std::string_view("pair"), "{}: there is no second text", inner.location());
     } else {
       const JsonView named = special[id];
-      Check(named.present(), "{}: {} is not among the special_tokens", inner.place(), Quoted(id));
+      Check(named.present(), "{}: {} is not among the special_tokens", inner.location(), Quoted(id));
       const std::vector<JsonView> tokens = named["ids"].Items();
       too_many(ids += tokens.size());
       for (const JsonView& token : tokens) added.ids.push_back(ToId(token, state));
@@ -309,7 +310,7 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
   } else if (type == "Strip") {
     constexpr std::int64_t most = 1 << 20;
     StripDecoder strip{part["content"].String(), part["start"].Integer(0, most), part["stop"].Integer(0, most)};
-    Check(!strip.content.empty(), "{}: its content is empty", part.place());
+    Check(!strip.content.empty(), "{}: its content is empty", part.location());
     decoders.emplace_back(std::move(strip));
   } else {
     RefuseType(part, type,
@@ -321,7 +322,7 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
 
 PipelineState Make(const JsonView& file, ScoresAre scores_are, const TokenizerSettings* settings) {
   PipelineState state;
-  state.source = file.place();
+  state.source = file.location();
   if (const JsonView part = file["normalizer"]; part.present()) AddNormalizers(part, state.normalizers);
   if (const JsonView part = file["pre_tokenizer"]; part.present()) AddPreTokenizers(part, state);
   SetModel(file["model"], scores_are, state);
@@ -348,7 +349,7 @@ PipelineState Make(const JsonView& file, ScoresAre scores_are, const TokenizerSe
 }  // namespace
 
 PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are, const TokenizerSettings* settings) {
-  return InFile(file.place(), [&] { return Make(file, scores_are, settings); });
+  return InFile(file.location(), [&] { return Make(file, scores_are, settings); });
 }
 
 }  // namespace headlight

@@ -127,7 +127,7 @@ TEST(PipelineTokenizer, MatchesTheLibraryForEveryComponent) {
   const std::vector<JsonView> pipelines = goldens["pipelines"].Items();
   ASSERT_GE(pipelines.size(), 60u);
   for (const JsonView& pipeline : pipelines) {
-    const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(pipeline["file"].value().Line(), pipeline.place());
+    const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(pipeline["file"].value().Line(), pipeline.location());
     const std::vector<JsonView> results = pipeline["results"].Items();
     ASSERT_EQ(results.size(), texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) ExpectGolden(tokenizer, texts[i], results[i]);
@@ -140,7 +140,7 @@ TEST(PipelineTokenizer, MatchesTheLibraryForRareFiles) {
   const std::vector<JsonView> files = goldens["special"].Items();
   ASSERT_GE(files.size(), 28u);
   for (const JsonView& golden : files) {
-    const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(golden["file"].value().Line(), golden.place());
+    const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(golden["file"].value().Line(), golden.location());
     const std::vector<std::string> texts = golden["texts"].Strings(), decoded = golden["decoded"].Strings();
     const std::vector<JsonView> results = golden["results"].Items(), pairs = golden["pairs"].Items();
     ASSERT_EQ(results.size(), texts.size());
@@ -148,13 +148,13 @@ TEST(PipelineTokenizer, MatchesTheLibraryForRareFiles) {
     ASSERT_EQ(pairs.size(), 2U);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const Encoding pair = i == 0 ? tokenizer.EncodePair("a", "b b") : tokenizer.EncodePair("", "a");
-      EXPECT_EQ(pair.ids, IdsOf(pairs[i]["ids"])) << pairs[i].place();
-      EXPECT_EQ(pair.type_ids, IdsOf(pairs[i]["type_ids"])) << pairs[i].place();
+      EXPECT_EQ(pair.ids, IdsOf(pairs[i]["ids"])) << pairs[i].location();
+      EXPECT_EQ(pair.type_ids, IdsOf(pairs[i]["type_ids"])) << pairs[i].location();
     }
     for (std::int32_t id = 0; id < std::ssize(decoded); ++id)
       EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{id, 0}, /*skip_special=*/false),
                 decoded[static_cast<std::size_t>(id)])
-          << golden.place() << id;
+          << golden.location() << id;
   }
 }
 

@@ -69,9 +69,9 @@ inline std::vector<TextSpan> CharactersOf(const Encoding& encoding, const std::s
 // That a text has the golden's ids, spans and decoded text.
 inline void ExpectGolden(const PipelineTokenizer& tokenizer, const std::string& text, const JsonView& golden) {
   const Encoding encoding = tokenizer.Encode(text);
-  EXPECT_EQ(encoding.ids, IdsOf(golden["ids"])) << golden.place() << Quoted(text);
-  EXPECT_EQ(CharactersOf(encoding, text), Spans(golden["spans"])) << golden.place() << Quoted(text);
-  EXPECT_EQ(tokenizer.Decode(encoding.ids), golden["decoded"].String()) << golden.place() << Quoted(text);
+  EXPECT_EQ(encoding.ids, IdsOf(golden["ids"])) << golden.location() << Quoted(text);
+  EXPECT_EQ(CharactersOf(encoding, text), Spans(golden["spans"])) << golden.location() << Quoted(text);
+  EXPECT_EQ(tokenizer.Decode(encoding.ids), golden["decoded"].String()) << golden.location() << Quoted(text);
 }
 
 }  // namespace headlight::pipeline_tokenizer_testing

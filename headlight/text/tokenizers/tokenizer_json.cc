@@ -24,7 +24,7 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
   for (const auto& [piece, id] : given) {
     const auto* number = id.As<std::int64_t>();
     if (number == nullptr || *number < 0 || *number > most)
-      Fail("{}: the id of {} must be a number from 0 to {}, since there are {} pieces", vocabulary.place(),
+      Fail("{}: the id of {} must be a number from 0 to {}, since there are {} pieces", vocabulary.location(),
            Quoted(piece), most, given.size());
     const auto index = static_cast<std::size_t>(*number);
     if (index >= pieces.size()) {
@@ -32,7 +32,7 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
       taken.resize(index + 1);
     }
     if (taken[index])
-      Fail("{}: {} and {} have the same id {}", vocabulary.place(), Quoted(pieces[index]), Quoted(piece), index);
+      Fail("{}: {} and {} have the same id {}", vocabulary.location(), Quoted(pieces[index]), Quoted(piece), index);
     taken[index] = true;
     pieces[index] = piece;
   }
@@ -40,7 +40,7 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
 }
 
 void RefuseType(const JsonView& part, std::string_view type, std::string_view known) {
-  Fail("{}: type {} is not supported; {} are", part.place(), Quoted(type), known);
+  Fail("{}: type {} is not supported; {} are", part.location(), Quoted(type), known);
 }
 
 Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content) {

@@ -17,7 +17,7 @@ std::int32_t PadOf(const PipelineTokenizer& tokenizer, const std::string& folder
     if (pad.present()) {
       const std::string token = TextOfToken(pad);
       const std::optional<std::int32_t> id = tokenizer.Find(token);
-      Check(id.has_value(), "{}: {} is not a token of the vocabulary", pad.place(), Quoted(token));
+      Check(id.has_value(), "{}: {} is not a token of the vocabulary", pad.location(), Quoted(token));
       return *id;
     }
   }

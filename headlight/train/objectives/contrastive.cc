@@ -118,7 +118,7 @@ class Preparation {
     PairBatch pairs;
     std::vector<TextIds> hard_negatives;
     for (const std::uint32_t example : plan.examples) {
-      Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
+      Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, example);
       const auto& [texts, misses] = (*ids_)[example];
       const std::size_t drawn = random.Below(texts.size());
       pairs.texts.push_back(texts[drawn]);

@@ -125,7 +125,7 @@ class DetectionPreparation {
  private:
   // The example's augmentation, and the resizing to the model's input size.
   BoxedChange ChangeOf(const BatchPlan& plan, std::uint32_t example, ImageSize image) const {
-    Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
+    Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, example);
     if (options_.augment == BoxAugmentation::scale && processor_.resize.kind == ResizeRule::Kind::shortest)
       return RandomScaleAndCrop(image, SizesFor(processor_.resize), random);
     return {.flip = options_.augment != BoxAugmentation::none && random.Below(2) == 0,

@@ -63,12 +63,12 @@ struct FoldedPart {
 FoldedPart Fold(const FoldingModel& model, Context& context, const FoldingPart& part) {
   FoldedPart folded;
   folded.labels = part.labels;
-  std::vector<std::int32_t> places;
-  for (const ResidueLabels& residue : part.labels.residues) places.push_back(residue.place);
+  std::vector<std::int32_t> positions;
+  for (const ResidueLabels& residue : part.labels.residues) positions.push_back(residue.position);
   std::vector<FoldingFeatures> passes;
   for (const AlignmentChoices& choices : part.passes) {
     AlignmentFeatures features = FeaturesOf(*part.table, choices, part.first, std::ssize(part.labels.residues));
-    passes.push_back(FeaturesForModel(features, places, part.templates));
+    passes.push_back(FeaturesForModel(features, positions, part.templates));
     passes.back().covariation = part.covariation;
     folded.labels.letters = std::move(features.letters);
     for (std::size_t cell = 0; cell < features.replaced.size(); ++cell)
@@ -144,11 +144,11 @@ class FoldingPreparation {
   TrainingBatch operator()(const BatchPlan& batch) const {
     TrainingBatch made{.parts = {}, .labels = std::ssize(batch.examples), .next = {}, .batches_in_epoch = 0};
     // A separate random stream: that of an example index that does not exist.
-    Random of_batch = RandomOfExample(options_.batches.seed, batch.place.epoch, -1 - batch.place.batch);
+    Random of_batch = RandomOfExample(options_.batches.seed, batch.position.epoch, -1 - batch.position.batch);
     const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
     for (const std::uint32_t index : batch.examples)
       made.parts.emplace_back(TrainingPart::Later(
-          [self = *this, index, epoch = batch.place.epoch, passes] { return self.Part(index, epoch, passes); }));
+          [self = *this, index, epoch = batch.position.epoch, passes] { return self.Part(index, epoch, passes); }));
     return made;
   }
 

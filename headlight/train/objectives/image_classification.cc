@@ -74,7 +74,7 @@ class ImagePreparation {
     targets.Fill(smoothing / static_cast<double>(classes));
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t example = plan.examples[static_cast<std::size_t>((begin - more + i + all) % all)];
-      Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, example);
+      Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, example);
       const Image image = Augment(images_[example], options_.augmentation, random);
       const Tensor own = processor_.Values(image);
       EraseAtRandom(own, options_.erasing, random);
@@ -82,7 +82,7 @@ class ImagePreparation {
       targets.matrix<float>().row(i)[images_.label(example)] += static_cast<float>(1 - smoothing);
     }
     // The batch's own random stream: that of an example index that does not exist.
-    Random random = RandomOfExample(options_.batches.seed, plan.place.epoch, -1 - plan.place.batch);
+    Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, -1 - plan.position.batch);
     Mix(values, targets, options_.mix, random);
     return {values.ViewRows(more, end - begin), targets.ViewRows(more, end - begin)};
   }

@@ -147,12 +147,12 @@ TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const Imag
         const ImageProcessor processor = CentreSquare(model.limits().image);
         std::vector<Image> images;
         for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
-          Random random = RandomOfExample(options.batches.seed, plan.place.epoch, plan.examples[i]);
+          Random random = RandomOfExample(options.batches.seed, plan.position.epoch, plan.examples[i]);
           Image image = processor.Fit(train[plan.examples[i]]);
           images.push_back(options.flip && random.Below(2) == 1 ? FlipHorizontally(image) : std::move(image));
         }
         Part part = {.pixels = PixelsOfImages(images, processor),
-                     .batch = plan.place.epoch * plan.batches_in_epoch + plan.place.batch};
+                     .batch = plan.position.epoch * plan.batches_in_epoch + plan.position.batch};
         // A separate random stream: that of an example index that does not exist.
         part.seed = RandomOfExample(options.batches.seed, part.batch, -1 - static_cast<std::int64_t>(begin))();
         return part;

@@ -209,7 +209,8 @@ TrainingTask ImageTextPretraining(RegionTextEncoder& model, const ImageTextPairs
                                  [&train, options, limits = model.limits()](const BatchPlan& plan) {
                                    std::vector<MaskedPair> pairs;
                                    for (const std::uint32_t example : plan.examples) {
-                                     Random random = RandomOfExample(options.batches.seed, plan.place.epoch, example);
+                                     Random random =
+                                         RandomOfExample(options.batches.seed, plan.position.epoch, example);
                                      pairs.push_back(Mask(train, example, options, limits.vocabulary, random));
                                    }
                                    TrainingBatch batch;

@@ -210,7 +210,7 @@ TrainingTask SelfDistillation::Task(const DistilledImages& train, const Distille
   task.model = &student_;
   task.batches = PreparedBatches(train.count, options_.batches, [this, train](const BatchPlan& plan) {
     TrainingBatch batch{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
-    const std::int64_t epoch = plan.place.epoch;
+    const std::int64_t epoch = plan.position.epoch;
     const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // only their sizes are needed
     const auto most = static_cast<std::size_t>(ImagesOfPart(student_.limits(), first, batch.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += most) {

@@ -122,7 +122,7 @@ TrainingTask TextToImageTask(TextToImageModel& model, const DrawnTextSets& pairs
       DrawingBatch part;
       for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
         const std::uint32_t example = plan.examples[i];
-        Random random = RandomOfExample(seed, plan.place.epoch, example);
+        Random random = RandomOfExample(seed, plan.position.epoch, example);
         const auto& texts = train.texts[example];
         std::span<const std::int32_t> text = texts[random.Below(texts.size())];
         if (random.Uniform() < drop_text) text = {};
