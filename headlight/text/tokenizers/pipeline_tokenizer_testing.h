@@ -27,7 +27,7 @@ inline const JsonView& Goldens() {
   return goldens;
 }
 
-// The value with another one at a place such as "/model/merges/0".
+// A copy of the JSON with another value at a path such as "/model/merges/0".
 inline Json With(const Json& json, std::string_view place, const Json& value) {
   if (place.empty()) return value;
   const std::size_t end = std::min(place.find('/', 1), place.size());
