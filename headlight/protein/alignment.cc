@@ -102,7 +102,7 @@ void AlignmentReader::ReadStockholm() {
   while (const auto line = lines_.Next()) {
     const std::string_view text = Trimmed(*line);
     if (text.empty() || text.starts_with('#')) continue;
-    const auto place = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
+    const auto location = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
     if (ended) Fail("{}: there is text after the // that ends the alignment; a file holds one", location());
     if (text == "//") {
       ended = true;

@@ -51,7 +51,7 @@ std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
 // Appends the letters of a text, which may be a part of a sequence. `location()` is the prefix of errors, and `stopped`
 // tells whether a * has been read. Masks are appended unchanged.
 template <typename Place>
-void AppendLetters(std::string_view text, const Place& place, std::string& letters, bool& stopped,
+void AppendLetters(std::string_view text, const Place& location, std::string& letters, bool& stopped,
                    std::string_view mask = "") {
   for (; !text.empty(); text.remove_prefix(1)) {
     if (!mask.empty() && !stopped && text.starts_with(mask)) {
@@ -76,11 +76,11 @@ void AppendLetters(std::string_view text, const Place& place, std::string& lette
 
 }  // namespace
 
-std::string LettersOf(std::string_view text, std::string_view place) {
+std::string LettersOf(std::string_view text, std::string_view location) {
   std::string letters;
   bool stopped = false;
   AppendLetters(
-      text, [&] { return place; }, letters, stopped);
+      text, [&] { return location; }, letters, stopped);
   return letters;
 }
 
@@ -117,7 +117,7 @@ std::optional<ProteinSequence> FastaReader::NextRow() {
   bool stopped = false;  // a * has been read
   while (const auto line = lines_.Next()) {
     const std::string_view text = Trimmed(*line);
-    const auto place = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
+    const auto location = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };
     if (text.starts_with('>')) {
       header_ = Trimmed(text.substr(1));
       header_line_ = lines_.line_number();
@@ -130,7 +130,7 @@ std::optional<ProteinSequence> FastaReader::NextRow() {
     if (sequence.line == 0)
       Fail("{}: not FASTA: {} precedes the first line that begins with >", location(), Quoted(text));
     if (IsAnnotation(sequence.name)) continue;
-    AppendLetters(text, place, sequence.letters, stopped, mask_);
+    AppendLetters(text, location, sequence.letters, stopped, mask_);
   }
   if (sequence.line > 0 && !IsAnnotation(sequence.name))
     Check(!sequence.letters.empty(), "{}: line {}: {} has no residues", name(), sequence.line, Quoted(sequence.name));
