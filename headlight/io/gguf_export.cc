@@ -194,7 +194,7 @@ const GgufArchitecture& GgufArchitectureFor(const JsonView& config, const Safete
       return architecture;
     known.insert(architecture.model_type);
   }
-  Fail("{}: {} has no architecture in GGUF; these have: {}", config["model_type"].place(), Quoted(type),
+  Fail("{}: {} has no architecture in GGUF; these have: {}", config["model_type"].location(), Quoted(type),
        fmt::join(known, ", "));
 }
 
@@ -204,7 +204,7 @@ std::string GgufTensorName(const GgufArchitecture& architecture, std::string_vie
 }
 
 GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
-  const JsonView config(complete, files.config.place());
+  const JsonView config(complete, files.config.location());
   const GgufArchitecture& architecture = GgufArchitectureFor(config, files.weights);
   GgufSource source;
   const std::vector<GgufFactors> factors = SetGgufSettings(architecture, config, source.metadata);

@@ -16,7 +16,7 @@ constexpr std::int64_t kLargestGgufInteger = std::int64_t{1} << 31;
 void Only(const JsonView& config, std::string_view key, const Json& value) {
   const JsonView given = config[key];
   Check(!given.present() || given.value() == value, "{}: is {}, and GGUF has only {} of this architecture",
-        given.place(), given.value().Line(), value.Line());
+        given.location(), given.value().Line(), value.Line());
 }
 
 // A key that must be a list with one value for each layer.
@@ -27,7 +27,7 @@ void OnlyLayers(const JsonView& config, std::string_view key, const Expected& ex
   std::size_t layer = 0;
   for (const JsonView& item : given.Items()) {
     const Json value = expected(layer++);
-    Check(item.value() == value, "{}: is {}, and GGUF has only {} of this architecture", item.place(),
+    Check(item.value() == value, "{}: is {}, and GGUF has only {} of this architecture", item.location(),
           item.value().Line(), value.Line());
   }
 }
@@ -129,7 +129,8 @@ class GgufSettings {
       const double attention = 0.1 * std::log(rope["factor"].Number(0)) + 1;
       const JsonView factor = rope["attention_factor"];
       Check(!factor.present() || std::abs(factor.Number() - attention) < 1e-6 * attention,
-            "{}: is {}, and GGUF has only {} of this architecture", factor.place(), factor.value().Line(), attention);
+            "{}: is {}, and GGUF has only {} of this architecture", factor.location(), factor.value().Line(),
+            attention);
       Only(rope, "truncate", true);
       Integer("rope.scaling.original_context_length", first());
       if (rope["beta_fast"].present()) Number("rope.scaling.yarn_beta_fast", rope["beta_fast"].Number());
@@ -144,7 +145,7 @@ class GgufSettings {
     } else {
       Check(type == "default" || type == "linear",
             "{}: {} has no counterpart in GGUF; default, linear, yarn, llama3 and longrope have",
-            rope["rope_type"].place(), Quoted(type));
+            rope["rope_type"].location(), Quoted(type));
     }
   }
 

@@ -27,11 +27,11 @@ Json ConfigFor(ModelFolder& files) {
   const JsonView window = files.config["sliding_window"], positions = files.config["max_position_embeddings"];
   if (files.config["model_type"].String() == "mistral") {
     Check(!window.present() || (positions.present() && window.Integer() >= positions.Integer()),
-          "{}: is {}, and GGUF has no windows of Mistral", window.place(), window.value().Line());
+          "{}: is {}, and GGUF has no windows of Mistral", window.location(), window.value().Line());
     Json config = files.config.value();
     config.Set("model_type", "llama");
     config.Set("sliding_window", Json());
-    files.config = JsonView(std::move(config), files.config.place());
+    files.config = JsonView(std::move(config), files.config.location());
   }
   return CompleteConfig(files);
 }
@@ -104,11 +104,11 @@ GgufConverted ConvertToGguf(const GgufConversion& options, const GgufConversionO
   } else {
     folder = OpenModelFolder(options.model);
     Check(!folder->config["quantization_config"].present(), "{}: convert the weights that are not quantized",
-          folder->config["quantization_config"].place());
+          folder->config["quantization_config"].location());
     const Json config = ConfigFor(*folder);
     source = GgufSourceOf(*folder, config);
     source.metadata.SetText("general.name", NameOf(options.model));
-    SetGgufTokenizer(options.model, JsonView(config, folder->config.place()), source.metadata);
+    SetGgufTokenizer(options.model, JsonView(config, folder->config.location()), source.metadata);
   }
   ImportanceMatrix importance;
   if (!options.importance.empty() && IsGguf(options.importance)) {
