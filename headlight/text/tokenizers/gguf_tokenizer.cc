@@ -248,11 +248,11 @@ std::string GgufWordsName(const JsonView& pre_tokenizer, bool ignore_merges) {
     else if (type == "ByteLevel" && step.Get("use_regex", true).Bool())
       patterns.emplace_back(kGpt2Words);
     else
-      Check(type == "ByteLevel", "{}: {} has no counterpart in GGUF", step.place(), Quoted(type));
+      Check(type == "ByteLevel", "{}: {} has no counterpart in GGUF", step.location(), Quoted(type));
   }
   for (const auto& words : KnownWords())
     if (std::ranges::equal(words.patterns, patterns) && words.whole_pieces == ignore_merges) return words.name;
-  Fail("{}: no known name of tokenizer.ggml.pre divides words in this way", pre_tokenizer.place());
+  Fail("{}: no known name of tokenizer.ggml.pre divides words in this way", pre_tokenizer.location());
 }
 
 }  // namespace headlight

@@ -33,12 +33,12 @@ std::vector<JsonView> StepsOf(const JsonView& part, const char* steps) {
 std::pair<std::string, std::string> PairOf(const JsonView& merge) {
   if (merge.value().As<std::string>() == nullptr) {
     std::vector<std::string> pair = merge.Strings();
-    Check(pair.size() == 2, "{}: is not a pair", merge.place());
+    Check(pair.size() == 2, "{}: is not a pair", merge.location());
     return {std::move(pair[0]), std::move(pair[1])};
   }
   const std::string text = merge.String();
   const std::size_t space = text.find(' ', 1);
-  Check(space != std::string::npos, "{}: {} is not two pieces with a space between", merge.place(), Quoted(text));
+  Check(space != std::string::npos, "{}: {} is not two pieces with a space between", merge.location(), Quoted(text));
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
@@ -87,10 +87,10 @@ bool IsByteLevel(const JsonView& file) {
 
 void SetByteLevel(const JsonView& file, const MergeList& merges, GgufMetadata& metadata) {
   for (const JsonView& step : StepsOf(file["normalizer"], "normalizers"))
-    Check(HasType(step, "NFC"), "{}: {} has no counterpart in GGUF", step.place(), Quoted(step["type"].String()));
+    Check(HasType(step, "NFC"), "{}: {} has no counterpart in GGUF", step.location(), Quoted(step["type"].String()));
   for (const JsonView& step : StepsOf(file["pre_tokenizer"], "pretokenizers"))
     Check(!HasType(step, "ByteLevel") || !step.Get("add_prefix_space", true).Bool(),
-          "{}: is true, and GGUF has no space before a text in this kind", step["add_prefix_space"].place());
+          "{}: is true, and GGUF has no space before a text in this kind", step["add_prefix_space"].location());
   metadata.SetText("tokenizer.ggml.model", "gpt2");
   metadata.SetText("tokenizer.ggml.pre",
                    GgufWordsName(file["pre_tokenizer"], file["model"].Get("ignore_merges", false).Bool()));
@@ -180,7 +180,7 @@ void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMet
         vocabulary);
   const JsonView file = ReadJson(path);
   const JsonView model = file["model"];
-  Check(HasType(model, "BPE"), "{}: {} does not become GGUF; BPE does", model["type"].place(),
+  Check(HasType(model, "BPE"), "{}: {} does not become GGUF; BPE does", model["type"].location(),
         Quoted(model.Get("type", "").String()));
   MergeList merges;
   for (const JsonView& merge : model["merges"].Items()) merges.push_back(PairOf(merge));
@@ -190,10 +190,10 @@ void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMet
     SetByteLevel(file, merges, metadata);
   } else {
     Check(model.Get("byte_fallback", false).Bool(), "{}: is not true, and the tokenizer is not byte-level",
-          model["byte_fallback"].place());
+          model["byte_fallback"].location());
     metadata.SetText("tokenizer.ggml.model", "llama");
     metadata.SetText("tokenizer.ggml.pre", "default");
-    SetScores(merges, model["merges"].place(), pieces);
+    SetScores(merges, model["merges"].location(), pieces);
     metadata.SetFlag("tokenizer.ggml.add_space_prefix", AddsPrefix(file));
     for (std::size_t id = 0; id < pieces.size(); ++id)
       if (pieces[id].type == Type::unknown)
