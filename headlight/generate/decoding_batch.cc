@@ -304,6 +304,7 @@ bool DecodingBatch::empty() const { return state_->texts.searches.empty(); }
 std::size_t DecodingBatch::size() const { return state_->texts.searches.size(); }
 std::int64_t DecodingBatch::tokens() const { return state_->told; }
 std::int64_t DecodingBatch::cached_tokens() const { return state_->model.cache.used(); }
+std::int64_t DecodingBatch::token_bytes() const { return state_->model.cache.token_bytes(); }
 std::int64_t DecodingBatch::cache_bytes() const { return state_->model.cache.bytes(); }
 std::int64_t DecodingBatch::evictions() const { return state_->texts.evictions; }
 

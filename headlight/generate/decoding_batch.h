@@ -64,6 +64,7 @@ class HEADLIGHT_API DecodingBatch {
   std::size_t size() const;            ///< number of texts that have not ended
   std::int64_t tokens() const;         ///< number of chosen tokens; with beams, those of one beam
   std::int64_t cached_tokens() const;  ///< tokens in the cache now
+  std::int64_t token_bytes() const;    ///< bytes of one token in the cache; 0 before the first pass
   std::int64_t cache_bytes() const;    ///< memory of the cache, which never shrinks: its peak
   std::int64_t evictions() const;      ///< number of texts that were evicted and read again
 

@@ -1,5 +1,5 @@
-// Products with block types on processors without a path of their own: Arm, and x86-64 older than AVX2. A group's codes
-// are taken apart once for all rows, and products of bytes are summed in 16 bits.
+// Products with block types for Arm, and for x86-64 older than AVX2. A group's codes are taken apart once for all rows,
+// and products of bytes are summed in 16 bits.
 #include "headlight/kernels/block_tiles.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,9 +1,12 @@
 // headlight bench generate: throughput and latency of a language model, for prompts and for decoding.
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlight/base/file.h"
@@ -49,6 +52,7 @@ std::int64_t WeightBytes(const Parameters& parameters) {
 // One repetition: the times of its start, of the first token of every prompt, and of each further token of all.
 struct Repetition {
   std::vector<double> seconds;
+  double cache_bytes = 0;  // keys and values of all decoding steps
   std::vector<Ids> generated;
 };
 
@@ -61,15 +65,27 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
   std::size_t words = 0;
   // The pass over the prompt gives the first token.
   GenerationOptions options{.max_new_tokens = length + 1, .min_new_tokens = length + 1};
-  options.batch_tokens = std::numeric_limits<std::int64_t>::max();
+  // All prompts are read in one pass: otherwise the first texts would be continued while others are read.
+  DecodingBatch batch(model, {.pass_tokens = std::numeric_limits<std::int64_t>::max()});
   options.on_token = [&](std::size_t, std::int32_t) {
     if (++words % prompts.size() == 0) repetition.seconds.push_back(now());
     if (words == prompts.size()) after_reading();
     return true;
   };
   repetition.seconds.push_back(now());
-  for (const auto& hypotheses : Generate(model, prompts, options))
-    repetition.generated.push_back(hypotheses.front().ids);
+  std::map<std::int64_t, std::size_t> texts;
+  for (DecodingRequest& request : RequestsFor(model, prompts, options))
+    texts.emplace(batch.Add(std::move(request)), texts.size());
+  repetition.generated.resize(prompts.size());
+  while (!batch.empty()) {
+    if (words >= prompts.size())  // each text adds a token and reads all
+      repetition.cache_bytes += static_cast<double>(batch.cached_tokens() + static_cast<std::int64_t>(batch.size())) *
+                                static_cast<double>(batch.token_bytes());
+    for (const Decoded& text : batch.Step()) {
+      if (text.error != nullptr) std::rethrow_exception(text.error);
+      repetition.generated[texts.at(text.id)] = text.hypotheses.front().ids;
+    }
+  }
   return repetition;
 }
 
@@ -113,6 +129,7 @@ void Run(const Options& options) {
     result.reading->latencies.push_back(repetition.seconds[1] - repetition.seconds[0]);
     for (std::size_t step = 2; step < repetition.seconds.size(); ++step)
       result.latencies.push_back(repetition.seconds[step] - repetition.seconds[step - 1]);
+    result.reading->cache_bytes += repetition.cache_bytes / options.new_tokens / options.repetitions;
     for (std::size_t text = 0; text < prompts.size() && !options.tokens.empty(); ++text)
       tokens += Json(Json::Object{{"prompt", prompts[text]}, {"text", repetition.generated[text]}}).Line() + "\n";
     progress.Show(i + 1, options.repetitions);

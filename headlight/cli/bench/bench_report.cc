@@ -85,19 +85,22 @@ void PrintBench(const BenchResult& result, bool json) {
   Json::Object rates = {{"processor", Processor()},
                         {"gemm_gflops", Rounded(machine.operations / 1e9)},
                         {"copy_gbytes_per_second", Rounded(machine.bytes / 1e9)}};
-  double prompt_rate = 0, prompt_share = 0, read_rate = 0, read_share = 0;
+  double prompt_rate = 0, prompt_share = 0, read_rate = 0, weights_share = 0, read_share = 0;
   if (result.reading) {
     const BenchReading& reading = *result.reading;
     read_rate = MeasureReads();
     prompt_rate = static_cast<double>(reading.tokens) / Sum(reading.latencies);
     prompt_share = Operations(reading.profile) / reading.profiled_seconds / machine.operations;
-    read_share =
-        static_cast<double>(reading.weight_bytes) * static_cast<double>(result.latencies.size()) / seconds / read_rate;
+    const double steps_rate = static_cast<double>(result.latencies.size()) / seconds / read_rate;
+    weights_share = static_cast<double>(reading.weight_bytes) * steps_rate;
+    read_share = weights_share + reading.cache_bytes * steps_rate;
     all.push_back({"prompt_tokens_per_second", Rounded(prompt_rate)});
     all.push_back({"prompt_latency_ms", Rounded(1e3 * Percentile(reading.latencies, 0.5))});
     all.push_back({"prompt_gemm_share", Rounded(prompt_share)});
     all.push_back({"weight_bytes", reading.weight_bytes});
-    all.push_back({"weights_read_share", Rounded(read_share)});
+    all.push_back({"weights_read_share", Rounded(weights_share)});
+    all.push_back({"cache_bytes", Rounded(reading.cache_bytes)});
+    all.push_back({"read_share", Rounded(read_share)});
     rates.push_back({"read_gbytes_per_second", Rounded(read_rate / 1e9)});
   }
   all.push_back({"machine", rates});
@@ -121,9 +124,10 @@ void PrintBench(const BenchResult& result, bool json) {
                   "copies\n",
                   "machine", 100 * gemm_share, machine.operations / 1e9, 100 * bandwidth_share, machine.bytes / 1e9));
   if (result.reading)
-    WriteResult(fmt::format("{:18}{:.1f} MB per step, {:.0f}% of the {:.1f} GB/s of reads\n", "weights",
-                            static_cast<double>(result.reading->weight_bytes) / 1e6, 100 * read_share,
-                            read_rate / 1e9));
+    WriteResult(
+        fmt::format("{:18}{:.1f} MB of weights and {:.1f} MB of cache per step, {:.0f}% of the {:.1f} GB/s of reads\n",
+                    "reads", static_cast<double>(result.reading->weight_bytes) / 1e6, result.reading->cache_bytes / 1e6,
+                    100 * read_share, read_rate / 1e9));
   WriteResult(fmt::format("{:18}{}\n", "processor", Processor()));
   WriteResult("\n" + ProfileReport(result.profile, result.profiled_steps, result.profiled_seconds, machine) + "\n");
 }

@@ -24,6 +24,7 @@ struct BenchReading {
   std::vector<ProfileEntry> profile;  // of one more batch
   double profiled_seconds = 0;
   std::int64_t weight_bytes = 0;  // read by each decoding step
+  double cache_bytes = 0;         // read by a decoding step on average, if every layer attends to all tokens
 };
 
 struct BenchResult {
@@ -72,6 +73,7 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
 //   prompt_gemm_share   gemm_share of the pass over the prompts
 //   weights_read_share  the rate at which steps read the weights, of the bandwidth of reads; with a draft, each token
 //                       counts as a step
+//   read_share          the same for weights and cache
 void PrintBench(const BenchResult& result, bool json);
 
 }  // namespace headlight

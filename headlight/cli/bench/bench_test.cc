@@ -173,8 +173,11 @@ TEST_F(BenchTest, ContinuesRandomPrompts) {
                                "--repetitions", "2", "--compute", "int4", "--output-tokens", folder.File("tokens")});
   ExpectMeasured(json);
   EXPECT_EQ(json["compute"].String(), "int4");
-  for (const char* key : {"prompt_tokens_per_second", "prompt_gemm_share", "weight_bytes", "weights_read_share"})
+  for (const char* key :
+       {"prompt_tokens_per_second", "prompt_gemm_share", "weight_bytes", "weights_read_share", "read_share"})
     EXPECT_GT(json[key].Number(), 0) << key;
+  // Keys and values of 16 numbers in 2 layers, for 2 texts of 6, 7 and 8 tokens.
+  EXPECT_EQ(json["cache_bytes"].Number(), 2 * 16 * 4 * 2 * 2 * 7);
   const std::string text = ReadFile(folder.File("tokens"));
   EXPECT_EQ(std::ranges::count(text, '\n'), 4);
   const JsonView line(ParseJson(text.substr(0, text.find('\n')), "tokens"), "tokens");
