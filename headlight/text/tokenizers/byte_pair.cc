@@ -3,15 +3,14 @@
 #include <algorithm>
 
 #include "headlight/base/error.h"
+#include "headlight/base/parallel.h"
 #include "headlight/text/characters.h"
 
 namespace headlight {
-std::array<std::int32_t, 256> BytePieces(const std::unordered_map<std::string_view, std::int32_t>& numbers) {
+
+std::array<std::int32_t, 256> BytePieces(const WordTable& numbers) {
   std::array<std::int32_t, 256> pieces;
-  for (std::size_t byte = 0; byte < pieces.size(); ++byte) {
-    const auto found = numbers.find(fmt::format("<0x{:02X}>", byte));
-    pieces[byte] = found == numbers.end() ? -1 : found->second;
-  }
+  for (std::size_t byte = 0; byte < pieces.size(); ++byte) pieces[byte] = numbers.Find(fmt::format("<0x{:02X}>", byte));
   return pieces;
 }
 
@@ -19,16 +18,16 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
                                      const std::vector<std::pair<std::string, std::string>>& merges,
                                      const BytePairOptions& options, const std::string& name)
     : options_(options) {
-  std::unordered_map<std::string_view, std::int32_t> numbers;
+  WordTable numbers;
   for (std::size_t id = 0; id < pieces.size(); ++id)
-    if (!pieces[id].empty()) numbers.emplace(pieces[id], static_cast<std::int32_t>(id));
+    if (!pieces[id].empty()) numbers.Insert(pieces[id], static_cast<std::int32_t>(id));
   const std::string& prefix = options.continuing_subword_prefix;
   for (const std::pair<std::string, std::string>& merge : merges) {
     const auto number = [&](const std::string& piece) {
-      const auto found = numbers.find(piece);
-      Check(found != numbers.end(), "{}: merge {} (\"{}\" with \"{}\") needs \"{}\", which is not in the vocabulary",
-            name, merged_.size(), merge.first, merge.second, piece);
-      return found->second;
+      const std::int32_t found = numbers.Find(piece);
+      Check(found >= 0, "{}: merge {} (\"{}\" with \"{}\") needs \"{}\", which is not in the vocabulary", name,
+            merged_.size(), merge.first, merge.second, piece);
+      return found;
     };
     Check(merge.second.starts_with(prefix), "{}: merge {} (\"{}\" with \"{}\"): the second must begin with \"{}\"",
           name, merged_.size(), merge.first, merge.second, prefix);
@@ -42,21 +41,29 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
     if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
     const auto characters = options.bytes ? static_cast<std::int64_t>(text.size()) : CountCharacters(text);
-    if (characters <= 1) first_.emplace(pieces[id], static_cast<std::int32_t>(id));
+    if (characters <= 1) first_.Insert(pieces[id], static_cast<std::int32_t>(id));
   }
   bytes_ = BytePieces(numbers);
   // A cache of words that are a single piece, as most words of a text are.
-  for (std::size_t id = 0; id < pieces.size(); ++id) {
-    std::string_view word = pieces[id];
-    if (!word.ends_with(options.end_of_word_suffix)) continue;
-    word.remove_suffix(options.end_of_word_suffix.size());
-    if (word.empty() || (!options.bytes && ValidUtf8(word) != word.size())) continue;
-    std::vector<Symbol> symbols = Symbols(word);
-    MergeAll(symbols);
-    const auto number = static_cast<std::int32_t>(id);
-    const bool is_one = !symbols.empty() && symbols[0].piece == number && symbols[0].next < 0;
-    if (is_one || options.ignore_merges) whole_.emplace(word, number);
-  }
+  const auto word_of = [&](std::size_t id) {
+    return std::string_view(pieces[id]).substr(0, pieces[id].size() - options.end_of_word_suffix.size());
+  };
+  std::vector<char> is_whole(pieces.size());
+  constexpr std::size_t chunk = 1024;
+  ParallelFor(static_cast<std::int64_t>((pieces.size() + chunk - 1) / chunk), [&](std::int64_t index) {
+    const std::size_t begin = static_cast<std::size_t>(index) * chunk;
+    for (std::size_t id = begin; id < std::min(begin + chunk, pieces.size()); ++id) {
+      if (!pieces[id].ends_with(options.end_of_word_suffix)) continue;
+      const std::string_view word = word_of(id);
+      if (word.empty() || (!options.bytes && ValidUtf8(word) != word.size())) continue;
+      std::vector<Symbol> symbols = Symbols(word);
+      MergeAll(symbols);
+      const bool is_one = !symbols.empty() && symbols[0].piece == static_cast<std::int32_t>(id) && symbols[0].next < 0;
+      is_whole[id] = is_one || options.ignore_merges;
+    }
+  });
+  for (std::size_t id = 0; id < pieces.size(); ++id)
+    if (is_whole[id]) whole_.Insert(word_of(id), static_cast<std::int32_t>(id));
 }
 
 bool BytePairSegmenter::HasBytes(std::string_view text) const {
@@ -73,8 +80,8 @@ std::vector<BytePairSegmenter::Symbol> BytePairSegmenter::Symbols(std::string_vi
     if (begin > 0) text += options_.continuing_subword_prefix;
     text += word.substr(begin, end - begin);
     if (end == word.size()) text += options_.end_of_word_suffix;
-    const auto found = first_.find(text);
-    const bool unknown = found == first_.end();
+    const std::int32_t found = first_.Find(text);
+    const bool unknown = found < 0;
     const auto bytes = static_cast<std::int32_t>(end - begin);
     const auto push = [&](std::int32_t piece, std::int32_t size) {
       const auto index = static_cast<std::int32_t>(symbols.size());
@@ -91,7 +98,7 @@ std::vector<BytePairSegmenter::Symbol> BytePairSegmenter::Symbols(std::string_vi
       return;
     }
     last_unknown = unknown;
-    push(unknown ? *options_.unknown : found->second, bytes);
+    push(unknown ? *options_.unknown : found, bytes);
   };
   if (options_.bytes) {
     for (std::size_t at = 0; at < word.size(); ++at) add(at, at + 1);
@@ -134,8 +141,8 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
 }
 
 void BytePairSegmenter::operator()(std::string_view word, std::vector<Segment>& segments) const {
-  if (const auto whole = whole_.find(std::string(word)); whole != whole_.end()) {
-    segments.push_back({whole->second, static_cast<std::int32_t>(word.size())});
+  if (const std::int32_t whole = whole_.Find(word); whole >= 0) {
+    segments.push_back({whole, static_cast<std::int32_t>(word.size())});
     return;
   }
   std::vector<Symbol> symbols = Symbols(word);

@@ -7,12 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "headlight/text/tokenizers/sentencepiece_segmenter.h"
 #include "headlight/text/tokenizers/sentencepiece_table.h"
+#include "headlight/text/tokenizers/word_table.h"
 
 namespace headlight {
 
@@ -27,7 +27,7 @@ struct BytePairOptions {
 };
 
 /// For each byte, the piece that represents it, such as <0x0A>; -1: none.
-std::array<std::int32_t, 256> BytePieces(const std::unordered_map<std::string_view, std::int32_t>& numbers);
+std::array<std::int32_t, 256> BytePieces(const WordTable& numbers);
 
 /// Starts from the bytes or characters of a word and repeatedly merges the adjacent pair of the lowest rank (index in
 /// the list of merges), the leftmost one if ranks are equal.
@@ -58,11 +58,11 @@ class BytePairSegmenter {
   void MergeAll(std::vector<Symbol>& symbols) const;
 
   BytePairOptions options_;
-  std::unordered_map<std::string, std::int32_t> first_;  // from initial symbol, with prefix and suffix, to piece
-  std::unordered_map<std::string, std::int32_t> whole_;  // words that are a single piece
-  std::array<std::int32_t, 256> bytes_;                  // see BytePieces; only for byte_fallback
-  NumberTable rank_;                                     // from (left piece << 32 | right piece) to rank
-  std::vector<std::int32_t> merged_;                     // by rank, the resulting piece
+  WordTable first_;                      // from initial symbol, with prefix and suffix, to piece
+  WordTable whole_;                      // words that are a single piece
+  std::array<std::int32_t, 256> bytes_;  // see BytePieces; only for byte_fallback
+  NumberTable rank_;                     // from (left piece << 32 | right piece) to rank
+  std::vector<std::int32_t> merged_;     // by rank, the resulting piece
 };
 
 }  // namespace headlight

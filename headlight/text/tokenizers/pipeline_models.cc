@@ -203,7 +203,11 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
   std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
   std::optional<std::array<std::int32_t, 256>> bytes;
-  if (byte_fallback) bytes = BytePieces({pieces.begin(), pieces.end()});
+  if (byte_fallback) {
+    WordTable numbers;
+    for (const auto& [piece, id] : pieces) numbers.Insert(piece, id);
+    bytes = BytePieces(numbers);
+  }
   state.model = Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids,
                         bytes, part.location()};
 }
