@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/io/gguf_end_tokens.h"
+#include "headlight/base/gguf_end_tokens.h"
 #include "headlight/kernels/blocks.h"
 
 namespace headlight {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "headlight/base/file.h"
+#include "headlight/base/gguf_end_tokens.h"
 #include "headlight/base/gguf_testing.h"
 #include "headlight/base/test_support.h"
 #include "headlight/io/gguf_architectures.h"
-#include "headlight/io/gguf_end_tokens.h"
 
 namespace headlight::gguf_model_test {
 namespace {

@@ -8,10 +8,12 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/gguf_end_tokens.h"
 #include "headlight/text/tokenizers/base64.h"
 #include "headlight/text/tokenizers/gguf_words.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
@@ -83,6 +85,7 @@ bool FlagOr(const Gguf& file, const char* key, bool fallback) { return file.cont
 Json MergesOf(const Gguf& file) {
   Json::Array merges;
   for (const std::string_view merge : file.Array(kMerges).Strings()) {
+    CheckUtf8(merge, file.Place(kMerges));
     const std::size_t space = merge.find(' ', 1);
     Check(space != std::string_view::npos && space + 1 < merge.size(), "{}: {} is not two pieces with a space between",
           file.Place(kMerges), Quoted(merge));
@@ -135,6 +138,9 @@ void SetBertParts(const Gguf& file, std::vector<SentencePiece>& pieces, const st
     const bool begins = piece.text.starts_with(kSpaceSymbol);
     piece.text = begins ? piece.text.substr(kSpaceSymbol.size()) : "##" + piece.text;
   }
+  std::unordered_set<std::string_view> distinct;
+  for (const SentencePiece& piece : pieces)
+    Check(distinct.insert(piece.text).second, "{}: {} is there twice", file.Place(kTokens), Quoted(piece.text));
   constexpr const char *lower_key = "tokenizer.ggml.normalizer.lowercase",
                        *accents_key = "tokenizer.ggml.normalizer.strip_accents";
   const bool lower = FlagOr(file, lower_key, true);
@@ -205,6 +211,8 @@ Json TokenizerJsonOfGguf(const Gguf& file) {
   Check(llama || bert || t5 || gemma4 || kind == "gpt2",
         "{}: {} is not supported; llama, gpt2, gemma4, bert and t5 are", file.Place(kModel), Quoted(kind));
   std::vector<SentencePiece> pieces = PiecesOf(file, llama || t5);
+  // Some files say that the end of a reply is text.
+  for (const std::int64_t end : GgufEndTokens(file)) pieces[static_cast<std::size_t>(end)].type = Type::control;
   const std::string unknown = SpecialToken(file, pieces, {"tokenizer.ggml.unknown_token_id"}, "[UNK]");
   Json json = Json::Object{};
   bool begins = llama || gemma4;

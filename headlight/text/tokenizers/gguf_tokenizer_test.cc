@@ -96,6 +96,7 @@ TEST(GgufTokenizer, RefusesWrongVocabularies) {
       {file("gpt2").Remove("tokenizer.ggml.merges"), "key 'tokenizer.ggml.merges'"},
       {file("gpt2").Set("tokenizer.ggml.merges", std::vector<std::string>{"ab"}), "'ab' is not two pieces"},
       {file("gpt2").Set("tokenizer.ggml.merges", std::vector<std::string>{"b a"}), "needs \"ba\""},
+      {file("gpt2").Set("tokenizer.ggml.merges", std::vector<std::string>{"a \xff"}), "key 'tokenizer.ggml.merges'"},
       {file("gpt2").Set("tokenizer.ggml.merges", std::vector<int>{1}), "key 'tokenizer.ggml.merges'"},
       {file("gemma4").Set("tokenizer.ggml.merges", std::vector<std::string>{"a c"}), "needs \"c\""},
       {file("gpt2").Set("tokenizer.ggml.tokens", std::vector<std::string>(5, "a")), "needs \"b\""},
@@ -106,13 +107,29 @@ TEST(GgufTokenizer, RefusesWrongVocabularies) {
       {file("llama").Set("tokenizer.ggml.tokens", std::vector<std::string>(5, std::string(1'000'000, 'a'))),
        "1000000 bytes"},
       {file("gpt2").Set("tokenizer.ggml.tokens", std::vector<std::string>(5, "\xff")), "token 0"},
+      {file("bert").Set("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b", "a", "[UNK]", "[CLS]"}),
+       "'##a' is there twice"},
       {file("bert").Set("tokenizer.ggml.unknown_token_id", 5), "key 'tokenizer.ggml.unknown_token_id'"},
       {file("bert").Set("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b", "c", "d", "e"}), "[UNK]"},
       {file("t5").Set("tokenizer.ggml.token_type", std::vector<int>(5, 1)), "the type of unknown ones"},
       {file("t5").Set("tokenizer.ggml.precompiled_charsmap", std::vector<int>{9, 0, 0, 0, 1}), "charsmap"},
+      {file("t5").Set("tokenizer.ggml.tokens", std::vector<std::string>()).Set("tokenizer.ggml.eos_token_id", 0),
+       "do not fit together"},
+      {file("t5").Set("tokenizer.ggml.eos_token_id", 5), "key 'tokenizer.ggml.eos_token_id'"},
       {file("gpt2").Set("tokenizer.ggml.bos_token_id", 5).Set("tokenizer.ggml.add_bos_token", true),
        "key 'tokenizer.ggml.bos_token_id'"}};
   for (const auto& [builder, message] : cases) EXPECT_THAT(refusal(builder), HasSubstr(message));
+}
+
+TEST(GgufTokenizer, HidesTheEndOfAReply) {
+  const TemporaryFolder folder;
+  gguf_testing::Builder builder;
+  builder.Set("tokenizer.ggml.model", "llama").Set("tokenizer.ggml.scores", std::vector<float>(4, 0));
+  builder.Set("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "a", "<end_of_turn>", "<b>"});
+  builder.Set("tokenizer.ggml.token_type", std::vector<int>{2, 1, 4, 4});
+  WriteFile(folder.File("x.gguf"), builder.File());
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder.File("x.gguf"));
+  EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{1, 3, 2}), "a<b>");
 }
 
 TEST(GgufTokenizer, NamesWhatIsMissing) {

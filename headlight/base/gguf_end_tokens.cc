@@ -1,4 +1,4 @@
-#include "headlight/io/gguf_end_tokens.h"
+#include "headlight/base/gguf_end_tokens.h"
 
 #include <algorithm>
 #include <string_view>
@@ -31,7 +31,7 @@ std::vector<std::int64_t> GgufEndTokens(const Gguf& file) {
   const auto add = [&](std::int64_t id) {
     if (std::ranges::find(ends, id) == ends.end()) ends.push_back(id);
   };
-  const std::int64_t most = tokens.empty() ? std::int64_t{1} << 31 : std::ssize(tokens) - 1;
+  const std::int64_t most = file.contains(tokens_key) ? std::ssize(tokens) - 1 : std::int64_t{1} << 31;
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
     if (file.contains(key)) add(file.Integer(key, 0, most));
   // In gpt-oss, <|end|> ends a message, and more messages may follow.
