@@ -205,10 +205,10 @@ TEST_F(BenchTest, TrainsOnText) {
 
 TEST_F(BenchTest, RefusesImpossibleOptions) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--batch-size", "0"}, "--batch-size"},       {{"--source-length", "5:x"}, "5:x is no range"},
-      {{"--source-length", "0"}, "0 is no range"},   {{"--source-length", "9:3"}, "ends before it begins"},
-      {{"--source-length", "3:99"}, "from 1 to 39"}, {{"--target-length", "41"}, "40 positions"},
-      {{"--repetitions", "0"}, "--repetitions"},     {{"--compute", "int2"}, "--compute"},
+      {{"--batch-size", "0"}, "--batch-size"},          {{"--source-length", "5:x"}, "5:x must be a length"},
+      {{"--source-length", "0"}, "0 must be a length"}, {{"--source-length", "9:3"}, "must not end before"},
+      {{"--source-length", "3:99"}, "from 1 to 39"},    {{"--target-length", "41"}, "40 positions"},
+      {{"--repetitions", "0"}, "--repetitions"},        {{"--compute", "int2"}, "--compute"},
   };
   for (const auto& [arguments, expected] : cases) {
     std::vector<std::string> all = {"bench", "translate", model};

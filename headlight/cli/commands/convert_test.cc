@@ -78,7 +78,7 @@ TEST_F(ConvertTest, ReadsWeightsInSeveralFilesAndReportsTheirSum) {
 }
 
 TEST_F(ConvertTest, NeverOverwritesOtherFiles) {
-  EXPECT_THAT(RefusalOf({"convert", model, "--out", model, "--compute", "int8"}), HasSubstr("would be lost"));
+  EXPECT_THAT(RefusalOf({"convert", model, "--out", model, "--compute", "int8"}), HasSubstr("must not be the folder"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.path(), "--overwrite", "--compute", "int8"}),
               HasSubstr("is not part of a"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", out, "--compute", "bfloat16"}), HasSubstr("--compute"));

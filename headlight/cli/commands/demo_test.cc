@@ -12,7 +12,7 @@ using testing::HasSubstr;
 TEST(Demo, RefusesAFolderWithOtherFiles) {
   const TemporaryFolder folder;
   WriteFile(folder.File("letter.txt"), "mine");
-  EXPECT_THAT(RefusalOf({"demo", "--quiet", "--out", folder.File(".")}), HasSubstr("something other than a demo"));
+  EXPECT_THAT(RefusalOf({"demo", "--quiet", "--out", folder.File(".")}), HasSubstr("the folder has other files"));
   EXPECT_EQ(ReadFile(folder.File("letter.txt")), "mine");
 }
 

@@ -119,7 +119,7 @@ TEST_F(DetectCommand, WritesResultsOfCoco) {
   ASSERT_GT(expected, 0U);
   const Outcome other = RunProgram(
       {"detect", model, files[0], "--threshold", "0", "--coco", results, "--annotations", folder.File("other.json")});
-  EXPECT_THAT(other.err, HasSubstr("3 boxes are left out,"));
+  EXPECT_THAT(other.err, HasSubstr("3 boxes are left out:"));
   const DetectedObject first = Found(files[0], 0)[0];
   EXPECT_EQ(items[0]["image_id"].Integer(0, 100), 7);
   EXPECT_EQ(items[0]["category_id"].Integer(0, 100), 18);
@@ -131,7 +131,7 @@ TEST_F(DetectCommand, WritesResultsOfCoco) {
   const auto refusal = [&](const std::string& path) {
     return RefusalOf({"detect", model, path, "--coco", results, "--annotations", annotations});
   };
-  EXPECT_THAT(refusal(kImages + "grey.png"), HasSubstr("it lists no image named"));
+  EXPECT_THAT(refusal(kImages + "grey.png"), HasSubstr("it lists no image with"));
   WriteFile(annotations, R"({"images": [{"id": 7, "file_name": "a.png"}], "categories": [{"id": 18, "name": "x"}]})");
   EXPECT_THAT(refusal(files[0]), HasSubstr("none of its categories"));
   EXPECT_THAT(RefusalOf({"detect", model, files[0], "--coco", results}), HasSubstr("--coco needs --annotations"));

@@ -137,7 +137,7 @@ TEST_F(Draw, OrdersImagesBySimilarityToTheirText) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RefusalOf(arguments);
   };
-  EXPECT_THAT(refusal({clip, "--best-of", "2", "--n-best", "3"}), HasSubstr("--n-best 3: of each text"));
+  EXPECT_THAT(refusal({clip, "--best-of", "2", "--n-best", "3"}), HasSubstr("--n-best 3: must be at most"));
   EXPECT_THAT(refusal({clip, "--best-of", "0"}), HasSubstr("--best-of must be from 1"));
   EXPECT_THAT(refusal({model}), HasSubstr("model"));
   EXPECT_THAT(refusal({files.File("none")}), HasSubstr("no such folder"));
@@ -179,7 +179,7 @@ TEST_F(Draw, RefusesWhatItCannotDraw) {
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--columns", "2", "--json"}), HasSubstr("--columns needs --out"));
   EXPECT_THAT(RefusalOf({"draw", model, "dog", "--n-best", "3", "--columns", "4", "--out", out}),
               HasSubstr("--columns 4: there are 3"));
-  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--image", idx, "--out", out}), HasSubstr("it has 2 images, where"));
+  EXPECT_THAT(RefusalOf({"draw", model, "dog", "--image", idx, "--out", out}), HasSubstr("it has 2 images, and"));
   EXPECT_THAT(RefusalOf({"draw", model + "/vae", "dog", "--out", out}), HasSubstr("a text-to-image model is needed"));
   EXPECT_THAT(RefusalOf({"generate", model, "dog"}), HasSubstr("a language model is needed"));
   DamageWeights(model);

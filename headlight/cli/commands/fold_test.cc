@@ -147,7 +147,7 @@ TEST_F(FoldCommand, FoldsManyQueriesAndContinues) {
   EXPECT_EQ(again.exit_code, 2) << again.err;
   EXPECT_THAT(again.out, StartsWith("three\t1\t"));
   EXPECT_EQ(Lines(again.out).size(), 1U);
-  EXPECT_THAT(again.err, AllOf(HasSubstr("2 of 4 queries had"), HasSubstr("1 of 4 queries could")));
+  EXPECT_THAT(again.err, AllOf(HasSubstr("2 of 4 queries are skipped"), HasSubstr("1 of 4 queries could")));
   EXPECT_EQ(ReadFile(structures + "/one.cif"), before);
 }
 
@@ -188,7 +188,7 @@ TEST_F(FoldCommand, SearchesADatabase) {
 
   WriteFile(database + "_cs219.ffindex", "");
   setenv("PATH", programs.c_str(), 1);
-  EXPECT_THAT(refusal(), HasSubstr("searched by hhblits"));
+  EXPECT_THAT(refusal(), HasSubstr("needs the program hhblits"));
   setenv("PATH", (programs + ":" + path).c_str(), 1);
   script("hhblits", "echo one; echo 'no such thing' >&2; exit 3\n");
   EXPECT_THAT(refusal(), HasSubstr("ended with exit code 3:"));
@@ -254,7 +254,7 @@ TEST_F(TemplateSetting, TemplatesAreAlignedAndRead) {
   // Models that read no templates ignore them if there are several models.
   const Outcome both = Fold(reads, {model, "--templates", first});
   ASSERT_EQ(both.exit_code, 0) << both.err;
-  EXPECT_THAT(both.err, HasSubstr(model + ": this model reads no templates, and folds without"));
+  EXPECT_THAT(both.err, HasSubstr(model + ": this model reads no templates and ignores them"));
 }
 
 TEST_F(TemplateSetting, RefusesTemplatesThatAreNotRead) {
@@ -265,25 +265,26 @@ TEST_F(TemplateSetting, RefusesTemplatesThatAreNotRead) {
   };
   EXPECT_THAT(refusal(model, {"--templates", first}), HasSubstr("this model reads no templates"));
   EXPECT_THAT(refusal(reads, {"--templates", first, first, first, first, first}),
-              HasSubstr("5 templates, and " + reads + "/model.safetensors reads at most 4"));
-  EXPECT_THAT(refusal(reads, {"--template-msa", alignment}), HasSubstr("--template-msa aligns the structures"));
+              HasSubstr("5 templates, where " + reads + "/model.safetensors reads at most 4"));
+  EXPECT_THAT(refusal(reads, {"--template-msa", alignment}), HasSubstr("--template-msa needs --templates"));
   EXPECT_THAT(refusal(reads, {"--templates", first, "--template-msa", alignment}), HasSubstr("row '2xyz_B'"));
   EXPECT_THAT(refusal(reads, {"--templates", folder.File("none.cif")}), HasSubstr("none.cif"));
   EXPECT_THAT(refusal(reads, {"--templates", alignment}), HasSubstr("t.a3m"));
   const Outcome many = RunProgram({"fold", reads, "--file", kAlignment, "--templates", first, "--out", out});
-  EXPECT_THAT(many.err, HasSubstr("--templates are of one query"));
+  EXPECT_THAT(many.err, HasSubstr("--templates is for one query"));
 }
 
 TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {
-  EXPECT_THAT(RefusalOf({"--out", out}), HasSubstr("nothing to fold"));
+  EXPECT_THAT(RefusalOf({"--out", out}), HasSubstr("--file is required"));
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--out", folder.File("a.txt")}), HasSubstr("as .cif (mmCIF) or .pdb"));
   EXPECT_THAT(RefusalOf({"--sequence", "M1", "--out", out}), HasSubstr("'1' is not a letter"));
   EXPECT_THAT(RefusalOf({"--sequence", "MKVLAEYTWGRE", "--msa", kAlignment, "--out", out}),
               HasSubstr("has D as residue 12"));
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--file", kAlignment, "--out", folder.File("d")}),
-              HasSubstr("--file replaces"));
+              HasSubstr("exclude each other"));
   EXPECT_THAT(RefusalOf({"--sequence", "MK", "--msa-dir", folder.path(), "--out", out}), HasSubstr("--msa-dir"));
-  EXPECT_THAT(RefusalOf({"--msa", kAlignment, "--database", "db", "--out", out}), HasSubstr("--database replaces"));
+  EXPECT_THAT(RefusalOf({"--msa", kAlignment, "--database", "db", "--out", out}),
+              HasSubstr("--database exclude each other"));
   EXPECT_THAT(RefusalOf({"--msa", folder.File("missing.a3m"), "--out", out}), HasSubstr("missing.a3m"));
   const std::string twice = folder.File("twice.fasta"), empty = folder.File("empty.fasta");
   WriteFile(twice, ">a b\nMK\n>a c\nMV\n");

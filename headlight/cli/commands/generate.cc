@@ -203,7 +203,7 @@ void Add(Command& program) {
               "\"positions\" if the model has no more), prompt_tokens, tokens, log_probability");
   Describe(command, options.source);
   command.Add("--truncate", options.truncate,
-              "Cut off the beginning of a prompt that is too long for the model, with a warning, instead of refusing "
+              "Leave out the beginning of a prompt that is too long for the model, with a warning, instead of refusing "
               "it");
   AddSkipErrors(command, options).Excludes(prompt);
   AddComputeOption(command, options.compute);

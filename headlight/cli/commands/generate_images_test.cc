@@ -59,7 +59,7 @@ TEST_F(GenerateImages, CompletesImages) {
   WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
   const Image second{2, 2, {'e', 'e', 'e', 'f', 'f', 'f', 'g', 'g', 'g', 'h', 'h', 'h'}};
   EXPECT_EQ(Generated({"--image", idx + "#2"}), generator.Complete({&second, 1})[0][0]);
-  EXPECT_THAT(RefusalOf({"generate", model, "--image", idx, "--out", out}), HasSubstr("it has 2 images, where"));
+  EXPECT_THAT(RefusalOf({"generate", model, "--image", idx, "--out", out}), HasSubstr("it has 2 images, and"));
   WriteFile(two, "no image");
   EXPECT_THAT(RefusalOf({"generate", model, "--image", two, "--out", out}), HasSubstr("two.png: not an image"));
 }

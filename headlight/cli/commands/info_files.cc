@@ -84,7 +84,7 @@ std::string ReasonForTokenizerKey(std::string_view key, bool has_tokenizer_json)
                "tokenizer_file", "tokenizers_version", "transformers_version", "use_fast", "version", "vocab_file"}))
     return "names the origin of the tokenizer";
   if (fmt::format(" {}", kTransformersTokenizerKeys).find(fmt::format(" {} ", key)) == std::string::npos)
-    return "is an unknown key, also for Transformers";
+    return "is known neither to headlight nor to Transformers";
   return has_tokenizer_json ? "is not needed: the tokenizer is in tokenizer.json" : "has no effect on this tokenizer";
 }
 

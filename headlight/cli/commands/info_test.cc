@@ -249,11 +249,11 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   EXPECT_EQ(ignored("config.json", "transformers_version"), "does not change the model's outputs");
   EXPECT_EQ(ignored("generation_config.json"), "is for models that write text");
   EXPECT_EQ(ignored("README.md"), "is documentation");
-  EXPECT_EQ(ignored("tf_model.h5"), "is not read since model.safetensors holds the weights");
-  EXPECT_EQ(ignored("vocab.txt"), "is not read since tokenizer.json holds the tokenizer");
+  EXPECT_EQ(ignored("tf_model.h5"), "is not needed: the weights are in model.safetensors");
+  EXPECT_EQ(ignored("vocab.txt"), "is not needed: the tokenizer is in tokenizer.json");
   EXPECT_EQ(ignored("preprocessor_config.json"), "is for models that read images");
-  EXPECT_EQ(ignored("optimizer.pt"), "is of the training");
-  EXPECT_EQ(ignored("x.y"), "is no file of a model that headlight knows");
+  EXPECT_EQ(ignored("optimizer.pt"), "belongs to a training");
+  EXPECT_EQ(ignored("x.y"), "is not a known file of a model");
   EXPECT_EQ(ignored("onnx/"), "holds no file that was read");
   EXPECT_EQ(EntryOf(info, "ignored", "model.safetensors", "v_head.summary.weight"),
             "TRL's value head, which is for training");
@@ -277,15 +277,15 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
   for (const char* key : {"tokenizer_class", "do_lower_case", "image_token"})
     EXPECT_EQ(EntryOf(fast, "read", file, key), "read") << key;
   const std::pair<const char*, const char*> reasons[] = {
-      {"model_max_length", "the model says how long a text may be"},
+      {"model_max_length", "is not needed: the model has a maximum length"},
       {"padding_side", "is for padding, which headlight does not need"},
-      {"stride", "is for calls of Transformers"},
-      {"chat_template", "is for conversations"},
-      {"name_or_path", "says where the tokenizer is from"},
+      {"stride", "is for arguments of Transformers' functions"},
+      {"chat_template", "is for chats"},
+      {"name_or_path", "names the origin of the tokenizer"},
       {"do_basic_tokenise", "is known neither to headlight nor to Transformers"},
       {"token", "is known neither to headlight nor to Transformers"}};
   for (const auto& [key, reason] : reasons) EXPECT_EQ(EntryOf(fast, "ignored", file, key), reason);
-  EXPECT_EQ(EntryOf(fast, "ignored", file, "never_split"), "tokenizer.json holds the tokenizer");
+  EXPECT_EQ(EntryOf(fast, "ignored", file, "never_split"), "is not needed: the tokenizer is in tokenizer.json");
   // With only the vocabulary.
   std::string lines;
   std::map<std::int64_t, std::string> pieces;
@@ -296,7 +296,7 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
   std::filesystem::remove(folder.File("tokenizer.json"));
   const Json older = info();
   for (const auto& [key, reason] : reasons) EXPECT_EQ(EntryOf(older, "ignored", file, key), reason);
-  EXPECT_EQ(EntryOf(older, "ignored", file, "never_split"), "changes nothing in this tokenizer");
+  EXPECT_EQ(EntryOf(older, "ignored", file, "never_split"), "has no effect on this tokenizer");
 }
 
 // A folder is described even if its settings of generation are refused.
@@ -308,8 +308,7 @@ TEST(Info, ReadsTheSettingsOfGeneration) {
   WriteFile(folder.File("generation_config.json"), R"({"num_beams": 4, "use_cache": true})");
   Json info = ParseJson(RunProgram({"info", folder.path(), "--json"}).out, "info");
   EXPECT_EQ(EntryOf(info, "read", "generation_config.json", "num_beams"), "read");
-  EXPECT_EQ(EntryOf(info, "ignored", "generation_config.json", "use_cache"),
-            "changes nothing of what headlight computes");
+  EXPECT_EQ(EntryOf(info, "ignored", "generation_config.json", "use_cache"), "has no effect on results");
   EXPECT_EQ(info.Find("not_supported"), nullptr);
   WriteFile(folder.File("generation_config.json"), R"({"penalty_alpha": 0.6})");
   info = ParseJson(RunProgram({"info", folder.path(), "--json"}).out, "info");

@@ -216,7 +216,7 @@ TEST_F(LookAgainst, ShowsTwoModels) {
   EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("<title>model and other</title>"), HasSubstr("\"name\":\"model\""),
                                     HasSubstr("\"name\":\"other\""), HasSubstr("\"slider\":false")));
   EXPECT_THAT(RefusalOf({"look", model, "--against", other, "--source", "Hund", "--out", folder.File("a.png")}),
-              HasSubstr("--against: only a page (.html) shows two models"));
+              HasSubstr("--against needs an --out that"));
   EXPECT_THAT(RefusalOf({"look", model, "--image", kImage, "--out", page}), HasSubstr("reads no image"));
   EXPECT_THAT(RefusalOf({"look", model, "--against", other, "--source", "Hund", "--out", other + "/config.json.html",
                          "--out", other + "/config.json.html"}),
@@ -259,10 +259,10 @@ TEST_F(LookAtATraining, ShowsItsMoments) {
     weights.insert(text.substr(at, text.find(']', at) - at));
   EXPECT_GE(weights.size(), 3U);
   EXPECT_THAT(RefusalOf({"look", out, "--checkpoints", "--text", "a", "--out", folder.File("a.png")}),
-              HasSubstr("--checkpoints: only a page (.html) shows a training"));
+              HasSubstr("--checkpoints needs an --out that"));
   std::filesystem::remove_all(out + "/checkpoint");
   EXPECT_THAT(RefusalOf({"look", out, "--checkpoints", "--text", "a", "--out", page}),
-              HasSubstr("holds no training with a"));
+              HasSubstr("training that has a checkpoint"));
 }
 
 TEST_F(LookAtATraining, HasTheFrozenParametersInEachMoment) {
@@ -293,7 +293,7 @@ TEST_F(LookAtAProtein, ShowsHowAProteinFolds) {
   const std::string alignment = Write("query.a3m", ">query\nMKVLA\n>other\nMK-LA\n");
   MustRun({"look", fold, "--msa", alignment, "--layer", "1", "--out", page});
   EXPECT_THAT(ReadFile(page), HasSubstr(R"("letters":"MKVLA")"));
-  EXPECT_THAT(RefusalOf({"look", fold, "--out", page}), HasSubstr("give it one of them"));
+  EXPECT_THAT(RefusalOf({"look", fold, "--out", page}), HasSubstr("needs --msa or --sequence"));
   EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--text", "a", "--out", page}),
               HasSubstr("--text is not for models"));
   EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--residue", "3", "--out", image}),

@@ -132,7 +132,7 @@ TEST_F(OverwritingTest, IsRefusedForNamesThatTheCommandChooses) {
   EXPECT_THAT(RefusalOf({"train", "tokenizer", folder.File("hard"), "--out", folder.path()}),
               HasSubstr("this command reads the same"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", folder.File("inner/../model"), "--compute", "int8"}),
-              HasSubstr("is the folder to convert"));
+              HasSubstr("must not be the folder"));
   EXPECT_EQ(ReadFile(folder.File("hard")), "Hund\n");
 }
 

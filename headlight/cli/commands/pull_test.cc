@@ -118,7 +118,7 @@ TEST(ModelArgument, IsTheGgufFileOfAFolder) {
 }
 
 TEST_F(PullCommand, RefusesUnfitOptions) {
-  EXPECT_THAT(RefusalOf({"pull"}), HasSubstr("headlight pull needs a model's name, ORG/NAME"));
+  EXPECT_THAT(RefusalOf({"pull"}), HasSubstr("headlight pull needs the name of a model"));
   EXPECT_THAT(RefusalOf({"pull", "a/b", "--list"}), HasSubstr("--list"));
   EXPECT_THAT(RefusalOf({"pull", "--json"}), HasSubstr("--json needs --list"));
   EXPECT_THAT(RefusalOf({"pull", "../b"}), HasSubstr("'../b' is not a model's name"));

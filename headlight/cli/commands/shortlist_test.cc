@@ -22,7 +22,7 @@ TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
   EXPECT_THAT(RefusalOf({"translate", model, "--shortlist"}), HasSubstr("`headlight shortlist` makes it"));
   const Outcome outcome = RunProgram({"shortlist", model, "--train", source, target, "--frequent", "3"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("3 words for every sentence"));
+  EXPECT_THAT(outcome.err, HasSubstr("3 tokens for every sentence"));
   const Outcome translated = RunProgram({"translate", model, "--shortlist"}, input);
   EXPECT_EQ(translated.exit_code, 0) << translated.err;
   const std::vector<std::string> lines = Lines(translated.out);

@@ -71,7 +71,7 @@ TEST_F(TranslateDecodingTest, BeginsWithATargetPrefixAndScoresWords) {
   };
   EXPECT_THAT(error_of(input + "Hund\n"), HasSubstr("beginnings: it has 4 lines,"));
   EXPECT_THAT(error_of("Hund\n"), HasSubstr("beginnings: it has more lines"));
-  EXPECT_THAT(RefusalOf({"translate", model, "--target-prefixes", "-"}, "Hund\n"), HasSubstr("(-) may be given"));
+  EXPECT_THAT(RefusalOf({"translate", model, "--target-prefixes", "-"}, "Hund\n"), HasSubstr("(-) can only be one"));
   EXPECT_NE(RunProgram({"translate", model, "--target-prefixes", file, "--target-prefix", "A"}, "Hund\n").exit_code, 0);
 }
 

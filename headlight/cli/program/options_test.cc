@@ -240,7 +240,7 @@ TEST(OptionsFile, ErrorsNameFileAndLine) {
   EXPECT_THAT(refusal("# a\n\nbeam-size = 0\n"), HasSubstr("/o: line 3: --beam-size"));
   EXPECT_THAT(refusal("beem-size = 1\n"), HasSubstr("has no option --beem-size"));
   EXPECT_THAT(refusal("beam-size\n"), HasSubstr("line 1: expected NAME ="));
-  EXPECT_THAT(refusal("[translate]\n"), HasSubstr("line 1: a section"));
+  EXPECT_THAT(refusal("[translate]\n"), HasSubstr("line 1: sections are"));
   EXPECT_THAT(refusal("task = \"a\n"), HasSubstr("line 1: the text has"));
   EXPECT_THAT(refusal("quiet = maybe\n"), HasSubstr("line 1: --quiet must be"));
   EXPECT_THAT(refusal("beam-size = 4\nbeam-size = 0 # the last\n"), HasSubstr("line 2: --beam-size"));

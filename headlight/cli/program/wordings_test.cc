@@ -79,7 +79,7 @@ constexpr SmallFile kFiles[] = {
 constexpr Wording kWordings[] = {
     {"translte", "headlight has no command \"translte\"; did you mean \"translate\"?"},
     {"translate",
-     "headlight translate needs DIR (The model's folder); usage: headlight translate [OPTIONS] DIR [FILE]"},
+     "headlight translate needs DIR (Folder of the model); usage: headlight translate [OPTIONS] DIR [FILE]"},
     {"train translaton", "headlight train has no command \"translaton\"; did you mean \"translation\"?"},
     {"translate @model --beem-size 3", "headlight translate has no option --beem-size; did you mean --beam-size?"},
     {"translate @model --beam-size 0", "--beam-size must be from 1 to 1024, not 0"},
@@ -113,7 +113,7 @@ constexpr Wording kWordings[] = {
     {"translate @model --config @noval @text", "@noval: line 1: expected NAME = VALUE"},
     {"translate @model --config @quote @text", "@quote: line 1: the text has no end \""},
     {"translate @model --config @section @text",
-     "@section: line 1: a section; the options are those of the command that is run, without sections"},
+     "@section: line 1: sections are not allowed; all options are those of the command that is run"},
     {"translate @model --config @none @text", "--config @none: there is no file to read"},
     {"generate %gpt/gpt2 @text",
      "%gpt/gpt2/tokenizer.json is missing; a tokenizer needs it, or vocab.txt, or vocab.json and merges.txt, or a "
@@ -128,7 +128,7 @@ constexpr Wording kWordings[] = {
      "@no.csv:1: expected text or sentence or sentence1 or question or premise or question1, and the header has "
      "'id, body'; --text-column names the column of the text"},
     {"classify %encoders/classify @long.tsv",
-     "@long.tsv: line 1: it has more than one tab, and a line is a text or two with a tab between them"},
+     "@long.tsv: line 1: it has more than one tab; a line is a text, or two with a tab between them"},
     {"classify %images/deit_classes @short.png",
      "%images/deit_classes: there is neither preprocessor_config.json nor processor_config.json, which say how images "
      "are prepared"},
@@ -147,7 +147,8 @@ constexpr Wording kWordings[] = {
      "%encoders/classify: is a bert model, an encoder of texts, and a detector is needed: detr"},
     {"segment %detectors/detr @short.png", "%detectors/detr: the model finds boxes and has no head for masks"},
     {"score %encoders/esm_masked_left @good.fasta",
-     "%encoders/esm_masked_left: this is an encoder, which scores variants of a protein: name them with --variant"},
+     "%encoders/esm_masked_left: this is an encoder, and a language model is needed; for variants of a protein, "
+     "name them with --variant"},
     {"score %encoders/esm_masked_left @good.fasta --variant 45G",
      "variant '45G': a substitution is a residue, its position and another residue, such as A45G; several are joined "
      "by "
@@ -167,11 +168,13 @@ constexpr Wording kWordings[] = {
     {"info @keys", "@keys/config.json: unknown key: 'rope_theta'; without support the result would be wrong"},
     {"info @a.npz", "@a.npz: 2 bytes are not a zip archive"},
     {"forward %gpt/gpt2 @a.safetensors",
-     "headlight forward needs --out (Safetensors file to write the outputs to); usage: headlight forward [OPTIONS] DIR "
+     "headlight forward needs --out FILE (Safetensors file to write the outputs to); usage: headlight forward "
+     "[OPTIONS] DIR "
      "IN"},
     {"search @none dog", "@none: no such folder or file"},
     {"search @index dog", "@index: is not a vector index: there is no index.json"},
-    {"search @a.index dog", "@a.index: an index of FAISS does not say which model made it; --model DIR does"},
+    {"search @a.index dog",
+     "@a.index: an index of FAISS does not name the model that made it; --model DIR is required"},
     {"bleu @text --metric meteor @text", "--metric must be bleu, chrf, chrf++ or ter, not meteor"},
     {"evaluate @model @pairs", "@pairs:1: expected a source, a tab and its target"},
     {"evaluate @model @text --reference @one", "@text has 2 lines and @one has 1: each source needs its reference"},
@@ -215,7 +218,7 @@ constexpr Wording kWordings[] = {
      "'swish', 'silu', 'quick_gelu', 'tanh', got 'sine'"},
     {"fold %alphafold/model --sequence M1 --out @o.pdb", "--sequence: '1' is not a letter of an amino acid"},
     {"fold %alphafold/model --msa @a.a3m --out @o.pdb", "@a.a3m: line 3: 'r' has 2 columns, but the query has 3"},
-    {"fold %alphafold/model --out @o.pdb", "nothing to fold: name --msa, --sequence or --file"},
+    {"fold %alphafold/model --out @o.pdb", "--msa, --sequence or --file is required"},
     {"fold %alphafold/model --sequence MK --out @o.txt",
      "--out @o.txt: a structure is written as .cif (mmCIF) or .pdb"},
     {"forward %gpt/gpt2 @a.safetensors --out @o", "@a.safetensors: 2 bytes are too few for a safetensors file"},
@@ -227,7 +230,7 @@ constexpr Wording kWordings[] = {
      "either --from DIR, to fine-tune a model, or --tokenizer DIR, for one from scratch"},
     {"check @none", "@none: no such file or folder"},
     {"check @text --task words", "--task must be texts, parallel, pairs, labels, questions or tags, not words"},
-    {"translate @model @text --shard 3/2", "--shard 3/2: expected I/N, such as 3/8, the third of eight parts"},
+    {"translate @model @text --shard 3/2", "--shard 3/2: must be I/N, such as 3/8 for the third of eight parts"},
     {"translate @model @text --min-length -1", "--min-length must be at least 0, not -1"},
     {"translate @model @text --skip-errors=maybe", "--skip-errors takes no value"},
 };

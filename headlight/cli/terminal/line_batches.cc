@@ -145,7 +145,7 @@ Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit) {
 
 Option& AddTruncate(OptionTable& command, LineOptions& options) {
   return command.Add("--truncate", options.truncate,
-                     "Cut off the end of a text that is too long for the model, with a warning, instead of refusing "
+                     "Leave out the end of a text that is too long for the model, with a warning, instead of refusing "
                      "it");
 }
 

@@ -128,7 +128,7 @@ void CheckWritable(const std::string& path) {
 void SetOptionsFile(const std::string& path) { options_file = path; }
 
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs) {
-  Check(std::ranges::count(inputs, "-") <= 1, "standard input (-) may be given only once");
+  Check(std::ranges::count(inputs, "-") <= 1, "standard input (-) can only be one of the files");
   if (!options_file.empty()) inputs.push_back(options_file);
   const std::map<FileIdentity, std::string> read = IdentitiesOf(inputs);
   std::map<FileIdentity, std::string> written;
