@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/base/gguf_write.h"
+#include "headlight/base/gguf_entries.h"
 #include "headlight/base/json.h"
 
 namespace headlight {

@@ -11,17 +11,9 @@
 #include "headlight/base/export.h"
 #include "headlight/base/file.h"
 #include "headlight/base/gguf.h"
+#include "headlight/base/gguf_entries.h"
 
 namespace headlight {
-
-/// A key of a file's metadata, and its type and value as they are in the file.
-struct GgufEntry {
-  std::string key;
-  std::span<const std::byte> value;
-};
-
-/// The metadata of one file, in its order. Views are into `file`. Throws Error as ParseGguf does.
-HEADLIGHT_API std::vector<GgufEntry> ParseGgufEntries(std::span<const std::byte> file, const std::string& source);
 
 /// Metadata to be written, in the order in which keys are first set.
 class HEADLIGHT_API GgufMetadata {

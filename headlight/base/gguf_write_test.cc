@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headlight/base/error.h"
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 
@@ -77,7 +78,7 @@ TEST(GgufWriter, KeepsTheOldFileUntilAllIsWritten) {
   {
     GgufWriter writer(path, {}, std::vector<GgufTensorPlan>{{"a", GgufType::f32, {4}}});
     writer.Write(std::vector<std::byte>(15));
-    EXPECT_THAT(ErrorOf([&] { writer.Commit(); }), HasSubstr("0 of 1 tensors"));
+    EXPECT_THROW(writer.Commit(), Error);
   }
   EXPECT_EQ(ReadFile(path), "old");
 }

@@ -114,10 +114,9 @@ struct Limit {
 
 TEST(Quantize, LosesLittle) {
   const std::vector<float> numbers = Normal(4096, 1), equal(4096, 1);
-  constexpr Limit limits[] = {
-      {GgufType::q2_k, 1}, {GgufType::q3_k, 1},   {GgufType::q4_k, 1},   {GgufType::q5_k, 1},
-      {GgufType::q6_k, 1}, {GgufType::iq4_nl, 1}, {GgufType::iq4_xs, 1},
-  };
+  constexpr Limit limits[] = {{GgufType::q2_k, 0.069},   {GgufType::q3_k, 0.0207},  {GgufType::q4_k, 0.0049},
+                              {GgufType::q5_k, 0.0012},  {GgufType::q6_k, 0.00028}, {GgufType::iq4_nl, 0.0054},
+                              {GgufType::iq4_xs, 0.0055}};
   for (const auto& [type, most] : limits) {
     const double loss = Loss(type, numbers, equal, false);
     EXPECT_LT(loss, most) << InfoOf(type).name;
@@ -147,7 +146,7 @@ TEST(Quantize, DefinesZerosTinyAndLargeNumbers) {
             Quantized(info.type, numbers, weighted ? std::span(importance) : std::span<const float>());
         kernels::Dequantize(info.type, bytes.data(), 256, back.data());
         for (std::size_t i = 0; i < numbers.size(); ++i)
-          ASSERT_NEAR(back[i], numbers[i], largest * 0.2F + 2e-6F) << info.name << " " << largest;
+          ASSERT_NEAR(back[i], numbers[i], largest * 0.2F + 4e-6F) << info.name << " " << largest;
       }
   }
 }

@@ -172,7 +172,10 @@ struct Problem {
     return {numbers + group * layout.group, importance + group * layout.group, layout.group};
   }
   // The value that the half-precision number of the file will have here.
-  float Stored(float value) const { return kernels::FloatOfHalf(kernels::HalfOfFloat(value * unit)) / unit; }
+  float Stored(float value) const {
+    const float bounded = std::clamp(value * unit, -kernels::kLargestHalf, kernels::kLargestHalf);
+    return kernels::FloatOfHalf(kernels::HalfOfFloat(bounded)) / unit;
+  }
 };
 
 // For each group the integers near the present ones that lose least.

@@ -6,6 +6,8 @@
 
 namespace headlight::kernels {
 
+inline constexpr float kLargestHalf = 65504;
+
 /// The float that these bits are; infinities and NaN stay such.
 inline float FloatOfHalf(std::uint16_t bits) {
   const std::uint32_t exponent = bits >> 10 & 0x1fU, fraction = bits & 0x3ffU;

@@ -19,6 +19,9 @@ constexpr std::uint16_t kHalfInfinity = 0x7c00, kBFloat16Infinity = 0x7f80;
 
 bool IsFinite(std::uint16_t bits, std::uint16_t infinity) { return (bits & infinity) != infinity; }
 
+// False for an infinity, and for the bound of SearchBlock.
+bool IsBelowLargest(std::uint16_t half) { return std::abs(FloatOfHalf(half)) < kLargestHalf; }
+
 std::uint16_t BFloat16Of(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1)) >> 16);
@@ -104,7 +107,7 @@ bool Quantize(GgufType type, std::span<const float> numbers, std::span<const flo
     const Block block = by_range
                             ? BlockByRange(of, layout, codes)
                             : BlockBySearch(type, of, importance.empty() ? importance : importance.subspan(i, run));
-    finite = finite && IsFinite(block.scale, kHalfInfinity) && IsFinite(block.min, kHalfInfinity);
+    finite = finite && IsBelowLargest(block.scale) && IsBelowLargest(block.min);
     PutTogether(type, block, to);
   }
   return finite;

@@ -25,6 +25,7 @@ struct Options {
 std::vector<std::string> TypeNames() {
   std::vector<std::string> names;
   for (const GgufFileType& type : GgufFileTypes()) names.emplace_back(type.name);
+  for (const char* usual : {"Q3_K", "Q4_K", "Q5_K"}) names.emplace_back(usual);
   return names;
 }
 
@@ -80,9 +81,10 @@ void WriteGguf(const Options& options) {
 void Run(const Options& options) {
   if (options.out.ends_with(".gguf")) return WriteGguf(options);
   Check(!options.compute.empty(), "--compute: is needed for a folder; float32, int8 and int4 are known");
-  for (const auto& [option, value] : {std::pair("--type", &options.type),
-                                      {"--importance", &options.importance},
-                                      {"--save-importance", &options.save_importance}})
+  const std::pair<const char*, const std::string*> of_gguf[] = {{"--type", &options.type},
+                                                                {"--importance", &options.importance},
+                                                                {"--save-importance", &options.save_importance}};
+  for (const auto& [option, value] : of_gguf)
     Check(value->empty(), "{}: is for GGUF files, and --out {} does not end in .gguf", option, options.out);
   std::error_code ignored;
   Check(!IsGguf(options.folder), "{}: a GGUF file can only be converted to another one, with --out NAME.gguf",
