@@ -244,23 +244,4 @@ Json TokenizerJsonOfGguf(const Gguf& file) {
   return json;
 }
 
-std::string GgufWordsName(const JsonView& pre_tokenizer, bool ignore_merges) {
-  const bool sequence = pre_tokenizer.Get("type", "").String() == "Sequence";
-  std::vector<std::string> patterns;
-  for (const JsonView& step : sequence ? pre_tokenizer["pretokenizers"].Items() : std::vector{pre_tokenizer}) {
-    const std::string type = step["type"].String();
-    if (type == "Split")
-      patterns.push_back(step["pattern"]["Regex"].String());
-    else if (type == "Digits" && step.Get("individual_digits", false).Bool())
-      patterns.emplace_back(R"(\p{N})");
-    else if (type == "ByteLevel" && step.Get("use_regex", true).Bool())
-      patterns.emplace_back(kGpt2Words);
-    else
-      Check(type == "ByteLevel", "{}: {} has no counterpart in GGUF", step.location(), Quoted(type));
-  }
-  for (const auto& words : KnownWords())
-    if (std::ranges::equal(words.patterns, patterns) && words.whole_pieces == ignore_merges) return words.name;
-  Fail("{}: no known name of tokenizer.ggml.pre divides words in this way", pre_tokenizer.location());
-}
-
 }  // namespace headlight

@@ -1,8 +1,6 @@
 // The tokenizer of a GGUF file, which has its vocabulary in the metadata.
 #pragma once
 
-#include <string>
-
 #include "headlight/base/gguf.h"
 #include "headlight/base/json.h"
 
@@ -16,9 +14,5 @@ namespace headlight {
 ///   bert    WordPiece
 ///   t5      SentencePiece's unigram model
 Json TokenizerJsonOfGguf(const Gguf& file);
-
-/// The name in tokenizer.ggml.pre of a byte-level tokenizer.json's `pre_tokenizer`. Throws Error if no known name
-/// divides words in this way.
-std::string GgufWordsName(const JsonView& pre_tokenizer, bool ignore_merges);
 
 }  // namespace headlight

@@ -9,7 +9,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
-#include "headlight/text/tokenizers/gguf_tokenizer.h"
+#include "headlight/text/tokenizers/gguf_words.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
@@ -86,14 +86,8 @@ bool IsByteLevel(const JsonView& file) {
 }
 
 void SetByteLevel(const JsonView& file, const MergeList& merges, GgufMetadata& metadata) {
-  for (const JsonView& step : StepsOf(file["normalizer"], "normalizers"))
-    Check(HasType(step, "NFC"), "{}: {} has no counterpart in GGUF", step.location(), Quoted(step["type"].String()));
-  for (const JsonView& step : StepsOf(file["pre_tokenizer"], "pretokenizers"))
-    Check(!HasType(step, "ByteLevel") || !step.Get("add_prefix_space", true).Bool(),
-          "{}: is true, and GGUF has no space before a text in this kind", step["add_prefix_space"].location());
   metadata.SetText("tokenizer.ggml.model", "gpt2");
-  metadata.SetText("tokenizer.ggml.pre",
-                   GgufWordsName(file["pre_tokenizer"], file["model"].Get("ignore_merges", false).Bool()));
+  metadata.SetText("tokenizer.ggml.pre", GgufWordsName(file));
   std::vector<std::string> pairs;
   for (const auto& [left, right] : merges) pairs.push_back(left + " " + right);
   metadata.SetTexts("tokenizer.ggml.merges", pairs);

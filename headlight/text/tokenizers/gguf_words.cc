@@ -92,4 +92,36 @@ const GgufWords& GgufWordsOf(const Gguf& file) {
   Fail("{}: {} is not known; known are: {}", file.Place(key), Quoted(name), fmt::join(names, ", "));
 }
 
+std::string GgufWordsName(const JsonView& tokenizer) {
+  const auto steps = [](const JsonView& part, const char* name) -> std::vector<JsonView> {
+    if (!part.present()) return {};
+    return part["type"].String() == "Sequence" ? part[name].Items() : std::vector{part};
+  };
+  GgufWords wanted = {.whole_pieces = tokenizer["model"].Get("ignore_merges", false).Bool()};
+  for (const JsonView& step : steps(tokenizer["normalizer"], "normalizers")) {
+    Check(step["type"].String() == "NFC", "{}: {} has no counterpart in GGUF", step.location(),
+          Quoted(step["type"].String()));
+    wanted.composed = true;
+  }
+  std::vector<std::string> patterns;
+  for (const JsonView& step : steps(tokenizer["pre_tokenizer"], "pretokenizers")) {
+    const std::string type = step["type"].String();
+    Check(type != "ByteLevel" || !step.Get("add_prefix_space", true).Bool(),
+          "{}: is true, and GGUF has no space before a text in this kind", step["add_prefix_space"].location());
+    if (type == "Split")
+      patterns.push_back(step["pattern"]["Regex"].String());
+    else if (type == "Digits" && step.Get("individual_digits", false).Bool())
+      patterns.emplace_back(R"(\p{N})");
+    else if (type == "ByteLevel" && step.Get("use_regex", true).Bool())
+      patterns.emplace_back(kGpt2Words);
+    else
+      Check(type == "ByteLevel", "{}: {} has no counterpart in GGUF", step.location(), Quoted(type));
+  }
+  for (const NamedWords& known : KnownWords())
+    if (std::ranges::equal(known.words.patterns, patterns) && known.words.whole_pieces == wanted.whole_pieces &&
+        known.words.composed == wanted.composed)
+      return known.names.front();
+  Fail("{}: no known name of tokenizer.ggml.pre divides words in this way", tokenizer["pre_tokenizer"].location());
+}
+
 }  // namespace headlight

@@ -1,9 +1,11 @@
 // How byte-level tokenizers in GGUF split a text into words, by the names that llama.cpp has for it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "headlight/base/gguf.h"
+#include "headlight/base/json.h"
 
 namespace headlight {
 
@@ -17,5 +19,9 @@ struct GgufWords {
 /// The splitting that tokenizer.ggml.pre names. Throws Error that lists the known names; a wrong one would give wrong
 /// tokens.
 const GgufWords& GgufWordsOf(const Gguf& file);
+
+/// The reverse: a name in tokenizer.ggml.pre for a byte-level tokenizer.json. Throws Error if no known name divides
+/// words in this way.
+std::string GgufWordsName(const JsonView& tokenizer);
 
 }  // namespace headlight
