@@ -208,7 +208,8 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
   const GgufArchitecture& architecture = GgufArchitectureFor(config, files.weights);
   GgufSource source;
   const std::vector<GgufFactors> factors = SetGgufSettings(architecture, config, source.metadata);
-  const Exporter exporter = {files, architecture, HeadsOf(architecture, config), KeyHeadsOf(architecture, config)};
+  const Exporter exporter = {files, architecture, GgufSize(architecture, config, "attention.head_count"),
+                             KeyHeadsOf(architecture, config)};
   const bool tied = config["tie_word_embeddings"].Bool();
   std::vector<std::string> unknown;
   std::map<std::string, std::map<std::int64_t, const StoredTensor*>> experts;  // by the name in GGUF
@@ -232,11 +233,11 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
     source.tensors.push_back(exporter.Source(name, tensors, stacked));
   }
   for (const GgufFactors& factor : factors) source.tensors.push_back(FactorsSource(factor));
-  source.model = {.architecture = architecture.name, .heads = exporter.heads, .key_heads = exporter.key_heads};
-  for (const auto& [key, name] : architecture.sizes) {
-    if (std::string_view(key) == "block_count") source.model.layers = config[name].Integer(1);
-    if (std::string_view(key) == "expert_count") source.model.experts = config[name].Integer(1);
-  }
+  source.model = {.architecture = architecture.name,
+                  .layers = GgufSize(architecture, config, "block_count"),
+                  .heads = exporter.heads,
+                  .key_heads = exporter.key_heads,
+                  .experts = GgufSize(architecture, config, "expert_count")};
   CheckComplete(architecture, source.tensors, source.model.layers, tied, files.path);
   return source;
 }

@@ -17,14 +17,14 @@
 
 namespace headlight {
 
-/// A tensor of a file to be written, and where its numbers come from.
+/// A tensor of a file to be written, and the source of its numbers.
 struct GgufTensorSource {
   GgufTensorPlan plan;                                         // its type is that of the source
   std::span<const std::byte> bytes;                            // its bytes in that type; empty: Read makes its rows
   std::function<void(std::int64_t row, float* numbers)> read;  // one row, of plan.RowNumbers()
 };
 
-/// What a file has besides the tokenizer.
+/// The contents of a file besides the tokenizer.
 struct GgufSource {
   GgufMetadata metadata;
   std::vector<GgufTensorSource> tensors;
@@ -39,8 +39,8 @@ HEADLIGHT_API const GgufArchitecture& GgufArchitectureFor(const JsonView& config
 HEADLIGHT_API std::string GgufTensorName(const GgufArchitecture& architecture, std::string_view name);
 
 /// The metadata and tensors of a folder. `config` is its config.json with all keys. Vectors become F32. Views are into
-/// `files`, which must stay alive. Throws Error naming the setting that the format cannot express, or the tensor that
-/// is unknown, missing or of another type than F32, F16 and BF16.
+/// `files`, which must stay alive. Throws Error naming a setting that the format cannot express, or a tensor that is
+/// unknown or missing. A tensor must be F32, F16 or BF16.
 HEADLIGHT_API GgufSource GgufSourceOf(const ModelFolder& files, const Json& config);
 
 /// The metadata and tensors of a GGUF file, in its order; those of a split model as one file. Views are into `file`.

@@ -23,7 +23,7 @@ HEADLIGHT_API std::span<const GgufFileType> GgufFileTypes();
 /// The one with this name; Q3_K, Q4_K and Q5_K mean Q3_K_M, Q4_K_M and Q5_K_M. Throws Error that lists all.
 HEADLIGHT_API const GgufFileType& GgufFileTypeOf(std::string_view name);
 
-/// What the choice depends on besides the tensors.
+/// The model, on which the choice depends besides the tensors.
 struct GgufMixModel {
   std::string architecture;  // in GGUF
   std::int64_t layers = 0, heads = 1, key_heads = 1, experts = 0;

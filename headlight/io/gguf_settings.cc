@@ -10,6 +10,7 @@
 namespace headlight {
 namespace {
 
+constexpr const char* kHeads = "attention.head_count";
 constexpr std::int64_t kLargestGgufInteger = std::int64_t{1} << 31;
 
 // Throws Error unless the key is missing, null or this value.
@@ -56,6 +57,15 @@ std::vector<float> FactorsAt(const JsonView& list) {
   return factors;
 }
 
+std::int64_t SizeNamed(const GgufArchitecture& architecture, const JsonView& config, const char* name) {
+  const JsonView given = config[name];
+  const std::string_view missing = given.present() ? "" : name;
+  // GPT-2's and BLOOM's usual size, and a key's newer name.
+  if (missing == "n_inner") return 4 * SizeNamed(architecture, config, architecture.sizes.front().name);
+  if (missing == "num_experts") return SizeNamed(architecture, config, "num_local_experts");
+  return given.Integer(1, kLargestGgufInteger);
+}
+
 class GgufSettings {
  public:
   GgufSettings(const GgufArchitecture& architecture, const JsonView& config, GgufMetadata& metadata)
@@ -93,20 +103,14 @@ class GgufSettings {
   }
 
  private:
-  std::int64_t Size(const char* name) {
-    const JsonView given = config_[name];
-    const std::string_view missing = given.present() ? "" : name;
-    if (missing == "n_inner") return 4 * Size(architecture_.sizes.front().name);  // GPT-2's and BLOOM's usual size
-    if (missing == "num_experts") return Size("num_local_experts");               // its newer name
-    return given.Integer(1, kLargestGgufInteger);
-  }
+  std::int64_t Size(const char* name) const { return SizeNamed(architecture_, config_, name); }
   void Integer(const std::string& key, std::int64_t value) { metadata_.SetInteger(prefix_ + key, value); }
   void Number(const std::string& key, double value) { metadata_.SetNumber(prefix_ + key, value); }
 
   void SetRotary() {
     const JsonView given = config_["rope_parameters"], full = given["full_attention"];
     const JsonView rope = full.present() ? full : given;
-    const std::int64_t heads = HeadsOf(architecture_, config_),
+    const std::int64_t heads = GgufSize(architecture_, config_, kHeads),
                        head_dim = config_.Get("head_dim", Size(architecture_.sizes.front().name) / heads)
                                       .Integer(1, kLargestGgufInteger);
     const double part = rope.Get("partial_rotary_factor", 1.0).Number(0, 1);
@@ -154,7 +158,7 @@ class GgufSettings {
     const std::string_view type = architecture_.model_type;
     const bool gemma = type.starts_with("gemma");
     if (gemma) {
-      Only(config_, "hidden_activation", "gelu_pytorch_tanh");
+      for (const char* key : {"hidden_activation", "hidden_act"}) Only(config_, key, "gelu_pytorch_tanh");
     } else if (type == "gpt2") {
       Only(config_, "activation_function", "gelu_new");
       Only(config_, "scale_attn_weights", true);
@@ -169,7 +173,7 @@ class GgufSettings {
       Only(config_, "hidden_act", type == "gpt_neox" || type == "bert" ? "gelu" : "silu");
     }
     if (type == "gemma2" || type == "gemma3_text") {
-      const std::int64_t layers = Size("num_hidden_layers"), heads = HeadsOf(architecture_, config_);
+      const std::int64_t layers = Size("num_hidden_layers"), heads = GgufSize(architecture_, config_, kHeads);
       // llama.cpp recognizes the sizes of 27B, whose scores are scaled by the model dimension.
       const bool largest = layers == (type == "gemma2" ? 46 : 62);
       Only(config_, "query_pre_attn_scalar", largest ? Size("hidden_size") / heads : Size("head_dim"));
@@ -209,14 +213,14 @@ class GgufSettings {
 
 }  // namespace
 
-std::int64_t HeadsOf(const GgufArchitecture& architecture, const JsonView& config) {
-  const auto found = std::ranges::find_if(
-      architecture.sizes, [](const GgufName& size) { return std::string_view(size.gguf) == "attention.head_count"; });
-  return config[found->name].Integer(1, kLargestGgufInteger);
+std::int64_t GgufSize(const GgufArchitecture& architecture, const JsonView& config, std::string_view gguf) {
+  for (const auto& [key, name] : architecture.sizes)
+    if (key == gguf) return SizeNamed(architecture, config, name);
+  return 0;
 }
 
 std::int64_t KeyHeadsOf(const GgufArchitecture& architecture, const JsonView& config) {
-  const std::int64_t heads = HeadsOf(architecture, config);
+  const std::int64_t heads = GgufSize(architecture, config, kHeads);
   if (std::string_view(architecture.model_type) != "falcon")
     return config.Get("num_key_value_heads", heads).Integer(1, kLargestGgufInteger);
   if (config["new_decoder_architecture"].Bool()) return config["num_kv_heads"].Integer(1, kLargestGgufInteger);

@@ -1,7 +1,9 @@
 // The metadata of a model in GGUF from its config.json: the reverse of io/gguf_model.h's.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlight/base/gguf_write.h"
@@ -21,8 +23,9 @@ struct GgufFactors {
 std::vector<GgufFactors> SetGgufSettings(const GgufArchitecture& architecture, const JsonView& config,
                                          GgufMetadata& metadata);
 
-/// The numbers of heads of queries and of keys.
-std::int64_t HeadsOf(const GgufArchitecture& architecture, const JsonView& config);
+/// A size under its key in GGUF, such as "block_count"; 0 if the architecture does not have it.
+std::int64_t GgufSize(const GgufArchitecture& architecture, const JsonView& config, std::string_view gguf);
+/// The number of heads of keys.
 std::int64_t KeyHeadsOf(const GgufArchitecture& architecture, const JsonView& config);
 
 }  // namespace headlight

@@ -8,7 +8,7 @@
 
 namespace headlight::kernels {
 
-/// What the items of a Block may be in a file of its type. Codes are from 0 to `codes` - 1.
+/// The range of a Block's items in a file of its type. Codes are from 0 to `codes` - 1.
 struct BlockLimits {
   int codes = 16;
   int least_scale = 1, most_scale = 1, most_min = 1;  // of `scales` and `mins`

@@ -149,7 +149,7 @@ HWY_INLINE Scale FitScaleAndMin(const Group& group, const Levels& levels) {
 
 // The scales of a block's groups, as integers, and what they are multiplied by.
 struct BlockScales {
-  std::array<float, kMostGroups> scales, mins;  // integers
+  std::array<float, kMostGroups> scales{}, mins{};  // integers
   float scale = 0, min = 0;
   double loss = 0;
 
@@ -271,8 +271,8 @@ Block SearchWithLanes(GgufType type, const float* numbers, const float* importan
     own[static_cast<std::size_t>(group)] =
         layout.mins ? FitScaleAndMin(problem.At(group), levels) : FitScale(problem.At(group), levels);
   const int end = limits.least_scale < 0 ? limits.least_scale : limits.most_scale;
-  BlockScales best;
-  best.loss = std::numeric_limits<double>::infinity();
+  BlockScales best{};  // zeros, in case no scale is better
+  for (int group = 0; group < problem.groups(); ++group) best.loss += LossOf(problem.At(group), levels, {});
   constexpr int rounds = 3;
   BlockScales block = RoundedScales(problem, own, static_cast<float>(end));
   for (int round = 0; round < rounds; ++round) {

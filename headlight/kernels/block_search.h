@@ -6,10 +6,11 @@
 
 namespace headlight::kernels {
 
-/// A block of the type with a small sum over i of importance[i] * (numbers[i] - number i of the block)^2. `numbers` has
-/// a run of the type's layout, with absolute values up to 1 of which one is 1; the block's scale and min are to be
-/// multiplied by `unit`. Larger ones than the largest half are bounded. `importance` has positive items. The result is
-/// the same for any number of threads.
+/// A block of the type with a small weighted error: the sum over i of
+///   importance[i] * (numbers[i] - number i of the block)^2.
+/// There are as many numbers as in a run of the type's layout. The largest absolute value is 1, or all are 0. The
+/// numbers of the file are `unit` times these. Its scale and min are bounded by the largest half. `importance` has
+/// positive items.
 Block SearchBlock(GgufType type, const float* numbers, const float* importance, float unit);
 
 }  // namespace headlight::kernels

@@ -61,9 +61,22 @@ Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, in
 // The least magnitude of which any block type stores more than zeros.
 constexpr float kLeastStored = 0x1p-40F;
 
+// The largest number of a block whose scale is 1.
+float LargestUnit(GgufType type) {
+  const BlockLayout layout = LayoutOf(type);
+  const BlockLimits limits = LimitsOf(type);
+  const int level = layout.levels ? -kBlockLevels.front() : std::max(layout.offset, limits.codes - 1 - layout.offset);
+  return static_cast<float>(level * std::max(-limits.least_scale, limits.most_scale));
+}
+
 Block BlockBySearch(GgufType type, std::span<const float> numbers, std::span<const float> importance) {
   float largest = 0;
   for (const float number : numbers) largest = std::max(largest, std::abs(number));
+  if (largest > kLargestHalf * LargestUnit(type)) {
+    Block block{};
+    block.scale = kHalfInfinity;
+    return block;
+  }
   std::array<float, kLongestRun> scaled, weights;
   double sum = 0;
   for (const float weight : importance) sum += double{weight};

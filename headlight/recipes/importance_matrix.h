@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// Of a matrix or of stacked matrices.
+/// The inputs of a matrix or of stacked matrices.
 struct Importance {
   std::vector<float> sums;    // [matrices, inputs], of the input's squares
   std::vector<float> counts;  // [matrices]: over how many rows
@@ -24,7 +24,7 @@ struct Importance {
 using ImportanceMatrix = std::map<std::string, Importance, std::less<>>;
 
 /// Runs a language model on the text in a file, in parts of 512 tokens, and observes the inputs of its linear layers.
-/// `progress` may be empty. Throws Error if the text has no tokens.
+/// The function `progress` may be empty. Throws Error if the text has no tokens.
 HEADLIGHT_API ImportanceMatrix MeasureImportance(const std::string& model, const GgufArchitecture& architecture,
                                                  const std::string& text,
                                                  const std::function<void(std::int64_t, std::int64_t)>& progress);

@@ -115,14 +115,13 @@ TEST_F(ConvertTest, Float32UndoesNothingButTheTypeOfInt8) {
 }
 
 TEST_F(ConvertTest, WritesGgufFiles) {
-  const std::string decoder = kData + "decoders/llama_biases", file = folder.File("a.gguf"),
+  const std::string decoder = kData + "decoders/llama_grouped_tied", file = folder.File("a.gguf"),
                     again = folder.File("b.gguf");
   const Outcome outcome = RunProgram({"convert", decoder, "--out", file, "--type", "Q8_0"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("a.gguf: tensors: "));
   EXPECT_EQ(RunProgram({"convert", file, "--out", again}).exit_code, 0);
   EXPECT_EQ(ReadFile(again), ReadFile(file));
-  EXPECT_THAT(RunProgram({"info", again}).out, HasSubstr("llama"));
   EXPECT_THAT(RefusalOf({"convert", decoder, "--out", file}), HasSubstr("--overwrite"));
   EXPECT_THAT(RefusalOf({"convert", file, "--out", file, "--overwrite"}), HasSubstr("--out"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", again, "--overwrite"}), HasSubstr("language model"));

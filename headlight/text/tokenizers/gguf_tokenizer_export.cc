@@ -128,7 +128,15 @@ void SetIds(const JsonView& config, std::int64_t size, GgufMetadata& metadata) {
   }
 }
 
-// The template of chats: of tokenizer_config.json, which may have one of several with names, or of its own file.
+// The token before every text, or after it.
+void SetAffix(const std::string& name, const std::vector<std::int32_t>& ids, const std::string& path,
+              GgufMetadata& metadata) {
+  Check(ids.size() <= 1, "{}: puts {} special tokens at an end of a text, and GGUF at most one", path, ids.size());
+  metadata.SetFlag("tokenizer.ggml.add_" + name + "_token", !ids.empty());
+  if (!ids.empty()) metadata.SetInteger("tokenizer.ggml." + name + "_token_id", ids.front());
+}
+
+// The template of chats: of tokenizer_config.json, which may have several with names, or of chat_template.jinja.
 void SetChatTemplate(const std::string& folder, GgufMetadata& metadata) {
   constexpr const char* key = "tokenizer.chat_template";
   constexpr std::uint64_t largest = std::uint64_t{1} << 24;
@@ -195,8 +203,8 @@ void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMet
   }
   SetTokens(pieces, vocabulary, !byte_level, metadata);
   SetIds(config, vocabulary, metadata);
-  metadata.SetFlag("tokenizer.ggml.add_bos_token", !tokenizer.before().empty());
-  metadata.SetFlag("tokenizer.ggml.add_eos_token", !tokenizer.after().empty());
+  SetAffix("bos", tokenizer.before(), path, metadata);
+  SetAffix("eos", tokenizer.after(), path, metadata);
   SetChatTemplate(folder, metadata);
 }
 

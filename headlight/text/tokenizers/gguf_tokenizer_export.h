@@ -11,7 +11,7 @@
 namespace headlight {
 
 /// Sets the keys `tokenizer.ggml...` and the chat template from the folder's files. `config` is the model's
-/// config.json; ids from the tokenizer's size to its `vocab_size` become unused tokens. A folder without a
+/// config.json. Ids from the tokenizer's size to the model's `vocab_size` become unused tokens. A folder without a
 /// tokenizer.json gets the kind `no_vocab`, which has no tokens. Throws Error if the tokenizer is not BPE, or divides
 /// words as no known name of tokenizer.ggml.pre does.
 HEADLIGHT_API void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMetadata& metadata);
