@@ -196,7 +196,7 @@ TEST_F(Options, ThatWouldHaveNoEffectAreRefused) {
       {{"look", ".", "--out", "a.svg", "--source", "a", "--second", "b"}, "--second needs --text"},
       {{"look", ".", "--out", "a.svg", "--text", "a", "--mass", "0.5"}, "--mass needs --image"},
       {{"look", ".", "--out", "a.svg", "--source", "a", "--image", "b"}, "--source cannot be given with --image"},
-      {{"look", ".", "--out", "a.svg", "--text", "a", "--against", "."}, "--against: only a page"},
+      {{"look", ".", "--out", "a.svg", "--text", "a", "--against", "."}, "--against needs an --out"},
       {{"answer", ".", "--question", "a"}, "--question needs --context or --image"},
       {{"answer", ".", "--image", "a"}, "--image needs --question"},
       {{"answer", ".", "--question", "a", "--context", "b", "--image", "c"}, "--context cannot be given with"},

@@ -142,7 +142,7 @@ void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::strin
   };
   add(IdentityOf(STDOUT_FILENO), "standard output");
   for (const auto& [option, path] : outputs) {
-    Check(path != "-", "{} must be a file, not - (standard output)", option);
+    Check(path != "-", "{} -: must be a file, not standard output", option);
     if (!path.empty()) add(IdentityOf(path), fmt::format("{} {}", option, path));
   }
 }
