@@ -59,7 +59,7 @@ TEST_F(CompareTest, NotesHowResiduesArePaired) {
   const std::string moved = Write("renumbered.pdb", renumbered + "TER\n");
   const Outcome outcome = RunProgram({"compare", moved, reference, "--json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("the numbers pair no residues"));
+  EXPECT_THAT(outcome.err, HasSubstr("the residue numbers pair no residues"));
   EXPECT_THAT(outcome.out, HasSubstr("\"paired_by\":\"alignment\""));
   EXPECT_EQ(NumberIn(outcome.out, "residues"), 18);
   EXPECT_LT(NumberIn(outcome.out, "lddt_ca"), 0.95);

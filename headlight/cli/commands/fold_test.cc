@@ -86,7 +86,7 @@ TEST_F(FoldCommand, FoldsWithEsmFoldThatReadsNoAlignment) {
   const Outcome outcome = RunProgram({"fold", esmfold, "--sequence", kQuery, "--out", out, "--pae", "--embeddings"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const PredictedStructure predicted = StructurePredictor::Load(esmfold).Predict(TableOfSequence(kQuery));
-  EXPECT_EQ(outcome.out, fmt::format("query\t1\t{}\t0\t12\t{}\t{:.2f}\t{:.4f}\n", esmfold, predicted.passes,
+  EXPECT_EQ(outcome.out, fmt::format("query\t1\t{}\t1\t12\t{}\t{:.2f}\t{:.4f}\n", esmfold, predicted.passes,
                                      predicted.mean_plddt, *predicted.ptm));
   EXPECT_EQ(ChainOf(ReadStructure(out)).Letters(), kQuery);
   const Outcome refused = RunProgram({"fold", esmfold, "--msa", kAlignment, "--out", out});
@@ -184,7 +184,7 @@ TEST_F(FoldCommand, SearchesADatabase) {
   EXPECT_THAT(refusal(), HasSubstr("is no database of mmseqs2"));
   const PredictedStructure wanted = Predict(Table(), {.recycles = 0});
   const std::string expected =
-      fmt::format("query\t1\t{}\t0\t12\t1\t{:.2f}\t{:.4f}\n", model, wanted.mean_plddt, *wanted.ptm);
+      fmt::format("query\t1\t{}\t1\t12\t1\t{:.2f}\t{:.4f}\n", model, wanted.mean_plddt, *wanted.ptm);
 
   WriteFile(database + "_cs219.ffindex", "");
   setenv("PATH", programs.c_str(), 1);
