@@ -154,6 +154,9 @@ void SetExperts(const Gguf& file, Settings& settings, const std::string& type, J
       Check(!settings.Has(count) || settings.Number(count) == 0, "{}: there are experts, but no tensor {}",
             settings.Place(count), "blk.0.ffn_gate_inp.weight");
   }
+  if (settings.Has("expert_gating_func"))
+    Check(settings.Number("expert_gating_func") == 1, "{}: must be 1, the softmax",
+          settings.Place("expert_gating_func"));
   if (type != "qwen2_moe" && type != "qwen3_moe") return;
   config.Set("norm_topk_prob", type == "qwen3_moe");
   std::set<std::string_view> names;

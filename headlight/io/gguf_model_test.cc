@@ -60,6 +60,7 @@ TEST(GgufModel, RefusesWrongSettings) {
   EXPECT_EQ(Refusal(Model("llama")), "");
   EXPECT_EQ(Refusal(Model("llama").Set("llama.expert_count", 0)), "");
   EXPECT_EQ(Refusal(Experts()), "");
+  EXPECT_EQ(Refusal(Experts().Set("qwen3moe.expert_gating_func", 1)), "");
   const std::vector<std::pair<Builder, const char*>> cases = {
       {Model("llama2"), "known are: llama, qwen2, qwen2moe"},
       {Model("llama").Remove("llama.block_count"), "key 'llama.block_count': is missing"},
@@ -77,6 +78,7 @@ TEST(GgufModel, RefusesWrongSettings) {
        "tensor 'blk.0.attn_qkv.weight'"},
       {Model("bert").Set("bert.attention.causal", true), "key 'bert.attention.causal'"},
       {Experts().Remove("qwen3moe.expert_count"), "key 'qwen3moe.expert_count'"},
+      {Experts().Set("qwen3moe.expert_gating_func", 2), "key 'qwen3moe.expert_gating_func'"},
       {Experts().Set("qwen3moe.expert_count", 4), "tensor 'blk.0.ffn_gate_exps.weight'"},
       {Experts().Tensor("blk.0.ffn_up_exps.weight", {4, 5}), "tensor 'blk.0.ffn_up_exps.weight'"},
       {Model("llama").Set("tokenizer.ggml.eos_token_id", -1), "key 'tokenizer.ggml.eos_token_id'"},
