@@ -50,6 +50,16 @@ TEST_P(GgufParity, HasTheLogitsOfTheFolder) {
   EXPECT_LT(Deviation(LogitsOf(file, golden, {.purpose = LoadFor::computing}), expected), 1e-6);
 }
 
+// GPT-2's checkpoints have matrices the other way round.
+TEST(GgufSaving, WritesMatricesAsCheckpointsHaveThem) {
+  const std::string file = kData + "gguf/gpt2.gguf";
+  const TemporaryFolder saved;
+  LoadDecoder(file)->Save(saved.path());
+  const Safetensors original(kData + "gpt/gpt2/model.safetensors"), again(saved.File("model.safetensors"));
+  for (const char* name : {"transformer.h.0.attn.c_attn.weight", "transformer.h.1.attn.c_proj.weight"})
+    EXPECT_EQ(again.Read(name).ToVector<float>(), original.Read(name).ToVector<float>()) << name;
+}
+
 TEST(GgufEncoder, HasTheStatesOfTheFolder) {
   const std::vector<std::int32_t> ids = {2, 17, 39, 3, 2, 8, 3};
   const auto states = [&](const std::string& path) {
