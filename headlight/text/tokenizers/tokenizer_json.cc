@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <unordered_set>
 #include <utility>
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/parallel.h"
 
 namespace headlight {
 
@@ -49,20 +49,29 @@ Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view co
 
 Json MergesJson(const std::vector<SentencePiece>& pieces) {
   std::vector<const SentencePiece*> ordered;
-  std::unordered_set<std::string_view> normal;
+  WordTable normal;
   for (const SentencePiece& piece : pieces) {
     if (piece.type != SentencePiece::Type::normal) continue;
     ordered.push_back(&piece);
-    normal.insert(piece.text);
+    normal.Insert(piece.text, 0);
   }
   std::ranges::stable_sort(ordered, std::greater<>(), &SentencePiece::score);
+  std::vector<std::vector<std::size_t>> ends(ordered.size());  // of the first parts
+  constexpr std::size_t chunk = 1024;
+  ParallelFor(static_cast<std::int64_t>((ordered.size() + chunk - 1) / chunk), [&](std::int64_t index) {
+    const std::size_t begin = static_cast<std::size_t>(index) * chunk;
+    for (std::size_t i = begin; i < std::min(begin + chunk, ordered.size()); ++i) {
+      const std::string_view text = ordered[i]->text;
+      for (std::size_t end = 1; end < text.size(); ++end)
+        if (normal.Find(text.substr(0, end)) >= 0 && normal.Find(text.substr(end)) >= 0) ends[i].push_back(end);
+    }
+  });
   Json::Array merges;
-  for (const SentencePiece* piece : ordered) {
-    const std::string_view text = piece->text;
-    for (std::size_t at = 1; at < text.size(); ++at)
-      if (normal.contains(text.substr(0, at)) && normal.contains(text.substr(at)))
-        merges.emplace_back(std::vector{text.substr(0, at), text.substr(at)});
-  }
+  for (std::size_t i = 0; i < ordered.size(); ++i)
+    for (const std::size_t end : ends[i]) {
+      const std::string_view text = ordered[i]->text;
+      merges.emplace_back(std::vector{text.substr(0, end), text.substr(end)});
+    }
   return merges;
 }
 
