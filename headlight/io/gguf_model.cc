@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/base/file.h"
 #include "headlight/base/gguf.h"
 #include "headlight/io/gguf_architectures.h"
 #include "headlight/io/gguf_config.h"
@@ -48,6 +49,7 @@ std::span<const std::byte> Reordered(const GgufTensor& tensor, Memory& memory,
   for (std::int64_t row = 0; row < rows; ++row)
     std::memcpy(copy.data() + row * row_bytes, tensor.bytes.data() + source(row) * row_bytes,
                 static_cast<std::size_t>(row_bytes));
+  ReleasePages(tensor.bytes);  // the copy is used instead
   return copy;
 }
 
