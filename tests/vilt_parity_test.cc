@@ -126,7 +126,7 @@ TEST(Vilt, RefusesUnsupportedInput) {
   const auto refusal = [](const char* from, const char* to) { return ErrorWith<Vilt>(FolderOf("answers"), from, to); };
   EXPECT_EQ(refusal("{", "{"), "");
   EXPECT_EQ(refusal("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false"), "");  // as in published files
-  EXPECT_THAT(refusal("\"max_image_length\": -1", "\"max_image_length\": 200"), HasSubstr("drawn at random"));
+  EXPECT_THAT(refusal("\"max_image_length\": -1", "\"max_image_length\": 200"), HasSubstr("randomly selected"));
   EXPECT_THAT(refusal("\"num_images\": -1", "\"num_images\": 2"), HasSubstr("several images with one text"));
   EXPECT_THAT(refusal("\"modality_type_vocab_size\": 2", "\"modality_type_vocab_size\": 1"),
               HasSubstr("two modalities"));

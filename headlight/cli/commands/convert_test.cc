@@ -338,7 +338,7 @@ TEST_F(ConvertCommandTest, SentencesKeepPoolingPromptAndLength) {
   fs::create_directory(sentences + "/2_Normalize");
   ExpectSame(sentences, {"embed"}, text);
   const std::string longer = "Two dogs, two men, two dogs, two men, two dogs, two dogs.\n";
-  EXPECT_THAT(RefusalOf({"embed", out}, longer), HasSubstr("the model reads 20"));
+  EXPECT_THAT(RefusalOf({"embed", out}, longer), HasSubstr("reads at most 20"));
   ExpectSame(sentences, {"embed", "--truncate"}, longer);
   fs::rename(sentences + "/sentence_bert_config.json", sentences + "/sentence_distilbert_config.json");
   ExpectSame(sentences, {"embed", "--truncate"}, longer);

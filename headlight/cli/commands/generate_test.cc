@@ -146,7 +146,7 @@ TEST_F(GenerateTest, ConvertsToFewerBits) {
   }
   std::string config = ReadFile(other.File("int4/config.json"));
   WriteFile(other.File("int4/config.json"), config.replace(config.find("\"bits\": 4"), 9, "\"bits\": 5"));
-  EXPECT_THAT(RefusalOf({"info", other.File("int4")}), HasSubstr("5 bits, where 4 and"));
+  EXPECT_THAT(RefusalOf({"info", other.File("int4")}), HasSubstr("5 bits; 4 and"));
 }
 
 TEST_F(GenerateTest, ScoresTexts) {

@@ -140,7 +140,7 @@ TEST(LookAtAnImage, AndItsScoreWithAText) {
   EXPECT_THAT(refusal(clip.path(), {"dogs\xff"}), HasSubstr("UTF-8"));
   EXPECT_THAT(refusal(SaveVit(folder, "vit", 1), {"dogs"}), HasSubstr("--text with --image is for"));
   SaveTinyClip(clip.path(), /*positions=*/3);
-  EXPECT_THAT(refusal(clip.path(), {"two small dogs"}), HasSubstr("the model reads 3"));
+  EXPECT_THAT(refusal(clip.path(), {"two small dogs"}), HasSubstr("reads at most 3"));
   SaveTinyClip(clip.path());
   DamageWeights(clip.path());
   EXPECT_THAT(refusal(clip.path(), {"dogs"}), HasSubstr("model.safetensors: scoring an image"));

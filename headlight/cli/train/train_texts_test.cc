@@ -283,7 +283,7 @@ TEST(TrainTexts, ALanguageModelOfAnotherFamilyIsTrained) {
     return setting.Train("language-model", setting.texts, more);
   };
   EXPECT_THAT(train({"--family", "llama", "--key-heads", "3"}).err, HasSubstr("--key-heads 3 does not divide"));
-  EXPECT_THAT(train({"--family", "llama", "--dropout", "0.1"}).err, HasSubstr("--dropout: a llama has only"));
+  EXPECT_THAT(train({"--family", "llama", "--dropout", "0.1"}).err, HasSubstr("--dropout: a llama only has"));
   EXPECT_THAT(train({"--key-heads", "1"}).err, HasSubstr("--key-heads: a gpt2 has as"));
   EXPECT_THAT(train({"--family", "lama"}).err, HasSubstr("--family must be "));
   EXPECT_THAT(train({"--family", "llama", "--experts-per-token", "1"}).err,

@@ -303,7 +303,7 @@ TEST(TrainVisualQuestionAnswering, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal({"--detector", setting.tokenizer, "--tokenizer", setting.tokenizer}), HasSubstr("config.json"));
   EXPECT_THAT(
       refusal({"--boxes", setting.boxes[1], setting.boxes[2], "--tokenizer", setting.tokenizer, "--positions", "4"}),
-      HasSubstr("the model reads 4"));
+      HasSubstr("reads at most 4"));
 }
 
 }  // namespace
