@@ -101,7 +101,7 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
   for (const char* empty : {"", " "})
     EXPECT_THAT(ErrorOf([&] { answerer.Answer(image, {}, empty); }), HasSubstr("the question has no words"));
   EXPECT_THAT(RefusalOf(Answer({"--image", kImage, "--question", "Is it?", "--max-length", "3"})),
-              HasSubstr("of the answers it knows"));
+              HasSubstr("a fixed set of answers"));
 
   // An image that is narrower than a patch after resizing.
   Image strip{.height = 1, .width = 100};

@@ -36,7 +36,7 @@ TEST(Summarize, RefusesATextThatTheModelCannotReadAsAWhole) {
   const Outcome outcome = RunProgram({"summarize", TestFolder("bart_text"), "--quiet"}, "Two dogs.\n" + dogs + "\n");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("standard input: line 2: "));
-  EXPECT_THAT(outcome.err, HasSubstr("the model reads 40 at"));
+  EXPECT_THAT(outcome.err, HasSubstr("reads at most 40"));
 }
 
 TEST(Answer, IsWrittenByAT5) {

@@ -136,7 +136,7 @@ TEST_F(TrainContrastive, NamesWhatIsWrong) {
   MustRun({"train", "tokenizer", "--byte-level", "--vocabulary-size", "300", "--out", folder.File("bytes"),
            folder.File("captions.txt")});
   EXPECT_THAT(RefusalOf(Command({"--tokenizer", folder.File("bytes"), "--out", out})),
-              HasSubstr("no special token behind a"));
+              HasSubstr("no special token after a"));
   const std::string gpt = folder.File("gpt");
   std::filesystem::create_directory(gpt);
   SaveTinyGpt(gpt);

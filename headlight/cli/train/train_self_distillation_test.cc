@@ -170,7 +170,7 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
     return refused;
   };
   EXPECT_THAT(refusal({"--local-crops", "0", "--local-size", "8"}), HasSubstr("--local-crops 0 makes none"));
-  EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("a moving average already"));
+  EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("already a moving average"));
   EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labelled"));
   EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("a patch of 4"));
   EXPECT_THAT(refusal({"--channels", "4,8"}), HasSubstr("is for a ViT; --channels"));
