@@ -191,8 +191,8 @@ class DecodingBatchSchedules : public testing::TestWithParam<std::tuple<Kind, Ca
 INSTANTIATE_TEST_SUITE_P(
     Models, DecodingBatchSchedules,
     testing::Combine(testing::Values(Kind{"gpt2", OfGpt, 40}, Kind{"llama", OfLlama, 40},
-                                     Kind{"experts", OfExperts, 20}, Kind{"linear_biases", OfLinearBiases, 20},
-                                     Kind{"windows", OfWindows, 20}, Kind{"windows_drafts", OfWindowsWithDrafts, 20},
+                                     Kind{"experts", OfExperts, 20}, Kind{"linear_biases", OfLinearBiases, 10},
+                                     Kind{"windows", OfWindows, 10}, Kind{"windows_drafts", OfWindowsWithDrafts, 10},
                                      Kind{"drafts", OfDrafts, 40}, Kind{"marian", OfMarian, 40}, Kind{"t5", OfT5, 40},
                                      Kind{"shortlists", OfShortlists, 40}, Kind{"bart", OfBart, 40},
                                      Kind{"captions", OfCaptions, 40},
