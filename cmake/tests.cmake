@@ -22,12 +22,16 @@ if(HEADLIGHT_FUZZ)
   set(kernel_test_options -fno-sanitize=all -O1)
 endif()
 
+# The main function of every test program.
+add_library(headlight_test_main OBJECT tests/test_main.cc)
+target_link_libraries(headlight_test_main PRIVATE headlight_options GTest::gmock)
+
 # The test program NAME of these sources; CTest calls its tests LABEL.SUITE.TEST and labels them LABEL. Further arguments
 # are gtest_discover_tests'.
 function(headlight_add_test_program name label sources)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE headlight_synthetic headlight_decoding headlight_core headlight_precompiled_options
-    PkgConfig::hwy PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB GTest::gmock GTest::gtest_main)
+    PkgConfig::hwy PkgConfig::sentencepiece ICU::uc ZLIB::ZLIB GTest::gmock headlight_test_main)
   target_compile_definitions(${name} PRIVATE HEADLIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${label}." ${ARGN}

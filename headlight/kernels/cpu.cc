@@ -31,12 +31,14 @@ Allowed& AllowedSets() {
 
 }  // namespace
 
-void UseNoAmx() { AllowedSets().amx = false; }
-
-void UseNoMoreThanAvx2(bool but_avx_vnni) {
+bool LimitCpu(std::string_view newest) {
+  if (newest != "avx512" && newest != "avx-vnni" && newest != "avx2") return false;
+  AllowedSets().amx = false;
+  if (newest == "avx512") return true;
   AllowedSets().avx512 = false;
-  AllowedSets().avx_vnni = but_avx_vnni;
+  AllowedSets().avx_vnni = newest == "avx-vnni";
   hwy::DisableTargets(HWY_AVX2 - 1);  // better targets have lower bits
+  return true;
 }
 
 bool MayUseAvx512() { return AllowedSets().avx512; }

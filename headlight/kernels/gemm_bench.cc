@@ -5,97 +5,27 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <limits>
 #include <memory>
 #include <vector>
 
-#include "headlight/base/parallel.h"
 #include "headlight/base/random.h"
 #include "headlight/base/storage.h"
 #include "headlight/kernels/activation.h"
-#include "headlight/kernels/amx.h"
-#include "headlight/kernels/cpu.h"
 #include "headlight/kernels/cross_entropy.h"
 #include "headlight/kernels/gemm.h"
+#include "headlight/kernels/peak.h"
 #include "headlight/kernels/top_k.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace headlight::kernels {
 namespace {
 
-#if defined(__x86_64__)
-constexpr std::int64_t kRounds = 1'000'000;
-constexpr std::size_t kSums = 12;  // enough to hide the latency of each
-
-// A loop of one multiplying instruction over sums in registers.
-#define HEADLIGHT_ROOF(NAME, TARGET, VECTOR, FACTOR, MULTIPLY)                                \
-  __attribute__((target(TARGET))) void NAME() {                                               \
-    VECTOR sums[kSums] = {};                                                                  \
-    for (VECTOR & sum : sums) benchmark::DoNotOptimize(sum); /* or they would all be one */   \
-    const auto factor = FACTOR;                                                               \
-    for (std::int64_t round = 0; round < kRounds; ++round)                                    \
-      _Pragma("GCC unroll 12") for (VECTOR & sum : sums) sum = MULTIPLY(sum, factor, factor); \
-    for (VECTOR & sum : sums) benchmark::DoNotOptimize(sum);                                  \
-  }
-HEADLIGHT_ROOF(Multiply512, "avx512f", __m512, _mm512_set1_ps(0.5f), _mm512_fmadd_ps)
-HEADLIGHT_ROOF(Multiply256, "avx2,fma", __m256, _mm256_set1_ps(0.5f), _mm256_fmadd_ps)
-HEADLIGHT_ROOF(MultiplyBfloat16, "avx512f,avx512bf16", __m512,
-               reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3f003f00)), _mm512_dpbf16_ps)
-HEADLIGHT_ROOF(MultiplyInt8, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(0x01010101), _mm512_dpbusd_epi32)
-
-// The same for AMX: products of tiles of zeros.
-#define HEADLIGHT_AMX_ROOF(NAME, TARGET, MULTIPLY)           \
-  __attribute__((target("amx-tile," TARGET))) void NAME() {  \
-    AmxConfigure(kAmxRows);                                  \
-    for (std::int64_t round = 0; round < kRounds; ++round) { \
-      MULTIPLY(0, 4, 6);                                     \
-      MULTIPLY(1, 4, 7);                                     \
-      MULTIPLY(2, 5, 6);                                     \
-      MULTIPLY(3, 5, 7);                                     \
-    }                                                        \
-    AmxConfigure(0);                                         \
-  }
-HEADLIGHT_AMX_ROOF(MultiplyTilesOfBfloat16, "amx-bf16", _tile_dpbf16ps)
-HEADLIGHT_AMX_ROOF(MultiplyTilesOfInt8, "amx-int8", _tile_dpbssd)
-
 // Operations per second of all threads; 0 if it is unknown for this processor.
 double Roof(Compute compute) {
-  static std::array<double, 4> roofs{};
+  static std::array<double, 5> roofs{};
   double& roof = roofs[static_cast<std::size_t>(compute)];
-  if (roof > 0) return roof;
-  const bool wide = __builtin_cpu_supports("avx512f") != 0;
-  void (*loop)() = nullptr;
-  double operations = 0;  // per round
-  if (MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8)) {
-    const bool integers = compute == Compute::int8;
-    loop = integers ? MultiplyTilesOfInt8 : MultiplyTilesOfBfloat16, operations = 4 * 16 * 16 * (integers ? 128 : 64);
-  } else if (compute == Compute::float32 && wide) {
-    loop = Multiply512, operations = kSums * 16 * 2;
-  } else if (compute == Compute::float32) {
-    loop = Multiply256, operations = kSums * 8 * 2;
-  } else if (compute == Compute::bfloat16 && CpuHas(compute)) {
-    loop = MultiplyBfloat16, operations = kSums * 16 * 4;
-  } else if (IsQuantized(compute) && __builtin_cpu_supports("avx512vnni")) {
-    loop = MultiplyInt8, operations = kSums * 16 * 8;
-  } else {
-    return 0;
-  }
-  double best = std::numeric_limits<double>::infinity();
-  for (int time = 0; time < 10; ++time) {
-    const auto began = std::chrono::steady_clock::now();
-    ParallelFor(Threads(), [&](std::int64_t) { loop(); });
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-  }
-  roof = operations * static_cast<double>(kRounds) * Threads() / best;
+  if (roof == 0) roof = MeasurePeak(compute).operations;
   return roof;
 }
-#else
-double Roof(Compute) { return 0; }
-#endif
 
 // Allocated like tensors, in huge pages if available.
 struct Numbers {

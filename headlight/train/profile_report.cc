@@ -50,7 +50,10 @@ MachineRates MeasureMachine(Compute compute) {
   kernels::PackedMatrix<float> packed(size, size, compute == Compute::blocks ? Compute::int8 : compute);
   packed.Pack(b.matrix<float>(), false);
   const double product = Fastest(8, [&] { kernels::Gemm<float>(a.matrix<float>(), packed, c.matrix<float>()); });
+  return {.operations = 2.0 * 4 * size * size * size / product, .bytes = MeasureCopies()};
+}
 
+double MeasureCopies() {
   constexpr std::int64_t block = std::int64_t{1} << 20;  // numbers
   const Tensor from = Tensor::Zeros({32, block}), to = Tensor::Zeros({32, block});
   const double copy = Fastest(5, [&] {
@@ -58,7 +61,7 @@ MachineRates MeasureMachine(Compute compute) {
       std::copy_n(from.matrix<float>().row(index), block, to.matrix<float>().row(index));
     });
   });
-  return {.operations = 2.0 * 4 * size * size * size / product, .bytes = 2.0 * 32 * block * sizeof(float) / copy};
+  return 2.0 * 32 * block * sizeof(float) / copy;
 }
 
 double MeasureReads() {

@@ -19,6 +19,9 @@ struct MachineRates {
 /// Takes about half a second.
 HEADLIGHT_API MachineRates MeasureMachine(Compute compute);
 
+/// The bytes/s that all threads together read and write in copies beyond the caches.
+HEADLIGHT_API double MeasureCopies();
+
 /// The read bandwidth of all threads together beyond the caches, in bytes/s.
 HEADLIGHT_API double MeasureReads();
 

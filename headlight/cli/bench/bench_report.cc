@@ -22,22 +22,12 @@ std::string ProcessorName() {
   return "unknown";
 }
 
-std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (restricted to AVX2)"); }
-
 // Of this process only: getrusage counts the peak of the process that started it, too.
 std::int64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));  // in kilobytes
   return 0;
-}
-
-// Rounds to four digits, which exceeds the accuracy of a measurement.
-double Rounded(double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  const double digits = 3 - std::floor(std::log10(std::abs(value)));  // after the decimal point
-  const double unit = std::pow(10, std::abs(digits));
-  return digits > 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
 }
 
 // The quantile `share` of the values, by the nearest-rank method.
@@ -57,6 +47,15 @@ double Operations(const std::vector<ProfileEntry>& profile) {
 double Sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 }  // namespace
+
+double Rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double digits = 3 - std::floor(std::log10(std::abs(value)));  // after the decimal point
+  const double unit = std::pow(10, std::abs(digits));
+  return digits > 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
+}
+
+std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (restricted to AVX2)"); }
 
 void PrintBench(const BenchResult& result, bool json) {
   const std::int64_t peak = PeakMemory();  // the measurement of the machine must not count

@@ -66,6 +66,12 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
   result.profile = TakeProfile();
 }
 
+// The name of the processor, and whether it is restricted to an older instruction set.
+std::string Processor();
+
+// Rounds to four digits, which exceeds the accuracy of a measurement; 0 if the value is not finite.
+double Rounded(double value);
+
 // Prints the result, the peak memory of the process, and shares of the machine's peak rates over a repetition:
 //   gemm_share          of the GEMM throughput in FLOP/s
 //   bandwidth_share     of the bandwidth of copies

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "headlight/base/json.h"
+#include "headlight/cli/bench/kernel_cases.h"
 #include "headlight/cli/program/testing.h"
 #include "headlight/kinds/dual_encoder.h"
 #include "headlight/models/bert.h"
@@ -201,6 +202,24 @@ TEST_F(BenchTest, TrainsOnText) {
                                "--batch-tokens", "50", "--steps", "3"});
   ExpectMeasured(json);
   EXPECT_EQ(json["repetitions"].Integer(), 3);
+}
+
+TEST_F(BenchTest, MeasuresKernels) {
+  const JsonView json = Bench({"kernels", "--quick"});
+  const std::vector<KernelCase> cases = KernelCases(/*quick=*/true);
+  const std::vector<JsonView> rows = json["kernels"].Items();
+  ASSERT_EQ(rows.size(), cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(rows[i]["kernel"].String(), cases[i].kernel);
+    EXPECT_EQ(rows[i]["shape"].String(), cases[i].shape);
+    EXPECT_GT(rows[i]["rate"].Number(), 0) << cases[i].kernel;
+    EXPECT_GT(rows[i]["limit"].Number(), 0) << cases[i].kernel;
+  }
+  const Outcome table = RunProgram({"bench", "kernels", "--quick", "--target", "avx2"});
+  EXPECT_EQ(std::ranges::count(table.out, '\n') - 2,
+            std::ranges::count_if(cases, [](const KernelCase& one) { return one.compute != Compute::bfloat16; }));
+  EXPECT_THAT(table.out, testing::AllOf(HasSubstr("\nGEMM float32 "), HasSubstr(" avx2 "), Not(HasSubstr("avx512"))));
+  EXPECT_THAT(RefusalOf({"bench", "kernels", "--target", "sse9"}), HasSubstr("--target"));
 }
 
 TEST_F(BenchTest, RefusesImpossibleOptions) {

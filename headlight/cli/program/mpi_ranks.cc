@@ -165,7 +165,8 @@ void AgreeOnCpu(Ranks& ranks) {
     if (ranks.rank() == 0)
       Note("the ranks' processors differ: {} has {}, {} has {}; all use AVX2, and no newer instructions", ranks.Name(0),
            features.front(), ranks.Name(rank), other);
-    return kernels::UseNoMoreThanAvx2();
+    kernels::LimitCpu("avx2");
+    return;
   }
 }
 

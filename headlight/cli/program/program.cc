@@ -65,13 +65,10 @@ void AddCommonOptions(Command& command) {
 void LimitCpu() {
   const char* const limit = std::getenv("HEADLIGHT_CPU");
   if (limit == nullptr) return;
-  if (limit == std::string_view("avx512")) return kernels::UseNoAmx();
-  const bool but_avx_vnni = limit == std::string_view("avx-vnni");
-  Check(but_avx_vnni || limit == std::string_view("avx2"),
+  Check(kernels::LimitCpu(limit),
         "HEADLIGHT_CPU may be \"avx2\" or \"avx512\", to use no newer instructions, or \"avx-vnni\", to use these with "
         "AVX2, not \"{}\"",
         limit);
-  kernels::UseNoMoreThanAvx2(but_avx_vnni);
 }
 
 int Run(const std::vector<std::string>& arguments) {

@@ -1,0 +1,239 @@
+#include "headlight/cli/bench/kernel_cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "headlight/base/gguf.h"
+#include "headlight/base/sequences.h"
+#include "headlight/kernels/activation.h"
+#include "headlight/kernels/attention.h"
+#include "headlight/kernels/embedding.h"
+#include "headlight/kernels/gemm.h"
+#include "headlight/kernels/int8.h"
+#include "headlight/kernels/layer_norm.h"
+#include "headlight/kernels/panels.h"
+#include "headlight/kernels/rms_norm.h"
+#include "headlight/kernels/softmax.h"
+#include "headlight/kernels/top_k.h"
+#include "headlight/tensor/tensor.h"
+
+namespace headlight {
+namespace {
+
+using Run = std::function<void()>;
+
+Tensor Values(std::int64_t rows, std::int64_t columns) {
+  const Tensor values = Tensor::Empty({rows, columns});
+  float* const numbers = values.matrix<float>().data;
+  constexpr std::uint32_t golden_ratio = 2654435769;  // whose multiples are spread evenly, in no order
+  for (std::int64_t i = 0; i < rows * columns; ++i)
+    numbers[i] = static_cast<float>(static_cast<std::uint32_t>(i) * golden_ratio) * 0x1p-32F - 0.5F;
+  return values;
+}
+
+struct Shape {
+  std::int64_t rows, depth, columns;
+  std::string Text() const { return fmt::format("{} x {} x {}", rows, depth, columns); }
+  double operations() const { return 2.0 * static_cast<double>(rows * depth * columns); }
+};
+
+// The compute type of a right-hand side and, of blocks, the type in the file.
+struct Weights {
+  Compute compute;
+  std::optional<GgufType> block;
+};
+
+// Its columns have equal values, which takes little memory and the same time.
+kernels::PackedMatrix<float> Packed(const Weights& weights, const Shape& shape) {
+  if (weights.block) {
+    const GgufTypeInfo& info = InfoOf(*weights.block);
+    const std::vector<std::byte> column(static_cast<std::size_t>(shape.depth / info.run * info.size), std::byte{0x11});
+    const std::vector<const std::byte*> columns(static_cast<std::size_t>(shape.columns), column.data());
+    const std::vector<GgufType> types(
+        static_cast<std::size_t>((shape.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns),
+        *weights.block);
+    return {shape.depth, columns, types};
+  }
+  const Tensor column = Values(1, shape.depth);
+  kernels::PackedMatrix<float> packed(shape.depth, shape.columns, weights.compute);
+  packed.Pack(Matrix<const float>{column.matrix<float>().data, shape.columns, shape.depth, 0}, /*transposed=*/true);
+  return packed;
+}
+
+Run Product(const Weights& weights, const Shape& shape) {
+  return [a = Values(shape.rows, shape.depth), b = Packed(weights, shape),
+          c = Tensor::Empty({shape.rows, shape.columns})] {
+    kernels::Gemm<float>(a.matrix<float>(), b, c.matrix<float>());
+  };
+}
+
+// c += a^T b.
+Run WeightGradient(Compute compute, const Shape& shape) {
+  return [a = Values(shape.rows, shape.depth), b = Values(shape.rows, shape.columns),
+          c = Values(shape.depth, shape.columns), compute] {
+    kernels::GemmTransposed<float>(a.matrix<float>(), b.matrix<float>(), c.matrix<float>(), compute);
+  };
+}
+
+void AddProducts(bool quick, std::vector<KernelCase>& cases) {
+  std::vector<Shape> shapes = {{1024, 1024, 1024}, {2560, 256, 1024}, {640, 512, 2048},
+                               {640, 2048, 512},   {32, 512, 2048},   {32, 512, 32000}};
+  Shape row = {1, 4096, 16384};  // whose weights are beyond the caches
+  if (quick) shapes = {{32, 256, 128}}, row = {1, 256, 128};
+  for (const Weights& weights : {Weights{Compute::float32, {}}, Weights{Compute::bfloat16, {}},
+                                 Weights{Compute::int8, {}}, Weights{Compute::int4, {}},
+                                 Weights{Compute::blocks, GgufType::q8_0}, Weights{Compute::blocks, GgufType::q4_k}}) {
+    const Compute compute = weights.compute;
+    if (!kernels::CpuHas(compute)) continue;
+    const std::string name = weights.block ? InfoOf(*weights.block).name : Name(compute);
+    for (const Shape& shape : shapes)
+      cases.push_back({"GEMM " + name, shape.Text(), compute, KernelLimit::arithmetic, shape.operations(),
+                       [weights, shape] { return Product(weights, shape); }});
+    const double bytes = static_cast<double>(Packed(weights, {1, row.depth, kernels::kPanelColumns}).bytes()) *
+                         static_cast<double>(row.columns / kernels::kPanelColumns);
+    cases.push_back({"GEMV " + name, row.Text(), compute, KernelLimit::reads, bytes,
+                     [weights, row] { return Product(weights, row); }});
+    if (IsQuantized(compute)) continue;
+    const Shape training = quick ? shapes[0] : Shape{2560, 256, 1024};
+    cases.push_back({"weight gradient " + name, training.Text(), compute, KernelLimit::arithmetic,
+                     training.operations(), [compute, training] { return WeightGradient(compute, training); }});
+  }
+}
+
+struct AttentionShape {
+  std::int32_t sequences, tokens;
+  bool causal;
+};
+
+// Queries, keys and values as columns of one projection, with the gradients of each.
+struct Attention {
+  static constexpr std::int32_t kHeads = 8, kHeadDim = 64;
+  static constexpr std::int64_t kModel = kHeads * kHeadDim;
+
+  Attention(const AttentionShape& shape, Compute compute) : rows(std::int64_t{shape.sequences} * shape.tokens) {
+    for (std::int32_t i = 0; i < shape.sequences; ++i) sequences.push_back({i * shape.tokens, shape.tokens});
+    const Matrix<float> all = projection.matrix<float>();
+    input.query = all.Columns(0, kModel);
+    input.key = all.Columns(kModel, kModel);
+    input.value = all.Columns(2 * kModel, kModel);
+    input.queries = input.keys = sequences;
+    input.heads = kHeads;
+    input.scale = 0.125F;
+    input.mask.causal = shape.causal;
+    input.compute = compute;
+  }
+  Attention(const Attention&) = delete;
+  Attention& operator=(const Attention&) = delete;
+
+  void Forward() { kernels::AttentionForward<float>(input, output.matrix<float>(), log_sum_exp); }
+  void Backward() {
+    const Matrix<float> to = gradient.matrix<float>();
+    kernels::AttentionBackward<float>(input, output.matrix<float>(), d_output.matrix<float>(), log_sum_exp,
+                                      {to.Columns(0, kModel)}, {to.Columns(kModel, kModel)},
+                                      {to.Columns(2 * kModel, kModel)});
+  }
+
+  std::int64_t rows;
+  Tensor projection = Values(rows, 3 * kModel), gradient = Values(rows, 3 * kModel);
+  Tensor output = Values(rows, kModel), d_output = Values(rows, kModel);
+  Sequences sequences;
+  std::vector<float> log_sum_exp = std::vector<float>(static_cast<std::size_t>(rows * kHeads));
+  kernels::AttentionInput<float> input;
+};
+
+// Operations are those of plain products, 2 forward and 5 backward, half of them with a causal mask.
+void AddAttention(bool quick, std::vector<KernelCase>& cases) {
+  std::vector<AttentionShape> shapes = {{32, 24, false}, {4, 512, false}, {1, 2048, true}};
+  if (quick) shapes = {{2, 64, true}};
+  for (const Compute compute : {Compute::float32, Compute::bfloat16})
+    for (const AttentionShape& shape : shapes) {
+      if (!kernels::CpuHas(compute) || (compute != Compute::float32 && shape.tokens < kernels::kLeastRounded)) continue;
+      const double product = 2.0 * shape.sequences * shape.tokens * shape.tokens *
+                             static_cast<double>(Attention::kModel) * (shape.causal ? 0.5 : 1);
+      const std::string text =
+          fmt::format("{} x {}{}, 8 heads of 64", shape.sequences, shape.tokens, shape.causal ? " causal" : "");
+      cases.push_back({fmt::format("attention {}", Name(compute)), text, compute, KernelLimit::arithmetic, 2 * product,
+                       [shape, compute]() -> Run {
+                         return [all = std::make_shared<Attention>(shape, compute)] { all->Forward(); };
+                       }});
+      cases.push_back({fmt::format("attention backward {}", Name(compute)), text, compute, KernelLimit::arithmetic,
+                       5 * product, [shape, compute]() -> Run {
+                         const auto all = std::make_shared<Attention>(shape, compute);
+                         all->Forward();
+                         return [all] { all->Backward(); };
+                       }});
+    }
+}
+
+// The operands of kernels over rows.
+struct Rows {
+  Matrix<float> x, other, y;
+  const float* gain;
+};
+
+struct RowKernel {
+  const char* name;
+  int bytes;  // read and written for a number
+  void (*run)(const Rows& rows);
+};
+
+const RowKernel kRowKernels[] = {
+    {"softmax", 8, [](const Rows& r) { kernels::SoftmaxRows<float>(r.x, r.y); }},
+    {"softmax backward", 12, [](const Rows& r) { kernels::SoftmaxRowsGradient<float>(r.x, r.other, r.y); }},
+    {"layer norm", 8, [](const Rows& r) { kernels::LayerNormRows<float>(r.x, r.gain, r.gain, 1e-5, r.y, {}); }},
+    {"RMS norm", 8, [](const Rows& r) { kernels::RmsNormRows<float>(r.x, r.gain, 1e-5, r.y, nullptr); }},
+    {"ReLU", 8, [](const Rows& r) { kernels::ActivationRows<float>(Activation::relu, r.x, r.y); }},
+    {"GELU", 8, [](const Rows& r) { kernels::ActivationRows<float>(Activation::gelu, r.x, r.y); }},
+    {"GELU backward", 12,
+     [](const Rows& r) { kernels::ActivationRowsGradient<float>(Activation::gelu, r.x, r.other, r.y); }},
+    {"SwiGLU", 12, [](const Rows& r) { kernels::GatedRows<float>(Activation::silu, r.x, r.other, r.y); }},
+    {"quantize rows to int8", 5,
+     [](const Rows& r) {  // into the result's memory: the scales of the rows, then their integers
+       kernels::QuantizeRows(r.x, 0, reinterpret_cast<std::uint8_t*>(r.y.data + r.y.rows), r.y.data);
+     }},
+    {"embedding", 8,
+     [](const Rows& r) {
+       std::vector<std::int32_t> ids(static_cast<std::size_t>(r.y.rows));
+       for (std::size_t i = 0; i < ids.size(); ++i)
+         ids[i] = static_cast<std::int32_t>(i * 7919 % ids.size());  // not in order
+       kernels::EmbeddingRows<float>(ids, r.x, 1, {}, {}, {}, r.y);
+     }},
+    {"top 4", 4,
+     [](const Rows& r) {
+       kernels::TopLogits<float> top(r.x.rows, 4);
+       kernels::AddColumns<float>(r.x, 0, {}, top);
+     }},
+};
+
+void AddRows(bool quick, std::vector<KernelCase>& cases) {
+  const std::int64_t rows = quick ? 16 : 16384, columns = quick ? 256 : 1024;
+  for (const RowKernel& kernel : kRowKernels)
+    cases.push_back(
+        {kernel.name, fmt::format("{} x {}", rows, columns), Compute::float32,
+         kernel.bytes == 4 ? KernelLimit::reads : KernelLimit::copies,
+         static_cast<double>(kernel.bytes * rows * columns), [kernel, rows, columns]() -> Run {
+           return [kernel, x = Values(rows, columns), other = Values(rows, columns), y = Values(rows, columns),
+                   gain = Values(1, columns)] {
+             kernel.run({x.matrix<float>(), other.matrix<float>(), y.matrix<float>(), gain.matrix<float>().data});
+           };
+         }});
+}
+
+}  // namespace
+
+std::vector<KernelCase> KernelCases(bool quick) {
+  std::vector<KernelCase> cases;
+  AddProducts(quick, cases);
+  AddAttention(quick, cases);
+  AddRows(quick, cases);
+  return cases;
+}
+
+}  // namespace headlight
