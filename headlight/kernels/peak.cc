@@ -20,7 +20,7 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr std::int64_t kRounds = 100'000;
-constexpr std::size_t kSums = 12;  // enough to hide the latency of each
+constexpr std::size_t kSums = 10;  // enough to hide the latency of each
 
 // A loop of one multiplying instruction, or a short sequence, over sums in registers. The assembler statements without
 // instructions keep the compiler from merging equal sums and from moving products out of the loop.
@@ -29,11 +29,11 @@ constexpr std::size_t kSums = 12;  // enough to hide the latency of each
     VECTOR sums[kSums] = {};                                                                                    \
     for (VECTOR & sum : sums) asm volatile("" : "+v"(sum));                                                     \
     VECTOR factor = reinterpret_cast<VECTOR>(FACTOR);                                                           \
-    for (std::int64_t round = 0; round < kRounds; ++round) _Pragma("GCC unroll 12") for (VECTOR & sum : sums) { \
+    for (std::int64_t round = 0; round < kRounds; ++round) _Pragma("GCC unroll 10") for (VECTOR & sum : sums) { \
         asm("" : "+v"(factor));                                                                                 \
         sum = MULTIPLY;                                                                                         \
       }                                                                                                         \
-    for (VECTOR & sum : sums) asm volatile("" : "+v"(sum));                                                     \
+    for (VECTOR & sum : sums) asm volatile("" : : "v"(sum));                                                    \
   }
 HEADLIGHT_PEAK(Floats512, "avx512f", __m512, _mm512_set1_ps(0.5F), _mm512_fmadd_ps(sum, factor, factor))
 HEADLIGHT_PEAK(Floats256, "avx2,fma", __m256, _mm256_set1_ps(0.5F), _mm256_fmadd_ps(sum, factor, factor))
