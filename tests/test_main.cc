@@ -1,4 +1,4 @@
-// The main function of every test program. Like the program, it heeds HEADLIGHT_CPU, so that tests also run on the
+// The main function of every test program. Like the program, it obeys HEADLIGHT_CPU, so that tests also run on the
 // instruction sets of older processors.
 #include <gmock/gmock.h>
 

@@ -38,7 +38,7 @@ TEST(CpuDeathTest, LimitDisablesNewerInstructions) {
   EXPECT_EXIT(std::_Exit(LimitCpu("sse9") ? 1 : 0), testing::ExitedWithCode(0), "");
 }
 
-TEST(Cpu, TestsHeedTheEnvironmentsLimit) {
+TEST(Cpu, TestsObeyTheLimitOfTheEnvironment) {
   const char* const newest = std::getenv("HEADLIGHT_CPU");
   if (newest == nullptr) GTEST_SKIP() << "HEADLIGHT_CPU is not set";
   EXPECT_TRUE(UsesNoMoreThan(newest)) << CpuFeatures();

@@ -202,7 +202,8 @@ constexpr Wording kWordings[] = {
      "--preset must be base or multi30k, not large"},
     {"check texts @text --max-tokens 3", "--max-tokens needs --tokenizer"},
     {"bench nothing",
-     "headlight bench has no command \"nothing\"; there are: encode, fold, generate, images, kernels, train, translate"},
+     "headlight bench has no command \"nothing\"; there are: encode, fold, generate, images, kernels, train, "
+     "translate"},
     {"completion tcsh", "SHELL must be bash, zsh or fish, not tcsh"},
     {"info @missing",
      "@missing/model.safetensors: tensors that this model needs are missing: wte.weight, wpe.weight, h.0.ln_1.weight, "
