@@ -50,7 +50,7 @@ struct Weights {
   std::optional<GgufType> block;
 };
 
-// Its columns have equal values, which takes little memory and the same time.
+// Its panels are equal, which are soon packed and multiplied in the same time.
 kernels::PackedMatrix<float> Packed(const Weights& weights, const Shape& shape) {
   if (weights.block) {
     const GgufTypeInfo& info = InfoOf(*weights.block);
@@ -61,9 +61,11 @@ kernels::PackedMatrix<float> Packed(const Weights& weights, const Shape& shape) 
         *weights.block);
     return {shape.depth, columns, types};
   }
-  const Tensor column = Values(1, shape.depth);
+  const Tensor values = Values(kernels::kPanelColumns, shape.depth);
+  kernels::PackedMatrix<float> panel(shape.depth, kernels::kPanelColumns, weights.compute);
+  panel.Pack(values.matrix<float>(), /*transposed=*/true);
   kernels::PackedMatrix<float> packed(shape.depth, shape.columns, weights.compute);
-  packed.Pack(Matrix<const float>{column.matrix<float>().data, shape.columns, shape.depth, 0}, /*transposed=*/true);
+  for (std::int64_t i = 0; i < packed.panels(); ++i) std::copy_n(panel.panel(0), panel.bytes(), packed.panel(i));
   return packed;
 }
 
@@ -85,8 +87,8 @@ Run WeightGradient(Compute compute, const Shape& shape) {
 void AddProducts(bool quick, std::vector<KernelCase>& cases) {
   std::vector<Shape> shapes = {{1024, 1024, 1024}, {2560, 256, 1024}, {640, 512, 2048},
                                {640, 2048, 512},   {32, 512, 2048},   {32, 512, 32000}};
-  Shape row = {1, 4096, 16384};  // whose weights are beyond the caches
-  if (quick) shapes = {{32, 256, 128}}, row = {1, 256, 128};
+  if (quick) shapes = {{32, 256, 128}};
+  constexpr std::int64_t beyond_caches = 256 << 20;  // bytes
   for (const Weights& weights : {Weights{Compute::float32, {}}, Weights{Compute::bfloat16, {}},
                                  Weights{Compute::int8, {}}, Weights{Compute::int4, {}},
                                  Weights{Compute::blocks, GgufType::q8_0}, Weights{Compute::blocks, GgufType::q4_k}}) {
@@ -96,8 +98,11 @@ void AddProducts(bool quick, std::vector<KernelCase>& cases) {
     for (const Shape& shape : shapes)
       cases.push_back({"GEMM " + name, shape.Text(), compute, KernelLimit::arithmetic, shape.operations(),
                        [weights, shape] { return Product(weights, shape); }});
-    const double bytes = static_cast<double>(Packed(weights, {1, row.depth, kernels::kPanelColumns}).bytes()) *
-                         static_cast<double>(row.columns / kernels::kPanelColumns);
+    Shape row = {1, quick ? 256 : 4096, kernels::kPanelColumns};
+    const auto panel_bytes = static_cast<std::int64_t>(Packed(weights, row).bytes());
+    const std::int64_t row_panels = quick ? 2 : beyond_caches / panel_bytes;
+    row.columns *= row_panels;
+    const auto bytes = static_cast<double>(row_panels * panel_bytes);
     cases.push_back({"GEMV " + name, row.Text(), compute, KernelLimit::reads, bytes,
                      [weights, row] { return Product(weights, row); }});
     if (IsQuantized(compute)) continue;
