@@ -42,7 +42,7 @@ class HEADLIGHT_API GgufMetadata {
 };
 
 /// A tensor to be written.
-struct GgufTensorPlan {
+struct HEADLIGHT_API GgufTensorPlan {
   std::string name;
   GgufType type = GgufType::f32;
   std::vector<std::int64_t> axes;  // as in GgufTensor

@@ -66,9 +66,9 @@ struct FakeDetector : DetectionModel {
       for (std::int64_t row = 0; row < 8; ++row) queries.data<float>()[row * 6 + (layer + row % 4) % 6] = 1;
       context.hooks.attention({AttentionKind::encoder_self, layer, 0, cells});
       context.hooks.attention({AttentionKind::decoder_self, layer, 0, Tensor::Zeros({1, 2, 4, 4})});
-      const std::vector<float> of_queries = {0, 1, 2, 3, 4, 5, 6, 7};  // [4 queries, 2 heads of size 1]
-      context.hooks.attention(
-          {AttentionKind::cross, layer, 0, queries, Tensor::From(of_queries, {4, 2}), Tensor::Zeros({6, 2})});
+      const Tensor of_queries =  // [4 queries, 2 heads of size 1]
+          Tensor::From({0.0F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F, 7.0F}, {4, 2});
+      context.hooks.attention({AttentionKind::cross, layer, 0, queries, of_queries, Tensor::Zeros({6, 2})});
     }
     DetectedImages found;
     found.layers.push_back(

@@ -142,9 +142,8 @@ AttentionRecord ClassActivationOf(const ImageEncoder& model, const ImageProcesso
   const EncodedImages encoded = model.Encode(context, {&values, 1});
   std::vector<double> probabilities;
   const Tensor softmax = ops::Softmax(model.ClassLogits(context, encoded));
-  Dispatch(softmax.dtype(), [&]<typename T>(T) {
-    probabilities.assign(softmax.data<T>(), softmax.data<T>() + softmax.elements());
-  });
+  Dispatch(softmax.dtype(),
+           [&]<typename T>(T) { probabilities.assign(softmax.data<T>(), softmax.data<T>() + softmax.elements()); });
   std::vector<std::size_t> order(probabilities.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t label) { return probabilities[label]; });

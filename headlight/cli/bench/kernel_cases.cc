@@ -50,7 +50,7 @@ struct Weights {
   std::optional<GgufType> block;
 };
 
-// Its panels are equal, which are soon packed and multiplied in the same time.
+// A matrix of equal panels, since the time of a product does not depend on the values.
 kernels::PackedMatrix<float> Packed(const Weights& weights, const Shape& shape) {
   if (weights.block) {
     const GgufTypeInfo& info = InfoOf(*weights.block);
@@ -59,7 +59,9 @@ kernels::PackedMatrix<float> Packed(const Weights& weights, const Shape& shape) 
     const std::vector<GgufType> types(
         static_cast<std::size_t>((shape.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns),
         *weights.block);
-    return {shape.depth, columns, types};
+    kernels::PackedMatrix<float> packed(shape.depth, shape.columns, types);
+    packed.PackBlocks(columns);
+    return packed;
   }
   const Tensor values = Values(kernels::kPanelColumns, shape.depth);
   kernels::PackedMatrix<float> panel(shape.depth, kernels::kPanelColumns, weights.compute);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
 constexpr double kLeastSheetWidth = 620;                      // of the header
-constexpr double kSheetWidth = 900;                          // shared by the columns, within these bounds
+constexpr double kSheetWidth = 900;                           // shared by the columns, within these bounds
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of an image
 constexpr double kOverlayOpacity = 0.6;
 constexpr double kScaleWidth = 160, kScaleHeight = 10;
