@@ -136,7 +136,7 @@ TEST(Translations, RefuseUnsupportedInput) {
   };
   EXPECT_THAT(refused(t5, {.task = "translation"}), HasSubstr("there are: summarization"));
   EXPECT_THAT(refused(t5, {.source_language = "de_DE"}), HasSubstr("no language 'de_DE'"));
-  EXPECT_THAT(refused(t5, {.source_language = "<pad>"}), HasSubstr("its source's language"));
+  EXPECT_THAT(refused(t5, {.source_language = "<pad>"}), HasSubstr("no input for the source language"));
   EXPECT_THAT(refused(mbart, {.target_language = "two"}), HasSubstr("no such special token"));
   EXPECT_THAT(refused(mbart, {.no_repeat_ngram_size = -1}), HasSubstr("`no_repeat_ngram_size` must be"));
   EXPECT_THAT(ErrorOf([&] { mbart.Attention(std::string(200, 'a')); }), HasSubstr("reads at most 38"));

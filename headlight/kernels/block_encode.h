@@ -11,7 +11,7 @@ namespace headlight::kernels {
 /// The range of a Block's items in a file of its type. Codes are from 0 to `codes` - 1.
 struct BlockLimits {
   int codes = 16;
-  int least_scale = 1, most_scale = 1, most_min = 1;  // of `scales` and `mins`
+  int least_scale = 1, most_scale = 1, most_min = 1;  // of the scales and minima
 };
 BlockLimits LimitsOf(GgufType type);
 

@@ -191,7 +191,7 @@ TEST_F(CaptionCommand, ShowsWhereWordsLook) {
   EXPECT_THAT(refusal({model, "--image", files[0], "--question", "a"}), HasSubstr("answers questions"));
   EXPECT_THAT(refusal({answers, "--image", files[0]}), HasSubstr("writes captions"));
   EXPECT_THAT(refusal({answers, "--image", files[0], "--question", "a", "--target", "b"}),
-              HasSubstr("not shown with a --question"));
+              HasSubstr("and a --question has none"));
   EXPECT_THAT(refusal({model, "--image", files[0], "--attention", "decoder"}), HasSubstr("decoder"));
   EXPECT_THAT(refusal({model, "--image", files[0], "--patch", "3:1"}), HasSubstr("--patch must be"));
   EXPECT_THAT(refusal({model, "--target", "a"}), HasSubstr("--target needs --source or --image"));

@@ -37,7 +37,7 @@ TEST(Classify, PrintsTheClassOfOneTextOrTwo) {
   EXPECT_THAT(RefusalOf({"classify", folder}, "a\tb\tc\n"), HasSubstr("line 1: it has more"));
   std::string long_text;
   for (int i = 0; i < 30; ++i) long_text += "dog ";
-  EXPECT_THAT(RefusalOf({"classify", folder}, long_text), HasSubstr("line 1: 32 tokens, of"));
+  EXPECT_THAT(RefusalOf({"classify", folder}, long_text), HasSubstr("line 1: 32 tokens, and"));
   const Outcome cut = RunProgram({"classify", folder, "--truncate"}, long_text);
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_THAT(cut.err, HasSubstr("line 1: the model reads"));

@@ -265,7 +265,7 @@ TEST_F(TemplateSetting, RefusesTemplatesThatAreNotRead) {
   };
   EXPECT_THAT(refusal(model, {"--templates", first}), HasSubstr("this model reads no templates"));
   EXPECT_THAT(refusal(reads, {"--templates", first, first, first, first, first}),
-              HasSubstr("5 templates, where " + reads + "/model.safetensors reads at most 4"));
+              HasSubstr("5 templates, and " + reads + "/model.safetensors reads at most 4"));
   EXPECT_THAT(refusal(reads, {"--template-msa", alignment}), HasSubstr("--template-msa needs --templates"));
   EXPECT_THAT(refusal(reads, {"--templates", first, "--template-msa", alignment}), HasSubstr("row '2xyz_B'"));
   EXPECT_THAT(refusal(reads, {"--templates", folder.File("none.cif")}), HasSubstr("none.cif"));

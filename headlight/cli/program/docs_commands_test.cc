@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "headlight/base/file.h"
 #include "headlight/cli/program/command_line.h"
 #include "headlight/cli/program/command_tree.h"
 #include "headlight/cli/program/reference_pages.h"
@@ -105,9 +106,13 @@ struct DocsCommands : testing::Test {
         return "";
       } catch (const Error& error) {
         const std::string message = error.what();
-        const std::size_t end = message.find(": no such folder");
+        const std::size_t end = message.find(": no such f");  // folder or file
         if (end == std::string::npos) return message;
-        fs::create_directories(message.substr(0, end));
+        const std::string path = message.substr(0, end);
+        if (path.ends_with(".gguf"))
+          WriteFile(path, "");
+        else
+          fs::create_directories(path);
       }
     }
     return "too many folders";

@@ -231,7 +231,7 @@ TEST_F(TrainTest, ReadsPairsOfOneFile) {
   WriteFile(In("train.en.jsonl"), "{}\n");
   EXPECT_THAT(RefusalOf({"train", "translation", "--train", In("train.jsonl"), In("train.en.jsonl"), "--valid",
                          In("valid.de"), In("valid.en"), "--out", In("refused"), "--steps", "1", "--warmup", "1"}),
-              HasSubstr("train.jsonl: holds records"));
+              HasSubstr("train.jsonl: has records"));
   EXPECT_THAT(RefusalOf({"train", "translation", "--train", In("a"), In("b"), In("c"), "--valid", In("valid.de"),
                          In("valid.en"), "--out", In("refused")}),
               HasSubstr("two files each"));
