@@ -43,22 +43,22 @@ std::string Paragraphs(std::string_view text) {
 }
 
 // "train-translation"
-std::string PageName(const Command& command) {
+std::string ReferencePageName(const Command& command) {
   if (command.parent == nullptr || command.parent->parent == nullptr) return command.name;
-  return PageName(*command.parent) + "-" + command.name;
+  return ReferencePageName(*command.parent) + "-" + command.name;
 }
 
 std::string ListOf(const Command& command) {
   std::string list;
   for (const Command* one : CommandsOf(command))
-    list += fmt::format("- [{}]({}.md): {}\n", FullName(*one), PageName(*one), Plain(one->description));
+    list += fmt::format("- [{}]({}.md): {}\n", FullName(*one), ReferencePageName(*one), Plain(one->description));
   return list;
 }
 
-void WritePages(const Command& command, const std::string& folder) {
+void WriteReferencePages(const Command& command, const std::string& folder) {
   for (const Command* one : CommandsOf(command)) {
-    WriteFile(fmt::format("{}/{}.md", folder, PageName(*one)), ReferencePage(*one));
-    WritePages(*one, folder);
+    WriteFile(fmt::format("{}/{}.md", folder, ReferencePageName(*one)), ReferencePage(*one));
+    WriteReferencePages(*one, folder);
   }
 }
 
@@ -86,7 +86,7 @@ std::string ReferencePage(const Command& command) {
 void WriteReference(const Command& program, const std::string& folder) {
   std::filesystem::create_directories(folder);
   WriteFile(folder + "/README.md", fmt::format("# Commands\n\n{}", ListOf(program)));
-  WritePages(program, folder);
+  WriteReferencePages(program, folder);
 }
 
 }  // namespace headlight
