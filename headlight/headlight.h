@@ -1,6 +1,6 @@
 // All of headlight for a program that uses it: every pipeline, files of images, search, and pages that show attention.
-// ReadImage, WritePng and what else is in image/decoding/ need the library headlight::images; the rest needs
-// headlight::headlight only.
+// ReadImage, WritePng and everything else in image/decoding/ need the library headlight::images; the rest needs only
+// headlight::headlight.
 #pragma once
 
 #include "headlight/base/error.h"

@@ -1,4 +1,4 @@
-// GGUF files for tests, which may be wrong in any way.
+// Writes GGUF files for tests, also invalid ones.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ std::atomic<bool> threads_are_refused = false;
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) noexcept {
   if (threads_are_refused) return EAGAIN;
-  // clang's sanitizers define their version in the program.
+  // clang links the interceptor of its sanitizers into the program, so that RTLD_NEXT would skip it.
   static void* const sanitizers = dlsym(RTLD_DEFAULT, "__interceptor_pthread_create");
   static const auto real = reinterpret_cast<decltype(&pthread_create)>(
       sanitizers != nullptr ? sanitizers : dlsym(RTLD_NEXT, "pthread_create"));

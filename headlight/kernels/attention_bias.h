@@ -45,7 +45,7 @@ struct AttentionBias {
   Matrix<const T> values = {};  ///< [entries, heads] or, with heads_first, [heads, entries]; without data: no bias
   bool heads_first = false;
   BiasIndexing by = BiasIndexing::pairs;
-  std::span<const std::int32_t> index = {};  ///< of entries; for distances [2 * longest + 1]
+  std::span<const std::int32_t> index = {};  ///< rows of `values`; for distances [2 * longest + 1]
   /// The first pair of each sequence. Empty: all sequences have equal lengths and share the pairs from 0 on, as the
   /// windows of an image or the rows of an alignment do.
   std::span<const std::int64_t> begin = {};

@@ -71,8 +71,8 @@ constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, st
   return {static_cast<std::int32_t>(begin + mask.prefix), static_cast<std::int32_t>(end + mask.prefix)};
 }
 
-/// Which keys of a range a query sees: those with (key - first) mod period < run, with first in [0, period). All if the
-/// period is 0.
+/// Selects the keys in a range that a query attends to: those with (key - first) mod period < run, with first in
+/// [0, period). If the period is 0, all keys are selected.
 struct KeyPeriod {
   std::int32_t period = 0, first = 0, run = 1;
 };

@@ -205,7 +205,7 @@ TEST(Int4, PackingFromFloatsAndFromCodesIsTheSame) {
     EXPECT_EQ(column, expected_columns[static_cast<std::size_t>(index)].numbers);
   }
 
-  // Close to the product of floats.
+  // The result must be close to the float product.
   std::vector<float> exact(expected.size());
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t i = 0; i < columns; ++i)

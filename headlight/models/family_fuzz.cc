@@ -1,5 +1,5 @@
-// Modifies config.json, or the index of the weights, in small folders of every family. The result must be an Error or a
-// computation.
+// Modifies config.json, or the index of the weights, in small folders of every family. It must throw Error, or the
+// model must run.
 #include <array>
 #include <cstdlib>
 #include <filesystem>

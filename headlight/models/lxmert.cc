@@ -202,7 +202,8 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
 
 namespace {
 
-// id2label, unless it has other classes: Transformers writes a default one for models that do not use it.
+// The labels in id2label, or default names if it has other than num_qa_labels: Transformers writes a default id2label
+// for models that do not use it.
 std::vector<std::string> ReadAnswers(const JsonView& config) {
   constexpr std::int64_t most = 1 << 20;
   const std::int64_t count = config.Get("num_qa_labels", LxmertConfig().answers).Integer(1, most);

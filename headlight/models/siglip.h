@@ -50,7 +50,7 @@ class HEADLIGHT_API Siglip : public DualEncoder {
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
   Tensor PoolImages(Context& context, const EncodedImages& encoded) const override;
   Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
-  /// The last state of each text through a linear layer: its vector before normalization.
+  /// Applies a linear layer to the last hidden state of each text. Returns the vectors before normalization.
   Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
                    const Sequences& texts) const override;
 

@@ -243,7 +243,7 @@ TEST(EngineClients, DetectRandomStreamsThatDependOnTheOrder) {
   EXPECT_GT(outcome.differing, 0);
 }
 
-// A model with so many positions that a text takes longer than the test.
+// Uses a model with so many positions that a text up to the limit would take longer than the test.
 class EngineTest : public testing::Test {
  protected:
   static constexpr std::int32_t kPositions = 100'000;

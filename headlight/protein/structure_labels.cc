@@ -63,7 +63,7 @@ void SetTorsions(ResidueLabels& labels, const Residue* before, const Residue& re
   if (residue.known[kAtomN] && residue.known[kAtomCa] && residue.known[kAtomC] && residue.known[kAtomO]) {
     SetTorsion(labels, 2,
                {residue.atoms[kAtomN], residue.atoms[kAtomCa], residue.atoms[kAtomC], residue.atoms[kAtomO]});
-    for (double& part : labels.torsions[2]) part = -part;  // psi is that of the next N, which is opposite O
+    for (double& part : labels.torsions[2]) part = -part;  // psi is of the next N, which is opposite O
   }
   const ResidueTables& tables = TablesOfResidues();
   const auto type = static_cast<std::size_t>(labels.type);

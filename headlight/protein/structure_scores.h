@@ -66,8 +66,8 @@ HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> mo
                                                      bool all_atoms);
 
 /// The RMSD in angstrom over the atoms of corresponding residues [residues] that both have, except OXT, after
-/// superposition. For ASP, GLU, PHE and TYR the naming of the model's atoms is used that is closer. Throws Error if
-/// there are no common atoms.
+/// superposition. The symmetric atoms of ASP, GLU, PHE and TYR can be named in two ways. The naming that is closer
+/// to the reference is used. Throws Error if there are no common atoms.
 HEADLIGHT_API double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference);
 
 /// How the residues of two chains are paired.
@@ -96,8 +96,8 @@ struct Correspondence {
 HEADLIGHT_API Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference,
                                         std::optional<Pairing> pairing = std::nullopt);
 
-/// The share of the shorter sequence's residues that a local alignment pairs with equal ones: 1 for equal sequences, 0
-/// if one is empty. X equals nothing. Throws Error for sequences that are too long to be aligned.
+/// The share of the shorter sequence's residues that a local alignment pairs with identical residues: 1 for equal
+/// sequences, 0 if one is empty. X matches no residue. Throws Error for sequences that are too long to be aligned.
 HEADLIGHT_API double SequenceIdentity(const ProteinChain& model, const ProteinChain& reference);
 
 /// The CA positions of the residues that have one.

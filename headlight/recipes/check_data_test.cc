@@ -447,7 +447,7 @@ TEST_F(CheckDataTest, MissesNoNamedLabel) {
 TEST_F(CheckDataTest, SummarizesImagesAndSeveralLabels) {
   WriteImage("images/cat/1.png", 1);
   WriteImage("images/cat/2.png", 1);
-  WriteImage("images/train/3.png", 2, 8);         // a name of a set, and small
+  WriteImage("images/train/3.png", 2, 8);         // the name of a split, and small
   Write("images/train/4.png", "no image");        // damaged
   Write("images/train/5.heic", "an image, too");  // left out
   const std::string images = scratch_.File("images");

@@ -70,7 +70,7 @@ class FindingCollector {
   std::map<FindingKind, Finding> findings_;
 };
 
-/// A hash of a row. Two different rows among 10^9 have equal hashes with a probability of 0.03.
+/// The hash of a row. Among 10^9 different rows, the probability that any two have the same hash is 0.03.
 struct HashedRow {
   std::uint64_t hash, place;
   auto operator<=>(const HashedRow&) const = default;

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 22;  // numbers of rows that are in memory at a time
 
-// A folder's config.json with all keys. Mistral is Llama in GGUF if its window is as long as its texts.
+// The folder's config.json with all keys. GGUF stores Mistral as Llama, which is correct only if the sliding window
+// covers all positions.
 Json ConfigFor(ModelFolder& files) {
   const JsonView window = files.config["sliding_window"], positions = files.config["max_position_embeddings"];
   if (files.config["model_type"].String() == "mistral") {

@@ -8,6 +8,7 @@
 
 #include "headlight/base/choice.h"
 #include "headlight/base/error.h"
+#include "headlight/base/gguf.h"
 #include "headlight/base/option_checks.h"
 #include "headlight/data/text_columns.h"
 #include "headlight/kernels/gemm.h"
@@ -201,6 +202,8 @@ void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group)
 
 TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaults& defaults, bool validates) {
   const bool tunes = !options.from_scratch();
+  Check(!IsGguf(options.from), "{}: a GGUF file cannot be trained; name a folder in Hugging Face's layout",
+        options.from);
   TrainingPlan plan;
   plan.sizes = {.model = options.model_dim.value_or(defaults.sizes.model),
                 .ffn = options.ffn_dim.value_or(defaults.sizes.ffn),

@@ -40,7 +40,7 @@ std::vector<SceneShape> RandomShapes(Random& random, std::size_t count) {
   return shapes;
 }
 
-// A position near the middle of its place, within the image.
+// Places the shape near the centre of its cell, entirely within the image.
 Shape2d Placed(Random& random, const SceneShape& shape, double side) {
   const double radius = side * kRadii[static_cast<std::size_t>(shape.size)] * Between(random, 0.92, 1.08);
   const auto near = [&](std::int32_t cell) {

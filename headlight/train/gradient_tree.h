@@ -29,8 +29,8 @@ class HEADLIGHT_API GradientTree {
   /// true. Otherwise the sum is kept and `sum` is set to zeros.
   bool Add(int level, std::int64_t index, const Tensor& sum);
 
-  /// Like Add for the numbers of part `part` from `begin` on, which Add never gets: `sum` becomes the range's sum at
-  /// the node where Add would have kept the whole. Returns that node.
+  /// Like Add, for a range of elements of part `part` that starts at `begin`. They must not be passed to Add, too.
+  /// Sets `sum` to the range's sum at the node where Add would have stored the whole vector. Returns that node.
   NodeIndex AddRange(std::int64_t part, const Tensor& sum, std::int64_t begin) const;
 
   /// The nodes that are not yet part of a larger sum, by (level, index). Another process adds them to its tree.

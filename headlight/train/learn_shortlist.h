@@ -1,4 +1,4 @@
-// Estimates from sentence pairs which words translate which.
+// Estimates from sentence pairs which target words translate each source word.
 #pragma once
 
 #include <cstdint>

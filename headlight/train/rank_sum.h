@@ -92,7 +92,7 @@ class HEADLIGHT_API RankSum {
   std::thread thread_;
 };
 
-/// Fills the other ranks' pieces of a vector, of which each rank has its own.
+/// All-gather: each rank has its own piece of the vector, and receives those of all other ranks.
 HEADLIGHT_API void GatherPieces(Ranks& ranks, const Tensor& vector);
 
 }  // namespace headlight

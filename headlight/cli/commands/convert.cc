@@ -54,6 +54,8 @@ std::string SavedIn(const std::string& folder) {
 
 void WriteGguf(const Options& options) {
   Check(options.compute.empty(), "--compute: is for folders; the tensors of a GGUF file have a --type");
+  Check(options.importance.empty() || !options.type.empty(),
+        "--importance: needs --type, since nothing else is rounded");
   Check(options.save_importance.empty() || !options.importance.empty(),
         "--save-importance: needs --importance, the text to measure it on");
   CheckOutputs({{"--out", options.out}, {"--save-importance", options.save_importance}},
@@ -80,6 +82,8 @@ void WriteGguf(const Options& options) {
 
 void Run(const Options& options) {
   if (options.out.ends_with(".gguf")) return WriteGguf(options);
+  Check(!IsGguf(options.folder), "{}: a GGUF file can only be converted to another one, with --out NAME.gguf",
+        options.folder);
   Check(!options.compute.empty(), "--compute: is needed for a folder; float32, int8 and int4 are known");
   const std::pair<const char*, const std::string*> of_gguf[] = {{"--type", &options.type},
                                                                 {"--importance", &options.importance},
@@ -87,8 +91,6 @@ void Run(const Options& options) {
   for (const auto& [option, value] : of_gguf)
     Check(value->empty(), "{}: is for GGUF files, and --out {} does not end in .gguf", option, options.out);
   std::error_code ignored;
-  Check(!IsGguf(options.folder), "{}: a GGUF file can only be converted to another one, with --out NAME.gguf",
-        options.folder);
   Check(!std::filesystem::equivalent(options.folder, options.out, ignored),
         "--out {}: must not be the folder that is converted", options.out);
   Check(options.overwrite || !std::filesystem::exists(options.out) || std::filesystem::is_empty(options.out, ignored),

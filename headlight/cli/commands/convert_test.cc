@@ -123,6 +123,11 @@ TEST_F(ConvertTest, WritesGgufFiles) {
   EXPECT_EQ(RunProgram({"convert", file, "--out", again}).exit_code, 0);
   EXPECT_EQ(ReadFile(again), ReadFile(file));
   EXPECT_THAT(RefusalOf({"convert", decoder, "--out", file}), HasSubstr("--overwrite"));
+  EXPECT_THAT(RefusalOf({"convert", file, "--out", again, "--overwrite", "--importance", file}), HasSubstr("--type"));
+  EXPECT_THAT(RefusalOf({"convert", file, "--out", folder.File("c"), "--type", "Q8_0"}), HasSubstr("NAME.gguf"));
+  EXPECT_THAT(RefusalOf({"train", "language-model", "--from", file, "--train", file, "--valid", file, "--out",
+                         folder.File("tuned")}),
+              HasSubstr("cannot be trained"));
   EXPECT_THAT(RefusalOf({"convert", file, "--out", file, "--overwrite"}), HasSubstr("--out"));
   EXPECT_THAT(RefusalOf({"convert", model, "--out", again, "--overwrite"}), HasSubstr("language model"));
   EXPECT_EQ(ReadFile(again), ReadFile(file));

@@ -60,7 +60,7 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.layers = 2;
   settings.heads = 4;
   settings.ffn_dim = 512;
-  settings.dropout = 0;  // no sentence is repeated
+  settings.dropout = 0;  // not needed, since no sentence is repeated
   settings.positions = 128;
   settings.steps = options.steps;
   settings.schedule = ScheduleKind::linear;

@@ -273,7 +273,7 @@ TEST_F(Draw, RunsADalleMini) {
     return outcome.err;
   };
   EXPECT_THAT(look("cross", "cross.svg"), HasSubstr("3 attentions of 7 source and 16 target tokens"));
-  EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // of the text
+  EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // over the text
   EXPECT_THAT(look("decoder", "decoder.svg"), HasSubstr("3 attentions"));
   EXPECT_THAT(look("rollout", "rollout.html"), HasSubstr("2 attentions"));
   MustRun({"look", mini, "--text", words[0], "--out", files.File("all.html")});

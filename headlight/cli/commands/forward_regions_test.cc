@@ -34,7 +34,8 @@ struct ForwardRegionsTest : testing::Test {
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
 };
 
-// The folders of tools/make_vilbert_goldens.py and similar ones. Values at padding are 0 here, and arbitrary there.
+// With the folders that tools/make_vilbert_goldens.py and similar scripts write. At padding, headlight returns 0, and
+// the reference arbitrary values.
 TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
   for (const char* name : {"vilbert/pretraining", "vilbert/tasks", "visual_bert/encoder", "visual_bert/pretraining",
                            "visual_bert/answers", "lxmert/encoder", "lxmert/pretraining", "lxmert/answers",

@@ -55,7 +55,8 @@ class SignsOfLife {
   std::thread thread_;
 };
 
-// Sends part(i), for all i below `count`, to the first rank, which calls take(part) with those of the others in order.
+// Sends part(i) for all i below `count` to the first rank. The first rank calls take(part) for each part of the other
+// ranks, in order.
 void SendParts(Ranks& ranks, std::size_t count, const std::function<std::string(std::size_t index)>& part,
                const std::function<void(std::string part)>& take);
 

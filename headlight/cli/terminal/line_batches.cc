@@ -138,9 +138,9 @@ Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit) {
       unit == ReadBy::image ? "" : ", and an empty line is printed unless the lines have numbers or paths";
   return command.Add(
       "--skip-errors", options.skip_errors,
-      fmt::format("Continue after a {0} that cannot be processed; its error goes to standard error{1}, or "
+      fmt::format("Continue after {2} {0} that cannot be processed; its error goes to standard error{1}, or "
                   "with --json is an object with {0} and error",
-                  what, place));
+                  what, place, unit == ReadBy::image ? "an" : "a"));
 }
 
 Option& AddTruncate(OptionTable& command, LineOptions& options) {

@@ -15,7 +15,7 @@ namespace headlight {
 struct QueuedLines {
   std::vector<std::string> lines;                   // texts; empty at the end
   std::vector<std::optional<std::string>> seconds;  // the second text of each record that has two
-  std::vector<std::string> errors;                  // why a line is no text, or ""; empty if all lines are texts
+  std::vector<std::string> errors;                  // why each line is not a text, or ""; empty if all are
   double share = -1;                                // of the file that has been read, as TextReader::share
 };
 

@@ -33,7 +33,8 @@ std::unique_lock<std::mutex> MakeRoom() {
   return terminal ? HideProgress() : std::unique_lock<std::mutex>();
 }
 
-// The identity of a regular file, which is the same for every path to it; of a file to be made, its absolute path.
+// Identifies a file. An existing regular file has the same identity for every path to it. A file that does not exist
+// yet is identified by its absolute path.
 struct FileIdentity {
   dev_t device = 0;
   ino_t number = 0;

@@ -25,8 +25,8 @@ HEADLIGHT_API Image ReadImage(const std::string& path, std::int64_t most_pixels 
 HEADLIGHT_API ImageSize DecodeImageSize(std::span<const std::byte> file, const std::string& name,
                                         std::int64_t most_pixels = kMostPixels);
 HEADLIGHT_API ImageSize ReadImageSize(const std::string& path, std::int64_t most_pixels = kMostPixels);
-/// Reads one of ListImages; errors begin with its name. Standard input is read to its end, so it is empty the next
-/// time.
+/// Reads an image that ListImages returned. Errors begin with its name. Standard input is read to its end, so that it
+/// is empty the next time.
 HEADLIGHT_API Image ReadImage(const ImageSource& source, std::int64_t most_pixels = kMostPixels);
 
 }  // namespace headlight

@@ -25,7 +25,7 @@ std::vector<std::span<const std::uint8_t>> SomeRows(const AlignmentTable& alignm
   return rows;
 }
 
-// For each row, 1 / the number of rows that are at least as similar as the threshold, including itself.
+// For each row, 1 / the number of rows (including itself) whose similarity to it is at least the threshold.
 std::vector<float> WeightsOf(const std::vector<std::span<const std::uint8_t>>& rows) {
   const auto columns = std::ssize(rows.front());
   const auto enough = static_cast<std::int64_t>(std::ceil(kAlike * static_cast<double>(columns)));

@@ -128,7 +128,7 @@ void SetIds(const JsonView& config, std::int64_t size, GgufMetadata& metadata) {
   }
 }
 
-// The token before every text, or after it.
+// Sets the special token that is added before or after every text.
 void SetAffix(const std::string& name, const std::vector<std::int32_t>& ids, const std::string& path,
               GgufMetadata& metadata) {
   Check(ids.size() <= 1, "{}: puts {} special tokens at an end of a text, and GGUF at most one", path, ids.size());

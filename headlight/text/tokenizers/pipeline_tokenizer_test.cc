@@ -311,7 +311,7 @@ TEST(PipelineTokenizer, RefusesBadCalls) {
   EXPECT_EQ(tokenizer.Piece(tokenizer.size()), "");
   EXPECT_EQ(tokenizer.Find("no such piece"), std::nullopt);
   EXPECT_THROW(PipelineTokenizer::Load("/nowhere"), Error);
-  // The span is half of a character.
+  // Each token has one of the character's two bytes.
   const Encoding encoding = tokenizer.Encode("\u00e9");
   ASSERT_EQ(encoding.ids.size(), 2u);
   EXPECT_EQ(tokenizer.Decode(Ids{encoding.ids[0]}), "\uFFFD");

@@ -27,7 +27,7 @@ class SimplePattern {
 
   struct Set {
     std::bitset<128> ascii;             // after `negated` was applied
-    std::vector<char32_t> others = {};  // non-ASCII characters, like the following members
+    std::vector<char32_t> others = {};  // non-ASCII characters; so are those of the flags below
     bool space = false, letter = false, number = false;
     bool negated = false;
 

@@ -70,7 +70,7 @@ Json NormalizerJson(const TokenizerTrainingOptions& options) {
   return steps.size() == 1 ? steps.front() : SequenceJson("normalizers", std::move(steps));
 }
 
-// The file with a model, which is {"vocab": ...} and, for BPE, {"merges": ...}.
+// The contents of tokenizer.json for `model`, which has "vocab" and, for BPE, "merges".
 Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::string>& special, Json model) {
   const std::string unknown = Unknown(options, special);
   const auto id_of = [&](const std::string& token) {

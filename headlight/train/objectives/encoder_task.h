@@ -15,7 +15,7 @@ namespace headlight {
 
 struct EncoderHead {
   std::function<Tensor(Context& context, const TokenBatch& batch)> logits;
-  /// Computes [1]: `scale` times the sum over the labels that are not negative.
+  /// Returns the loss, [1]: `scale` times the sum of the losses of all labels that are not negative.
   std::function<Tensor(const Tensor& logits, const TokenBatch& batch, double scale)> loss;
 };
 
