@@ -232,8 +232,35 @@ GgufArchitecture Bert() {
                       {"token_embd_norm", "embeddings.LayerNorm"}}};
 }
 
+// The tensors of a T5 layer: its self-attention, then `cross` and `ffn`.
+std::vector<GgufName> T5Layer(const std::vector<GgufName>& cross, const std::vector<GgufName>& ffn) {
+  std::vector<GgufName> names = {
+      {"attn_norm", "layer.0.layer_norm"},   {"attn_q", "layer.0.SelfAttention.q"},
+      {"attn_k", "layer.0.SelfAttention.k"}, {"attn_v", "layer.0.SelfAttention.v"},
+      {"attn_o", "layer.0.SelfAttention.o"}, {"attn_rel_b", "layer.0.SelfAttention.relative_attention_bias"}};
+  names.insert(names.end(), cross.begin(), cross.end());
+  names.insert(names.end(), ffn.begin(), ffn.end());
+  return names;
+}
+
 // With gated networks (T5 v1.1), or without.
 GgufArchitecture T5(bool gated) {
+  const std::vector<GgufName> cross = {{"cross_attn_norm", "layer.1.layer_norm"},
+                                       {"cross_attn_q", "layer.1.EncDecAttention.q"},
+                                       {"cross_attn_k", "layer.1.EncDecAttention.k"},
+                                       {"cross_attn_v", "layer.1.EncDecAttention.v"},
+                                       {"cross_attn_o", "layer.1.EncDecAttention.o"},
+                                       {"cross_attn_rel_b", "layer.1.EncDecAttention.relative_attention_bias"}};
+  const std::vector<GgufName> encoder_ffn = {
+      {"ffn_norm", "layer.1.layer_norm"},
+      {"ffn_gate", "layer.1.DenseReluDense.wi_0"},
+      {"ffn_up", gated ? "layer.1.DenseReluDense.wi_1" : "layer.1.DenseReluDense.wi"},
+      {"ffn_down", "layer.1.DenseReluDense.wo"}};
+  const std::vector<GgufName> decoder_ffn = {
+      {"ffn_norm", "layer.2.layer_norm"},
+      {"ffn_gate", "layer.2.DenseReluDense.wi_0"},
+      {"ffn_up", gated ? "layer.2.DenseReluDense.wi_1" : "layer.2.DenseReluDense.wi"},
+      {"ffn_down", "layer.2.DenseReluDense.wo"}};
   return {.name = "t5",
           .model_type = "t5",
           .needs = gated ? "enc.blk.0.ffn_gate.weight" : nullptr,
@@ -243,36 +270,8 @@ GgufArchitecture T5(bool gated) {
                     {"block_count", "num_layers"},
                     {"attention.head_count", "num_heads"},
                     {"attention.relative_buckets_count", "relative_attention_num_buckets"}},
-          .layers = {{"enc.blk.",
-                      "encoder.block.",
-                      {{"attn_norm", "layer.0.layer_norm"},
-                       {"attn_q", "layer.0.SelfAttention.q"},
-                       {"attn_k", "layer.0.SelfAttention.k"},
-                       {"attn_v", "layer.0.SelfAttention.v"},
-                       {"attn_o", "layer.0.SelfAttention.o"},
-                       {"attn_rel_b", "layer.0.SelfAttention.relative_attention_bias"},
-                       {"ffn_norm", "layer.1.layer_norm"},
-                       {"ffn_gate", "layer.1.DenseReluDense.wi_0"},
-                       {"ffn_up", gated ? "layer.1.DenseReluDense.wi_1" : "layer.1.DenseReluDense.wi"},
-                       {"ffn_down", "layer.1.DenseReluDense.wo"}}},
-                     {"dec.blk.",
-                      "decoder.block.",
-                      {{"attn_norm", "layer.0.layer_norm"},
-                       {"attn_q", "layer.0.SelfAttention.q"},
-                       {"attn_k", "layer.0.SelfAttention.k"},
-                       {"attn_v", "layer.0.SelfAttention.v"},
-                       {"attn_o", "layer.0.SelfAttention.o"},
-                       {"attn_rel_b", "layer.0.SelfAttention.relative_attention_bias"},
-                       {"cross_attn_norm", "layer.1.layer_norm"},
-                       {"cross_attn_q", "layer.1.EncDecAttention.q"},
-                       {"cross_attn_k", "layer.1.EncDecAttention.k"},
-                       {"cross_attn_v", "layer.1.EncDecAttention.v"},
-                       {"cross_attn_o", "layer.1.EncDecAttention.o"},
-                       {"cross_attn_rel_b", "layer.1.EncDecAttention.relative_attention_bias"},
-                       {"ffn_norm", "layer.2.layer_norm"},
-                       {"ffn_gate", "layer.2.DenseReluDense.wi_0"},
-                       {"ffn_up", gated ? "layer.2.DenseReluDense.wi_1" : "layer.2.DenseReluDense.wi"},
-                       {"ffn_down", "layer.2.DenseReluDense.wo"}}}},
+          .layers = {{"enc.blk.", "encoder.block.", T5Layer({}, encoder_ffn)},
+                     {"dec.blk.", "decoder.block.", T5Layer(cross, decoder_ffn)}},
           .tensors = {{"token_embd", "shared"},
                       {"enc.output_norm", "encoder.final_layer_norm"},
                       {"dec.output_norm", "decoder.final_layer_norm"},

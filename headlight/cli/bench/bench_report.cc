@@ -22,7 +22,7 @@ std::string ProcessorName() {
   return "unknown";
 }
 
-// Of this process only: getrusage counts the peak of the process that started it, too.
+// The peak memory of this process. getrusage would also count the process that started it.
 std::int64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

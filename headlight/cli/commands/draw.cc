@@ -40,7 +40,7 @@ struct Options : SheetOptions {
 
   // Images that are generated for a text, of which `n_best` are written.
   std::int64_t drawn() const { return best_of.value_or(n_best); }
-  // Whether --out is a sheet of all images, instead of a folder with a file for each.
+  // Whether --out is one image with all drawings; otherwise it is a folder with a file per drawing.
   bool sheet() const { return std::filesystem::path(out).has_extension(); }
 };
 

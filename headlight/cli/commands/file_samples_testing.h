@@ -24,7 +24,7 @@ struct Kind {
   std::string name;
   std::string file;  // the mutated file, in the folder of the sample
   Form form = Form::binary;
-  Command command;  // "@a" stands for the path of a in that folder
+  Command command;  // "@a" is replaced by the path of a in that folder
   Make make;
   std::string input = {};  // standard input
   bool changes = false;    // whether the command changes the folder

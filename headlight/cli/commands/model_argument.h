@@ -10,8 +10,8 @@ namespace headlight {
 // Adds the required argument DIR: a model's folder, a GGUF file, or an .npz file of weights (io/model_folder.h).
 Option& AddModel(OptionTable& command, std::string& path, const std::string& description);
 
-// The path of a model: `given` if it exists, else the folder of the downloaded model with this name. A folder that has
-// no config.json but a GGUF file stands for the file. Throws Error if there is no model, and if a folder has several
+// The path of a model: `given` if it exists, else the folder of the downloaded model with this name. If that folder has
+// no config.json but a GGUF file, the path of the file. Throws Error if there is no model, and if a folder has several
 // GGUF files. Applied to the values of all options that are Model().
 std::string ModelFolderOf(const std::string& given);
 

@@ -18,7 +18,7 @@ namespace headlight {
 void AddShowAugmented(OptionTable& command, std::string& path, const char* group);
 
 // Throws Error if the page's path does not end in .html, is one of the inputs, or cannot be written. An empty path
-// stands for no page.
+// means no page.
 void CheckAugmentedPage(const std::string& path, const std::vector<std::string>& inputs);
 
 // The page of a batch: its images after augmentation, and under each its classes.

@@ -43,7 +43,7 @@ function cellsOf(map, head, asked) {
   return Float32Array.from({length: rows * columns}, (_, cell) => first + cell < partsOf(map).tokens.length ? weight(first + cell) : 0);
 }
 
-// Those of the regions, likewise.
+// The same for regions.
 function regionsOf(map, head, asked) {
   const values = valuesOf(map, head), keys = keysOf(map).length;
   return asks(map) === "query" ? values.subarray(asked * keys, (asked + 1) * keys)
