@@ -20,7 +20,7 @@ constexpr std::size_t kMostHeldLetters = std::size_t{1} << 30;
 bool IsStockholmGap(char c) { return c == '-' || c == '.' || c == '_' || c == '~'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 
-// Parses numbers from 1 to kMost separated by commas; empty for any other text.
+// Parses comma-separated numbers from 1 to kMost. Returns an empty vector for any other text.
 std::vector<std::int64_t> NumbersOf(std::string_view text) {
   constexpr std::int64_t kMost = 1 << 20;
   std::vector<std::int64_t> numbers;
@@ -61,8 +61,8 @@ AlignmentReader::AlignmentReader(const std::string& path, AlignmentOptions optio
   Fail("{}: no alignment: the file is empty", name());
 }
 
-// HHblits and ColabFold begin their files with such lines. ColabFold's #LENGTHS<tab>COPIES describes the chains of the
-// query, such as "#12,8<tab>1,1" or "#20<tab>2".
+// Checks a line that begins with #, as in the output of HHblits and ColabFold. ColabFold's line #LENGTHS<tab>COPIES
+// describes the chains of the query, such as "#12,8<tab>1,1" or "#20<tab>2". Throws Error for more than one chain.
 void AlignmentReader::ReadComment(std::string_view line) const {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return;
@@ -143,7 +143,8 @@ std::optional<AlignmentReader::Text> AlignmentReader::NextText() {
   return std::move(held_[static_cast<std::size_t>(rows_)]);
 }
 
-// `aligned`: the first row's columns, which are upper-case letters and '-'.
+// Records which columns of the first row, `aligned`, have a residue, and compares the residues with the expected query.
+// `aligned` has upper-case letters and '-'.
 void AlignmentReader::TakeQuery(const std::string& aligned, const Text& text) {
   std::string letters;
   kept_.reserve(aligned.size());
@@ -165,7 +166,7 @@ void AlignmentReader::TakeQuery(const std::string& aligned, const Text& text) {
 }
 
 AlignmentRow AlignmentReader::Parse(const Text& text) {
-  // The columns of the file, and the insertions before each.
+  // The letters in the columns of the file, and the number of insertions before each column.
   std::string aligned;
   std::vector<std::int32_t> inserted;
   std::int32_t pending = 0;

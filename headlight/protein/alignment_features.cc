@@ -15,10 +15,10 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kTarget = 1 + kResidueTypes;
-constexpr std::int64_t kCell = kFeatureLetters + 2;                // numbers per cell of an extra row
-constexpr std::int64_t kCentreCell = kCell + kFeatureLetters + 1;  // numbers per cell of a centre
+constexpr std::int64_t kCell = kFeatureLetters + 2;                // the number of values per cell of an extra row
+constexpr std::int64_t kCentreCell = kCell + kFeatureLetters + 1;  // the number of values per cell of a cluster centre
 
-// A random permutation of 1, ..., rows - 1.
+// Returns a random permutation of 1, ..., rows - 1.
 std::vector<std::int32_t> Shuffled(std::int64_t rows, Random& random) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows - 1));
   std::iota(order.begin(), order.end(), 1);
@@ -32,15 +32,16 @@ std::uint8_t OfProfile(std::span<const float> shares, double place) {
     sum += static_cast<double>(shares[letter]);
     if (place < sum) return static_cast<std::uint8_t>(letter);
   }
-  // Rounding can make the shares' sum slightly less than 1: then take the last letter with a positive share.
+  // The sum of `shares` can be slightly less than 1 after rounding. In that case, the last letter with a positive share
+  // is returned.
   const auto last = std::find_if(shares.rbegin(), shares.rend(), [](float share) { return share > 0; });
   return static_cast<std::uint8_t>(shares.rend() - last - 1);
 }
 
 float Squashed(float deletions) { return std::atan(deletions / 3) * static_cast<float>(2 / std::numbers::pi); }
 
-// The number of equal letters of two rows. Counted in bytes, so that compilers vectorise, in blocks whose counts fit a
-// byte.
+// Counts the columns in which two rows have the same letter. The inner loop counts in bytes, which compilers vectorize.
+// A block of kBlock columns cannot overflow a byte.
 std::int64_t Agreement(const std::uint8_t* centre, const std::uint8_t* row, std::int64_t residues) {
   std::int64_t sum = 0;
   constexpr std::int64_t kBlock = 255;
@@ -54,13 +55,13 @@ std::int64_t Agreement(const std::uint8_t* centre, const std::uint8_t* row, std:
   return sum;
 }
 
-// For each centre, the rows of its cluster.
+// Returns the rows of each centre's cluster.
 std::vector<std::vector<std::int32_t>> Clusters(const AlignmentTable& table, const AlignmentChoices& choices) {
   const std::int64_t rows = std::ssize(table.rows), residues = table.residues(), centres = std::ssize(choices.centres);
   std::vector<std::int32_t> nearest(static_cast<std::size_t>(rows), -1);
   std::vector<std::uint8_t> is_centre(static_cast<std::size_t>(rows));
   for (const std::int32_t centre : choices.centres) is_centre[static_cast<std::size_t>(centre)] = 1;
-  constexpr std::int64_t kChunk = 64;  // rows per task
+  constexpr std::int64_t kChunk = 64;  // rows per parallel task
   ParallelFor((rows + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
     for (std::int64_t row = chunk * kChunk; row < std::min((chunk + 1) * kChunk, rows); ++row) {
       if (is_centre[static_cast<std::size_t>(row)]) continue;
@@ -80,7 +81,8 @@ std::vector<std::vector<std::int32_t>> Clusters(const AlignmentTable& table, con
   return clusters;
 }
 
-// Fills columns [first, first + count) of a row's cells, which are `step` numbers apart: letters and deletions.
+// Writes the letters and deletions of columns [first, first + count) of a row to its cells. Consecutive cells are
+// `step` values apart.
 void FillCells(const AlignmentTable::Row& row, const std::uint8_t* letters, std::int64_t first, std::int64_t count,
                float* cells, std::int64_t step) {
   for (std::int64_t i = 0; i < count; ++i) cells[i * step + letters[first + i]] = 1;

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to the readers of sequences, of alignments (whose rows must all be as wide as the query), and
-// of templates.
+// Feeds arbitrary bytes to the readers of sequences, alignments and templates. All rows of an alignment must have as
+// many columns as the query.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const headlight::Error& error) {
     if (error.blame() == headlight::Blame::internal) throw;
   }
-  // As an alignment of templates, whose row names select chains.
+  // Reads the bytes as an alignment of templates. Its row names select the chains.
   try {
     headlight::AlignmentReader reader(path);
     const auto query = reader.Next();

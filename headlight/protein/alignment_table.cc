@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// Duplicates are found by 128-bit hashes, whose memory does not depend on the rows' lengths.
+// A 128-bit hash that detects duplicate rows. Its size does not depend on the length of the rows.
 struct RowHash {
   std::uint64_t first = 0, second = 0;
   bool operator==(const RowHash&) const = default;
@@ -61,8 +61,8 @@ class TableBuilder {
       table_.rows.push_back(Compact(std::move(row)));
       return;
     }
-    // Reservoir sampling: each distinct row except the query is kept with equal probability (Vitter, "Random Sampling
-    // with a Reservoir", 1985, algorithm R).
+    // Reservoir sampling keeps each distinct row except the query with equal probability (Vitter, "Random Sampling with
+    // a Reservoir", 1985, algorithm R).
     const std::uint64_t place = random_.Below(static_cast<std::uint64_t>(table_.distinct - 1));
     if (place < static_cast<std::uint64_t>(held_ - 1)) table_.rows[place + 1] = Compact(std::move(row));
   }
@@ -81,8 +81,8 @@ class TableBuilder {
   Random random_;
   AlignmentTable table_;
   std::unordered_set<RowHash, HashOfRow> seen_;
-  std::vector<std::int64_t> counts_;  // [residues, kAlignmentLetters]
-  std::int64_t held_ = 0;             // maximum number of rows
+  std::vector<std::int64_t> counts_;  // [residues, kAlignmentLetters] letter counts of the distinct rows
+  std::int64_t held_ = 0;             // the maximum number of rows in memory
 };
 
 }  // namespace

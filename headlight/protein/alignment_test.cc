@@ -27,7 +27,7 @@ class AlignmentTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// A row as text: its letters and gaps, preceded by the number of deletions if there are any.
+// Formats a row as its letters and gaps. A positive number of deletions precedes its column.
 std::string TextOf(const AlignmentRow& row) {
   std::string text;
   for (std::size_t i = 0; i < row.residues.size(); ++i) {
@@ -51,7 +51,7 @@ TEST_F(AlignmentTest, A3mCountsDeletions) {
 
 TEST_F(AlignmentTest, A2mAndFastaGiveTheSameRows) {
   EXPECT_THAT(TextsOf(Read(">query\nM..KV\n>one\nMaaK-\n>two\nMa.KV\n")), ElementsAre("MKV", "M2K-", "M1KV"));
-  // In aligned FASTA the query's gaps are not columns: letters of other rows there are deletions.
+  // In aligned FASTA, a column in which the query has a gap is dropped. The letters of other rows in it are deletions.
   EXPECT_THAT(TextsOf(Read(">query\n-M-KV-\n>one\nAM-K-A\n>two\n-MCK--\n")), ElementsAre("MKV", "1MK-", "M1K-"));
 }
 
@@ -96,7 +96,7 @@ TEST_F(AlignmentTest, HandlesMarksCaseAndStopsLikeFasta) {
   EXPECT_EQ(TextsOf(Read(text, {.query = "mkv la*"})), expected);
   EXPECT_THAT(Failure(">ss_pred\nCHC\n"), HasSubstr("all its rows are annotations"));
   EXPECT_THAT(Failure(">query\nMK*V\n"), HasSubstr("'*' is neither a letter"));
-  // In a row with letters of both cases, lower-case letters are insertions, also in the query.
+  // If a row has letters of both cases, the lower-case letters are insertions. This includes the query.
   EXPECT_EQ(Read(">query\nMkV\n").rows[0].residues.size(), 2U);
 }
 
@@ -110,7 +110,7 @@ TEST_F(AlignmentTest, RefusesHeadersOfComplexes) {
     EXPECT_THAT(TextsOf(Read(header + text)), ElementsAre("MKVLA")) << header;
 }
 
-// 200,000 rows, 25 MB of text, are read with a few megabytes of memory.
+// Checks that 200,000 rows, 25 MB of text, are read with a few megabytes of memory.
 TEST_F(AlignmentTest, ManyRowsTakeLittleMemory) {
   const std::string path = folder_.File("deep.a3m.gz");
   {
@@ -123,7 +123,7 @@ TEST_F(AlignmentTest, ManyRowsTakeLittleMemory) {
     for (int i = 0; i < 200; ++i) gzwrite(file, chunk.data(), static_cast<unsigned>(chunk.size()));
     gzclose(file);
   }
-  const auto peak = [] {  // in KiB
+  const auto peak = [] {  // Returns the peak memory in KiB.
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss;

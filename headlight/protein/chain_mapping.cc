@@ -15,10 +15,11 @@ constexpr double kLeastIdentity = 0.5, kIdentityTolerance = 0.05, kScoreToleranc
 constexpr std::int64_t kMostSteps = 200'000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// [chains of the reference] index of the model's chain, or kNone.
+// [chains of the reference] the index of the model's chain that is assigned to it, or kNone.
 using Assignment = std::vector<std::size_t>;
 
-// Two chains that may be paired, and the CA positions of their paired residues.
+// Two chains that may be paired, and the CA positions of their paired residues. `moving` belongs to the model, `fixed`
+// to the reference.
 struct Candidate {
   std::size_t model = 0, reference = 0;
   std::vector<Vector3> moving, fixed;
@@ -26,7 +27,7 @@ struct Candidate {
 
 std::int64_t CountCa(const ProteinChain& chain) { return std::ssize(CaOf(chain.residues)); }
 
-// [model chains][reference chains]
+// Returns the sequence identity of each pair of chains, [model chains, reference chains].
 std::vector<std::vector<double>> Identities(const Structure& model, const Structure& reference) {
   std::map<std::pair<std::string, std::string>, double> known;
   std::vector<std::vector<double>> identities;
@@ -60,7 +61,7 @@ std::vector<Candidate> AlikeChains(const Structure& model, const Structure& refe
   return candidates;
 }
 
-// Finds the best assignment of similar chains.
+// Finds the best assignment of the model's chains to similar chains of the reference.
 class Assigning {
  public:
   Assigning(const Structure& model, const Structure& reference, std::vector<Candidate> candidates)
@@ -95,13 +96,13 @@ class Assigning {
  private:
   struct Found {
     std::vector<std::size_t> candidates;
-    double score = 0;  // TM-score
-    int names = 0;     // pairs with equal names
+    double score = 0;  // the TM-score of the complex
+    int names = 0;     // the number of pairs with equal names
   };
 
-  // The size of a maximum matching, by augmenting paths (Kuhn).
+  // Returns the size of a maximum matching, found by augmenting paths (Kuhn's algorithm).
   std::size_t MostPairs() const {
-    std::vector<std::size_t> partner(model_.chains.size(), kNone);  // chains of the reference
+    std::vector<std::size_t> partner(model_.chains.size(), kNone);  // [chains of the model] the chain of the reference
     std::size_t pairs = 0;
     for (std::size_t r = 0; r < reference_.chains.size(); ++r) {
       std::vector<bool> seen(model_.chains.size());
@@ -122,7 +123,8 @@ class Assigning {
     return false;
   }
 
-  // Enumerates all assignments that leave out `skips` of the reference's chains from r on; false after kMostSteps.
+  // Enumerates all assignments of the reference's chains from index r on that leave out `skips` of them. Returns false
+  // after kMostSteps steps.
   bool Enumerate(std::size_t r, std::size_t skips) {
     if (++steps_ > kMostSteps) return false;
     if (r == reference_.chains.size()) {
@@ -185,8 +187,8 @@ class Assigning {
     return sum;
   }
 
-  // The contribution of a pair of chains to the TM-score under the superposition of the pair `seed`; 0 if that has
-  // fewer than 3 residues.
+  // Returns the contribution of a pair of chains to the TM-score under the superposition of the pair `seed`. The result
+  // is 0 if the pair `seed` has fewer than 3 residues.
   double Part(std::size_t seed, std::size_t candidate) {
     if (candidates_[seed].moving.size() < 3) return 0;
     if (parts_.empty()) parts_.resize(candidates_.size());
@@ -208,13 +210,15 @@ class Assigning {
   const Structure& model_;
   const Structure& reference_;
   std::vector<Candidate> candidates_;
-  std::vector<std::vector<std::size_t>> of_reference_;  // [chains of the reference] their candidates
-  std::vector<std::vector<double>> parts_;              // [seeds, candidates], each row computed when first needed
-  double length_ = 1, scale_ = 1;  // the number of the reference's residues with a CA, and d0 of the TM-score
+  std::vector<std::vector<std::size_t>>
+      of_reference_;  // [chains of the reference] the indices of each chain's candidates
+  std::vector<std::vector<double>>
+      parts_;  // [seeds, candidates] contributions to the TM-score; each row is computed on first use
+  double length_ = 1, scale_ = 1;  // the number of the reference's residues with a CA, and the TM-score's d0
   std::size_t most_pairs_ = 0;
   std::int64_t steps_ = 0;
-  std::vector<std::size_t> chosen_;  // [chains of the reference] a candidate
-  std::vector<bool> used_;           // [chains of the model]
+  std::vector<std::size_t> chosen_;  // [chains of the reference] the index of the chosen candidate, or kNone
+  std::vector<bool> used_;           // [chains of the model] whether the chain is assigned
   std::vector<Found> found_;
 };
 

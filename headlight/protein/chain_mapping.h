@@ -12,45 +12,49 @@
 
 namespace headlight {
 
-/// How the chains of two structures are paired.
+/// The method that pairs the chains of two structures.
 enum class ChainPairing {
-  name,      // chains with equal names
-  sequence,  // chains with similar sequences; of several such assignments, the one with the best TM-score
+  name,      // pairs chains with equal names
+  sequence,  // pairs chains with similar sequences; among several assignments, the one with the best TM-score is used
 };
 
-inline constexpr std::size_t kMostMappedChains = 64;         // per structure
-inline constexpr std::int64_t kMostMappedResidues = 20'000;  // per structure, if it has several chains
+inline constexpr std::size_t kMostMappedChains = 64;  // the maximum number of chains per structure
+inline constexpr std::int64_t kMostMappedResidues =
+    20'000;  // the maximum number of residues per structure with several chains
 
-/// A pair of corresponding chains, or a chain without a partner.
+/// A pair of corresponding chains, or an unpaired chain.
 struct MappedChain {
-  std::optional<std::size_t> model, reference;  // indices of chains
-  std::int64_t residues = 0;                    // pairs whose two residues have a CA
-  std::int64_t reference_residues = 0;          // residues of the reference's chain that have a CA
-  std::optional<Pairing> paired_by;             // for a pair of chains
+  std::optional<std::size_t> model, reference;  // chain indices; nullopt if the chain is unpaired
+  std::int64_t residues = 0;                    // the number of residue pairs in which both residues have a CA
+  std::int64_t reference_residues = 0;          // the number of residues of the reference's chain with a CA
+  std::optional<Pairing> paired_by;             // nullopt for an unpaired chain
   std::int64_t different = 0;                   // as in Correspondence
 };
 
 struct ChainMapping {
-  std::vector<MappedChain> chains;  // those of the reference in its order, then chains that only the model has
+  std::vector<MappedChain> chains;  // the reference's chains in order, then the model's unpaired chains
   ChainPairing paired_by = ChainPairing::name;
-  Correspondence residues;  // of all chains of the reference, concatenated; its paired_by is that of the first pair
+  Correspondence residues;  // of all chains of the reference, concatenated; paired_by is the first pair's
 };
 
-/// Pairs chains by `chains`, and the residues of each pair by `residues` (Correspond). If both structures have one
-/// chain, these are paired. Otherwise, if `chains` is empty, chains are paired by sequence, or by name if no two
+/// Pairs chains by `chains`, and the residues of each pair by `residues` (Correspond). If both structures have only one
+/// chain, these chains are paired. Otherwise, if `chains` is empty, chains are paired by sequence, or by name if no two
 /// sequences are similar. The result is called a pairing by name if the names of all pairs are equal.
 ///
-/// By sequence: two chains are similar if at least half of the shorter one's residues are equal (SequenceIdentity), and
-/// neither has a sequence identity higher by more than 0.05 with another chain of the other structure. Among the
-/// assignments of similar chains with the most pairs, the one with the highest TM-score of the complex is taken. The
-/// superpositions to try are those of one of its pairs of chains, refined on the residues that are close. Among
-/// assignments within 0.0001 of the best, the one with the most equal names is taken. All assignments are tried, up to
-/// 200,000 enumeration steps (8 equal chains). Beyond that, only one chain of the reference is superposed on each
-/// similar chain of the model. It is one with the fewest similar chains, and among those the longest. Under each
-/// superposition, pairs are chosen greedily by their contribution to the TM-score.
+/// Pairing by sequence: two chains are similar if at least half of the shorter one's residues are equal
+/// (SequenceIdentity). In addition, neither chain may have a sequence identity higher by more than 0.05 with another
+/// chain of the other structure. Among the assignments of similar chains with the most pairs, the assignment with the
+/// highest TM-score of the complex is chosen. The complex is superposed by each pair of chains in the assignment,
+/// refined on the residues that are close. Among assignments whose scores are within 0.0001 of the best, the assignment
+/// with the most equal names is chosen.
 ///
-/// Throws Error, which begins with the names of both structures, for more chains or residues than kMostMapped..., for
-/// equal names if chains are paired by name, and if no chains can be paired; also the errors of Correspond.
+/// All assignments are tried if they need at most 200,000 enumeration steps (8 equal chains). Otherwise, only one chain
+/// of the reference is superposed on each similar chain of the model. This is the longest of the chains with the fewest
+/// similar chains. Under each superposition, pairs are chosen greedily by their contribution to the TM-score.
+///
+/// Throws Error, which begins with the names of both structures, for more than kMostMappedChains chains or
+/// kMostMappedResidues residues. Also throws Error for equal names if chains are paired by name, and if no chains can
+/// be paired. Throws the errors of Correspond.
 HEADLIGHT_API ChainMapping MapChains(const Structure& model, const Structure& reference,
                                      std::optional<ChainPairing> chains = std::nullopt,
                                      std::optional<Pairing> residues = std::nullopt);

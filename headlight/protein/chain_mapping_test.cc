@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view kFirst = "MKVLAEYTWGRDAACFHIKL", kSecond = "GSSPTNQERKWYVVLDDMHC";
 
-// A helix of these residues whose axis passes through `at`, numbered from `number`.
+// Returns a helix with these residues, numbered from `number`. Its axis passes through `at`.
 ProteinChain Helix(const std::string& name, std::string_view letters, const Vector3& at, int number = 1) {
   ProteinChain chain{name, {}};
   for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -33,7 +33,8 @@ ProteinChain Helix(const std::string& name, std::string_view letters, const Vect
   return chain;
 }
 
-Structure Moved(Structure structure) {  // rotated by 90 degrees and shifted
+// Returns the structure rotated by 90 degrees and shifted.
+Structure Moved(Structure structure) {
   for (ProteinChain& chain : structure.chains)
     for (Residue& residue : chain.residues)
       for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};
@@ -44,7 +45,7 @@ void Rename(Structure& structure, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < names.size(); ++i) structure.chains[i].name = names[i];
 }
 
-// For each pair the names of the model's and the reference's chain, such as "XA YB -C".
+// Formats each pair as the names of the model's and the reference's chain, such as "XA YB -C".
 std::string PairsOf(const ChainMapping& mapping, const Structure& model, const Structure& reference) {
   std::string pairs;
   for (const MappedChain& chain : mapping.chains) {
@@ -74,21 +75,21 @@ TEST(ChainMapping, PairsBySequenceIfNamesAndOrderDiffer) {
   EXPECT_EQ(mapping.residues.paired_by, Pairing::index);
   EXPECT_EQ(mapping.residues.reference_length, 40);
   EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
-  EXPECT_EQ(Lddt(mapping), 1);  // also between the chains, 9 A apart
+  EXPECT_EQ(Lddt(mapping), 1);  // including distances between the chains, which are 9 A apart
   std::swap(model.chains[0], model.chains[1]);
   EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "BA AB");
-  // Pairing by name on request: other residues have the same numbers.
+  // Pairing by name is possible on request. Residues with the same number are different.
   mapping = MapChains(model, reference, ChainPairing::name, Pairing::number);
   EXPECT_EQ(PairsOf(mapping, model, reference), "AA BB");
   EXPECT_EQ(mapping.paired_by, ChainPairing::name);
-  // A name can have several letters.
+  // A chain's name can have several letters.
   Rename(model, {"long", "Q"});
   EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "QA longB");
 }
 
 TEST(ChainMapping, ResiduesOfEachPairAreCounted) {
   const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", kSecond, {9, 0, 0})}};
-  // Without the last 5 residues of the first sequence, numbered from 101.
+  // The second chain lacks the last 5 residues of the first sequence and is numbered from 101.
   const Structure model{"model", {Helix("A", kSecond, {9, 0, 0}), Helix("B", kFirst.substr(0, 15), {0, 0, 0}, 101)}};
   const ChainMapping mapping = MapChains(model, reference);
   ASSERT_EQ(PairsOf(mapping, model, reference), "BA AB");
@@ -118,7 +119,7 @@ TEST(ChainMapping, ChoosesTheBestPermutationOfEqualChains) {
 }
 
 TEST(ChainMapping, NamesBreakTiesOfScores) {
-  // Each chain is the other one rotated by 180 degrees.
+  // Each chain is the other chain rotated by 180 degrees.
   Structure reference{"reference", {Helix("A", kFirst, {6, 0, 0}), Helix("B", kFirst, {6, 0, 0})}};
   for (Residue& residue : reference.chains[1].residues) {
     Vector3& p = residue.atoms[1];
@@ -142,7 +143,7 @@ TEST(ChainMapping, ChainsThatTheModelLacksCountAsMissing) {
   EXPECT_EQ(mapping.residues.reference_length, 60);
   EXPECT_NEAR(TmScore(mapping), 40.0 / 60, 1e-9);
   EXPECT_NEAR(Lddt(mapping), 2.0 / 3, 1e-9);  // the chains are more than 15 A apart
-  // The reverse: a chain that only the model has changes no score.
+  // With the structures exchanged, one chain exists only in the model. It does not change the scores.
   mapping = MapChains(reference, model);
   EXPECT_EQ(PairsOf(mapping, reference, model), "BA CB A-");
   EXPECT_EQ(mapping.residues.reference_length, 40);
@@ -150,15 +151,15 @@ TEST(ChainMapping, ChainsThatTheModelLacksCountAsMissing) {
 }
 
 TEST(ChainMapping, PairsTheMoreSimilarSequence) {
-  // 17 of 20 residues equal those of kFirst.
+  // 17 of the 20 residues are equal to those of kFirst.
   const std::string close = "MKVLAEYTWGRDAACFHWWW";
   const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", close, {20, 0, 0})}};
-  // The chains have each other's positions.
+  // The positions of the two chains are exchanged.
   const Structure model{"model", {Helix("A", close, {0, 0, 0}), Helix("B", kFirst, {20, 0, 0})}};
   EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "BA AB");
 }
 
-// 9 equal chains on a line have more assignments than are tried.
+// Checks the greedy pairing, which is used because equal chains have too many assignments.
 TEST(ChainMapping, ManyEqualChainsArePairedGreedily) {
   Structure reference{"reference", {}};
   std::vector<std::string> names;
@@ -171,7 +172,7 @@ TEST(ChainMapping, ManyEqualChainsArePairedGreedily) {
   const ChainMapping mapping = MapChains(model, reference);
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(mapping.chains[i].model, i);
   EXPECT_NEAR(TmScore(mapping), 1, 1e-9);
-  // 64 chains, the maximum.
+  // Extends the reference to 64 chains, the maximum.
   for (int i = 12; i < 64; ++i)
     reference.chains.push_back(Helix(std::to_string(i), kFirst, {20.0 * i, i * 1.5 * i, 0}));
   model = Moved(reference);
@@ -188,7 +189,7 @@ TEST(ChainMapping, PairsByNameIfNoSequencesAreSimilar) {
   EXPECT_THAT(ErrorOf([&] { MapChains(model, reference, ChainPairing::sequence); }), HasSubstr("no two chains"));
   model.chains[0].name = "Y";
   EXPECT_THAT(ErrorOf([&] { MapChains(model, reference); }), HasSubstr("no two chains"));
-  // Single chains are always paired.
+  // Two single chains are always paired.
   const Structure one{"one", {model.chains[0]}}, other{"other", {reference.chains[0]}};
   EXPECT_EQ(MapChains(one, other).chains[0].residues, 12);
   EXPECT_EQ(MapChains(one, other).paired_by, ChainPairing::name);
@@ -205,7 +206,7 @@ TEST(ChainMapping, RefusesWhatCannotBePaired) {
   model.chains.resize(65, model.chains[0]);
   EXPECT_THAT(ErrorOf([&] { MapChains(model, reference); }), HasSubstr("model: 65 chains"));
   EXPECT_THAT(ErrorOf([&] { MapChains({"none", {}}, reference); }), HasSubstr("none: there is no"));
-  // Two residues are too few for a superposition, so names decide.
+  // Two residues are too few for a superposition, so chains are paired by name.
   const Structure tiny{"tiny", {Helix("A", "MK", {0, 0, 0}), Helix("B", "MK", {20, 0, 0})}};
   EXPECT_EQ(PairsOf(MapChains(tiny, tiny), tiny, tiny), "AA BB");
 }

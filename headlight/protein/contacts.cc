@@ -11,9 +11,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kAminoAcids = 20;  // without the unknown one and the gap
+constexpr std::size_t kAminoAcids = 20;  // without the unknown residue and the gap
 
-// The mutual information of two columns, in nats.
+// Returns the mutual information of two columns, in nats.
 double InformationOf(const AlignmentTable& alignment, std::size_t first, std::size_t second) {
   std::array<std::array<double, kAminoAcids>, kAminoAcids> counts{};
   for (const AlignmentTable::Row& row : alignment.rows) {

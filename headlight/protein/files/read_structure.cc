@@ -20,7 +20,7 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-constexpr double kFarthest = 1e6;  // angstrom
+constexpr double kFarthest = 1e6;  // the largest absolute coordinate in angstrom
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -36,9 +36,9 @@ bool IsNumber(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
-// gemmi parses a number as far as the columns are valid, so a shifted or damaged line would silently give wrong
-// positions. Checks the columns, and returns the file with all other lines empty, so that gemmi's line numbers are
-// those of the file.
+// Checks the columns of a PDB file. gemmi parses only the valid part of a number, so a shifted or damaged line would
+// silently give wrong positions. Returns the text with all lines that need no parsing empty, so gemmi's line numbers
+// are correct.
 std::string CheckedPdbLines(std::string_view text, const std::string& name) {
   std::string kept;
   int number = 0;
@@ -82,14 +82,14 @@ std::string CheckedPdbLines(std::string_view text, const std::string& name) {
   return kept;
 }
 
-// The text up to the first control character, such as a newline.
+// Returns the text up to the first control character, such as a newline, and at most 300 characters.
 std::string OneLine(std::string_view text) {
   const auto is_control = [](char c) { return (static_cast<unsigned char>(c) < ' ') || c == 0x7F; };
   const auto end = std::ranges::find_if(text, is_control) - text.begin();
   return std::string(text.substr(0, std::min<std::size_t>(static_cast<std::size_t>(end), 300)));
 }
 
-// Runs `action`, and turns its exceptions into an Error of one line that begins with the file's name.
+// Runs `action`. Converts exceptions to an Error with one line that begins with the file's name.
 template <typename Action>
 auto InOneLine(const std::string& name, const Action& action) {
   try {
@@ -118,7 +118,7 @@ gemmi::Structure Parse(std::string_view text, const std::string& name) {
   return gemmi::read_pdb_from_memory(lines.data(), lines.size(), name);
 }
 
-// The residue type of a three-letter name; that of its parent for a modified residue.
+// Returns the residue type of a three-letter name. A modified residue has the type of its parent.
 int TypeOf(const std::string& name) {
   if (const auto type = ResidueOfName(name)) return *type;
   const gemmi::ResidueInfo& info = gemmi::find_tabulated_residue(name);
@@ -128,7 +128,8 @@ int TypeOf(const std::string& name) {
       .value_or(kUnknownResidue);
 }
 
-// The letter of the alternative location with the greatest occupancy; 0 if there is none.
+// Returns the letter of the alternative location with the greatest occupancy, or 0 if there are no alternative
+// locations.
 char ChosenLocation(const gemmi::Residue& residue) {
   std::map<char, double> occupancies;
   std::string order;
@@ -152,7 +153,7 @@ double OccupancyOf(const gemmi::Residue& residue) {
 }
 
 bool Belongs(int type, int atom37) {
-  constexpr int kOxt = kAtom37 - 1, kBackbone = 5;  // N CA C CB O
+  constexpr int kOxt = kAtom37 - 1, kBackbone = 5;  // kBackbone: the number of atoms N, CA, C, CB and O
   if (type == kUnknownResidue) return atom37 < kBackbone;
   return atom37 == kOxt ||
          TablesOfResidues().has_atom37[static_cast<std::size_t>(type)][static_cast<std::size_t>(atom37)];
@@ -176,7 +177,7 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
     if (!(std::abs(point.x) <= kFarthest && std::abs(point.y) <= kFarthest && std::abs(point.z) <= kFarthest))
       Fail("{}: residue {} {}: the position of {} is not three numbers within {} A", place, from.name, from.seqid.str(),
            Quoted(atom.name), kFarthest);
-    if (residue.known[i]) continue;  // repeated atoms are ignored
+    if (residue.known[i]) continue;  // only the first of several atoms with one name is used
     residue.known[i] = true;
     residue.atoms[i] = point;
     residue.b_factors[i] = std::isfinite(atom.b_iso) ? atom.b_iso : 0;
@@ -184,7 +185,8 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
   return residue;
 }
 
-// The residues of a chain, one per position: the one with the greatest occupancy.
+// Returns the residues of a chain, one per position. If several residues have the same position, the residue with the
+// greatest occupancy is used.
 std::vector<const gemmi::Residue*> OneAPlace(const gemmi::ConstResidueSpan& polymer, const std::string& place) {
   std::vector<const gemmi::Residue*> residues;
   std::set<std::pair<int, char>> seen;
@@ -205,7 +207,7 @@ ProteinChain ChainFrom(const gemmi::Chain& chain, const gemmi::ConstResidueSpan&
   const std::string place = fmt::format("{}: chain {}", file, chain.name);
   ProteinChain out{chain.name, {}};
   const std::vector<const gemmi::Residue*> observed = OneAPlace(polymer, place);
-  // label_seq gives the positions in the whole sequence, if all are present and in order.
+  // If every residue has a label_seq and these are in ascending order, they are the positions in the whole sequence.
   const std::size_t whole = entity == nullptr ? 0 : entity->full_sequence.size();
   int last = 0;
   bool placed = whole > 0;

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// An ATOM line.
+// Formats an ATOM line.
 std::string Atom(const std::string& name, const std::string& residue, int number, double x, double b = 50,
                  const std::string& location = " ", double occupancy = 1, char insertion = ' ', char chain = 'A',
                  const char* record = "ATOM") {
@@ -33,7 +33,7 @@ std::string Backbone(const std::string& residue, int number, double x, char inse
   return text;
 }
 
-// Residues 3.8 A apart.
+// Returns a PDB file in which residues are 3.8 A apart.
 std::string SmallPdb() {
   return Backbone("GLY", -1, 0) + Backbone("ALA", 52, 3.8) + Atom("CB", "ALA", 52, 5, 60.5) +
          Backbone("SER", 52, 7.6, 'A') + Atom("OG", "SER", 52, 8, 10, "A", 0.4, 'A') +
@@ -66,9 +66,9 @@ TEST(StructureFiles, ReadsPdb) {
   EXPECT_THAT(BreaksOf(chain), ElementsAre(3));
   EXPECT_EQ(chain.residues[1].atoms[At("CB")], (Vector3{5, 1.5, -2.25}));
   EXPECT_EQ(chain.residues[1].b_factors[At("CB")], 60.5F);
-  // The alternative location with the greater occupancy, without hydrogen.
+  // The second alternative location has the greater occupancy. Hydrogen is skipped.
   EXPECT_EQ(chain.residues[2].atoms[At("OG")].x, 9);
-  EXPECT_TRUE(chain.residues[3].known[At("SD")]);  // read from selenium
+  EXPECT_TRUE(chain.residues[3].known[At("SD")]);  // converted from selenium
   EXPECT_FALSE(chain.residues[4].known[At("CB")]);
 }
 
@@ -84,7 +84,7 @@ TEST(StructureFiles, UnobservedResiduesKeepTheirPositions) {
   EXPECT_FALSE(chain.residues[5].observed());
   EXPECT_FALSE(chain.residues[7].observed());
   EXPECT_THAT(BreaksOf(chain), ElementsAre(0, 4, 5, 6));
-  // Through mmCIF and back.
+  // Writing mmCIF and parsing it again keeps the unobserved residues.
   Structure structure{"small", {chain}};
   const ProteinChain again = ParseStructure(WriteMmcif(structure), "small.cif").chains.at(0);
   EXPECT_EQ(again.Letters(), "MGASMVWK");

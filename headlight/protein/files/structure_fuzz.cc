@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to the reader of structures. Structures that are read are written and read again.
+// Feeds arbitrary bytes to the reader of structures. Structures that are parsed are written and parsed again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string text;
   try {
     text = WriteMmcif(structure);
-  } catch (const Error&) {  // no protein atom
+  } catch (const Error&) {  // a structure without a protein atom cannot be written
     return 0;
   }
   if (ParseStructure(text, "again").chains.empty()) __builtin_trap();

@@ -1,4 +1,4 @@
-// Experimental structures and their alignments, from the folder that HEADLIGHT_PROTEINS names.
+// Tests experimental structures and their alignments from the folder in the environment variable HEADLIGHT_PROTEINS.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,8 @@
 namespace headlight::structures_slow_test {
 namespace {
 
-// Structures 102m, 1k1a and 2q2k with alignments, in the subfolder pairs.
+// Returns the subfolder pairs, which has the structures 102m, 1k1a and 2q2k with alignments. Returns "" if
+// HEADLIGHT_PROTEINS is not set.
 std::string Pairs() {
   const char* const proteins = std::getenv("HEADLIGHT_PROTEINS");
   return proteins == nullptr ? "" : std::string(proteins) + "/pairs/";
@@ -43,12 +44,12 @@ TEST(ExperimentalStructures, AgreeWithTheirAlignments) {
   }
 }
 
-// Compares the residue table with crystals: mean bond lengths and angles within 0.1 angstrom and 5 degrees, the
-// chirality of all residues, and no bond twice as long.
+// Compares the residue table with crystal structures. The mean bond lengths and angles must agree within 0.1 angstrom
+// and 5 degrees. Also checks the chirality of all residues, and that no bond has twice its length.
 TEST(ExperimentalStructures, MatchTheResidueTable) {
   const std::string pairs = Pairs();
   if (pairs.empty()) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";
-  std::map<std::string, std::pair<double, int>> bonds, angles;  // the summed difference, and the count
+  std::map<std::string, std::pair<double, int>> bonds, angles;  // the summed difference and the count
   for (const char* file : {"102m.cif.gz", "1k1a.cif.gz", "8f9h.cif.gz", "1a3a/1a3a.pdb"}) {
     for (const ProteinChain& chain : ReadStructure(pairs + file).chains) {
       for (const Residue& residue : chain.residues) {

@@ -62,8 +62,8 @@ gemmi::Structure Convert(const Structure& from) {
 
 std::string Number(double value) { return fmt::format("{:.2f}", value); }
 
-// ModelCIF (Vallat et al., "ModelCIF: An Extension of PDBx/mmCIF Data Representation for Computed Structure Models",
-// 2023).
+// Adds the categories of ModelCIF (Vallat et al., "ModelCIF: An Extension of PDBx/mmCIF Data Representation for
+// Computed Structure Models", 2023).
 void AddPrediction(gemmi::cif::Block& block, const Structure& structure, const PredictionNote& note) {
   const auto text = [](const std::string& value) { return gemmi::cif::quote(value); };
   block.set_pair("_struct.title", text(note.title));

@@ -1,4 +1,4 @@
-// The cells of an MSA and of the pair representation as packed rows, for attention along either axis.
+// Describes the cells of an MSA and of the pair representation as packed rows, for attention along either axis.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,22 @@
 
 namespace headlight {
 
-/// Row-major layouts: cell (s, i) of the alignment is at index s * residues + i, and pair (i, j) at i * residues + j.
+/// The sequences of an MSA's cells and of the pairs. Layouts are row-major: cell (s, i) of the alignment is at index s
+/// * residues + i, and pair (i, j) is at i * residues + j.
 struct HEADLIGHT_API AlignmentGrid {
   using Marks = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-  /// `marks` has rows * residues values, 0 for a cell that is masked out; null: all cells are present. Throws Error if
-  /// there is no row or no residue, if the numbers of cells or pairs exceed the index type, and for another number of
-  /// marks.
+  /// `marks` has rows * residues values, which are 0 for cells that are masked out. If it is null, all cells are
+  /// present. Throws Error if there are no rows or residues, if the numbers of cells or pairs exceed the index type, or
+  /// if `marks` has another size.
   AlignmentGrid(std::int64_t of_rows, std::int64_t of_residues, Marks marks = {});
 
   std::int32_t rows, residues;
   Marks present;
-  Sequences alignment_rows, alignment_columns;  // each a sequence of cells
-  Sequences pair_rows, pair_columns;  // the pairs with the same first residue, and those with the same second residue
-  std::vector<std::int32_t> transposed;  // the index of pair (j, i), for each (i, j)
+  Sequences alignment_rows, alignment_columns;  // the cells of each row and of each column
+  Sequences pair_rows,
+      pair_columns;  // the pairs with the same first residue, and the pairs with the same second residue
+  std::vector<std::int32_t> transposed;  // the index of pair (j, i) for each pair (i, j)
 };
 
 }  // namespace headlight

@@ -25,7 +25,8 @@ std::vector<std::span<const std::uint8_t>> SomeRows(const AlignmentTable& alignm
   return rows;
 }
 
-// For each row, 1 / the number of rows (including itself) whose similarity to it is at least the threshold.
+// Returns for each row 1 / n, where n is the number of rows, including itself, that are similar to it. Similar rows are
+// equal in at least kAlike of the columns.
 std::vector<float> WeightsOf(const std::vector<std::span<const std::uint8_t>>& rows) {
   const auto columns = std::ssize(rows.front());
   const auto enough = static_cast<std::int64_t>(std::ceil(kAlike * static_cast<double>(columns)));
@@ -44,7 +45,8 @@ std::vector<float> WeightsOf(const std::vector<std::span<const std::uint8_t>>& r
   return weights;
 }
 
-// The covariances of the amino acids in all columns, [columns * 20, columns * 20], with the ridge.
+// Returns the covariance matrix of the amino acids in all columns, [columns * 20, columns * 20], with the ridge added
+// to the diagonal.
 std::vector<float> Covariances(const std::vector<std::span<const std::uint8_t>>& rows,
                                const std::vector<float>& weights) {
   const std::int64_t columns = std::ssize(rows.front()), size = columns * kAminoAcids;
@@ -52,7 +54,7 @@ std::vector<float> Covariances(const std::vector<std::span<const std::uint8_t>>&
   for (const float weight : weights) count += static_cast<double>(weight);
   std::vector<float> mean(static_cast<std::size_t>(size));
   std::vector<float> covariances(static_cast<std::size_t>(size * size));
-  constexpr std::int64_t chunk = 256;  // rows at a time
+  constexpr std::int64_t chunk = 256;  // rows per matrix product
   std::vector<float> letters;
   for (std::int64_t first = 0; first < std::ssize(rows); first += chunk) {
     const std::int64_t here = std::min(chunk, std::ssize(rows) - first);
@@ -81,7 +83,7 @@ std::vector<float> Covariances(const std::vector<std::span<const std::uint8_t>>&
   return covariances;
 }
 
-// [columns, columns]: the norms of the blocks of the inverse.
+// Returns the norms of the blocks of the inverse covariance matrix, [columns, columns].
 std::vector<float> Couplings(const AlignmentTable& alignment) {
   const std::vector<std::span<const std::uint8_t>> rows = SomeRows(alignment);
   std::vector<float> inverse = Covariances(rows, WeightsOf(rows));
@@ -100,7 +102,7 @@ std::vector<float> Couplings(const AlignmentTable& alignment) {
   return couplings;
 }
 
-// Writes the pairs' scores, standardized and squashed, to every second element of `features`.
+// Standardizes the scores of the pairs and writes their asinh to every second element of `features`.
 void Standardize(const std::vector<float>& scores, std::int64_t columns, float* features) {
   double sum = 0, squares = 0;
   for (const float score : scores) {

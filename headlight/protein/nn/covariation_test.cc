@@ -17,7 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Random letters, except that column 4 copies column 1 and column 6 copies column 4: 1 and 6 covary only through 4.
+// Returns an alignment with random letters. Column 4 copies column 1 and column 6 copies column 4, so columns 1 and 6
+// covary only through column 4.
 AlignmentTable ChainOfCopies(int rows) {
   Random random(1, 0);
   AlignmentTable table;
@@ -48,7 +49,7 @@ TEST(Covariation, CouplingsAreDirectAndMutualInformationIsNot) {
         }
       }
     }
-  // Columns 1 and 6 covary only through 4: they have mutual information, but no coupling.
+  // Columns 1 and 6 covary only through column 4, so they have mutual information but no coupling.
   EXPECT_GT(at(1, 6, 1), at(0, 2, 1) + 0.5);
   EXPECT_LT(at(1, 6, 0), at(1, 6, 1));
 }

@@ -59,7 +59,7 @@ EsmFoldBlock::EsmFoldBlock(const Scope& scope, const EsmFoldBlockConfig& config)
 Tensor EsmFoldBlock::AttendInSequence(Context& context, const State& state, const AlignmentGrid& grid) const {
   const Tensor x = sequence_norm_(context, state.sequence);
   const Tensor bias = bias_(context, bias_norm_(context, state.pair));
-  // The projection's columns are grouped by head: query, key and value of each.
+  // The columns of the projection are grouped by head. Each group has the head's query, key and value.
   const std::int64_t width = x.columns(), parts = 3 * std::int64_t{heads_};
   const Tensor each = ops::Reshape(projections_(context, x), {x.rows() * parts, width / heads_});
   const auto part = [&](std::int32_t index) {
@@ -77,7 +77,7 @@ Tensor EsmFoldBlock::AttendInSequence(Context& context, const State& state, cons
   return attended_(context, ops::Gate(attended, gate_(context, x)));
 }
 
-// For residues i and j, a_j * b_i and a_j - b_i.
+// Computes a_j * b_i and a_j - b_i for each pair of residues i and j.
 Tensor EsmFoldBlock::PairsOf(Context& context, const Tensor& sequence) const {
   const Tensor both = pair_projections_(context, pair_norm_(context, sequence));
   const std::int64_t residues = both.rows(), half = both.columns() / 2;

@@ -1,5 +1,5 @@
-// The blocks of ESMFold's trunk, which update a sequence representation and a pair representation (Lin et al.,
-// "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023, figure 2 and
+// Implements the blocks of ESMFold's trunk, which update a sequence representation and a pair representation (Lin et
+// al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023, figure 2 and
 // supplement).
 #pragma once
 
@@ -15,14 +15,15 @@ namespace headlight {
 struct EsmFoldBlockConfig {
   std::int64_t sequence = 1024, pair = 128;
   std::int64_t sequence_head_dim = 32, pair_head_dim = 32;
-  double dropout = 0;  // of the sequence; twice this for pairs
+  double dropout = 0;  // the probability for the sequence; the pairs have twice this probability
 };
 
-/// Sequence attention with a pair bias, the sequence-to-pair update, and AlphaFold's triangle updates.
+/// Applies sequence attention with a pair bias, the sequence-to-pair update, and AlphaFold's triangle updates.
 class HEADLIGHT_API EsmFoldBlock {
  public:
   /// Declares layernorm_1, pair_to_sequence, seq_attention, mlp_seq, sequence_to_pair, tri_mul_out, tri_mul_in,
-  /// tri_att_start, tri_att_end and mlp_pair. The head sizes must divide the widths, and the pair width must be even.
+  /// tri_att_start, tri_att_end and mlp_pair. The head sizes must divide the widths, and the width of a pair must be
+  /// even.
   EsmFoldBlock(const Scope& scope, const EsmFoldBlockConfig& config);
 
   struct State {
@@ -33,7 +34,7 @@ class HEADLIGHT_API EsmFoldBlock {
   State operator()(Context& context, const State& state, const AlignmentGrid& grid) const;
 
  private:
-  /// x + W_2 relu(W_1 LayerNorm(x)).
+  /// Computes x + W_2 relu(W_1 LayerNorm(x)).
   struct ResidueMlp {
     ResidueMlp(const Scope& scope, std::int64_t model, double probability);
     Tensor operator()(Context& context, const Tensor& x) const;

@@ -90,7 +90,7 @@ FoldingState EvoformerStack::operator()(Context& context, const FoldingState& st
   check("alignment's", state.alignment, {std::int64_t{grid.rows} * grid.residues, config_.alignment});
   check("pair", state.pair, {std::int64_t{grid.residues} * grid.residues, config_.pair.pair});
   FoldingState now = state;
-  const auto kept = std::make_shared<const AlignmentGrid>(grid);  // until the backward pass
+  const auto kept = std::make_shared<const AlignmentGrid>(grid);  // needed until the backward pass
   for (const EvoformerBlock& block : blocks_) {
     const std::vector<Tensor> after = RecomputedBlock(
         context, {now.alignment, now.pair}, [&block, kept](Context& own, const std::vector<Tensor>& inputs) {

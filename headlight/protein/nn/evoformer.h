@@ -1,5 +1,5 @@
-// The Evoformer, which updates the MSA and pair representations (Jumper et al., "Highly accurate protein structure
-// prediction with AlphaFold", 2021, supplement, section 1.6).
+// Implements the Evoformer, which updates the MSA and pair representations (Jumper et al., "Highly accurate protein
+// structure prediction with AlphaFold", 2021, supplement, section 1.6).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-/// The representations that the blocks update.
+/// The MSA and pair representations, which the blocks update.
 struct FoldingState {
   Tensor alignment;  // [rows * residues, alignment]
   Tensor pair;       // [residues * residues, pair]
@@ -25,14 +25,15 @@ struct EvoformerConfig {
   std::int64_t alignment = 256;  // width of the MSA representation
   std::int32_t heads = 8;
   std::int64_t head_dim = 32;
-  std::int64_t outer_product = 32;  // channels
-  std::int64_t transition = 4;      // width factor
-  double dropout = 0.15;            // of row attention
-  bool global_columns = false;      // column attention with one query per column, for the extra rows
+  std::int64_t outer_product = 32;  // the number of channels
+  std::int64_t transition = 4;      // the hidden width of a transition relative to its input
+  double dropout = 0.15;            // the dropout probability of row attention
+  bool global_columns =
+      false;  // whether column attention has one query per column (algorithm 19), as for the extra rows
   PairStackConfig pair = {};
 };
 
-/// Algorithm 7: MSA row-wise gated self-attention with pair bias.
+/// Implements algorithm 7: MSA row-wise gated self-attention with pair bias.
 class HEADLIGHT_API RowAttentionWithPairBias {
  public:
   /// Declares layer_norm_m, layer_norm_z, linear_z and mha.
@@ -46,10 +47,11 @@ class HEADLIGHT_API RowAttentionWithPairBias {
   GatedAttention attention_;
 };
 
-/// Algorithm 8: MSA column-wise gated self-attention, or if global algorithm 19.
+/// Implements MSA column-wise attention: algorithm 19 if global_columns is set, otherwise gated self-attention
+/// (algorithm 8).
 class HEADLIGHT_API ColumnAttention {
  public:
-  /// Declares _msa_att.layer_norm_m and _msa_att.mha, or layer_norm_m and global_attention.
+  /// Declares _msa_att.layer_norm_m and _msa_att.mha. With global_columns, declares layer_norm_m and global_attention.
   ColumnAttention(const Scope& scope, const EvoformerConfig& config);
 
   Tensor operator()(Context& context, const Tensor& alignment, const AlignmentGrid& grid) const;
@@ -60,7 +62,7 @@ class HEADLIGHT_API ColumnAttention {
   std::optional<GlobalColumnAttention> global_;
 };
 
-/// Algorithm 10: the outer product mean of two columns, which updates their pair.
+/// Implements algorithm 10: the outer product mean of two columns, which updates their pair.
 class HEADLIGHT_API OuterProductMean {
  public:
   /// Declares layer_norm, linear_1, linear_2 and linear_out.
@@ -75,7 +77,7 @@ class HEADLIGHT_API OuterProductMean {
   const Parameter *weight_, *bias_;
 };
 
-/// A block of algorithm 6, or of algorithm 18 for the extra rows.
+/// Implements a block of algorithm 6, or of algorithm 18 for the extra rows.
 class HEADLIGHT_API EvoformerBlock {
  public:
   /// Declares msa_att_row, msa_att_col, msa_transition, outer_product_mean and pair_stack.
@@ -92,14 +94,14 @@ class HEADLIGHT_API EvoformerBlock {
   PairStack pair_stack_;
 };
 
-/// A sequence of blocks with gradient checkpointing: in training only the representations between blocks are kept, and
-/// activations are recomputed in the backward pass.
+/// Applies a sequence of blocks with gradient checkpointing. In training, only the representations between blocks are
+/// kept, and activations are recomputed in the backward pass.
 class HEADLIGHT_API EvoformerStack {
  public:
   /// Declares blocks.0, blocks.1 and so on.
   EvoformerStack(const Scope& scope, const EvoformerConfig& config, int blocks);
 
-  /// `after_block` is called after each block. Throws Error if the state's shapes do not fit the grid.
+  /// `after_block` is called after each block. Throws Error if the shapes of the state do not match the grid.
   FoldingState operator()(Context& context, const FoldingState& state, const AlignmentGrid& grid,
                           const std::function<void()>& after_block = {}) const;
 

@@ -30,7 +30,7 @@ EvoformerConfig Tiny(bool global_columns) {
           .pair = {.pair = 3, .channels = 2, .heads = 1, .head_dim = 2, .transition = 2, .dropout = 0.3}};
 }
 
-// Random parameters, none of them zero as in a new model.
+// A stack of two blocks with random parameters. A new model has parameters that are zero.
 struct Blocks {
   explicit Blocks(bool global_columns) : parameters(DType::float64), stack(Scope(parameters), Tiny(global_columns), 2) {
     parameters.Allocate();
@@ -49,7 +49,7 @@ Context Training(std::uint64_t seed) {
 
 const Tensor kAlignment = RandomTensor({kRows * kResidues, 4}, 1), kPairs = RandomTensor({kResidues * kResidues, 3}, 2);
 
-// Recomputed blocks must use the same dropout masks.
+// Checks that recomputed blocks use the same dropout masks.
 TEST(Evoformer, GradientsWithDropoutAndAbsentCells) {
   const auto marks = std::make_shared<std::vector<std::uint8_t>>(std::vector<std::uint8_t>{1, 1, 1, 0, 1, 1});
   for (const bool global_columns : {false, true}) {
@@ -64,8 +64,8 @@ TEST(Evoformer, GradientsWithDropoutAndAbsentCells) {
   }
 }
 
-// The hook gets each block's row attention and its triangle attention around either node, averaged over a residue's
-// pairs.
+// Checks that the hook receives the attention weights of each block: row attention and triangle attention around either
+// node, averaged over a residue's pairs.
 TEST(Evoformer, ReportsAttentionOfResidues) {
   const Blocks blocks(/*global_columns=*/false);
   std::vector<ResidueWeights> looks;
@@ -83,7 +83,7 @@ TEST(Evoformer, ReportsAttentionOfResidues) {
   }
 }
 
-// With zero queries and keys, only the bias determines the weights.
+// Checks which pair's bias is used. With zero queries and keys, only the bias determines the weights.
 TEST(TriangleAttention, ReportsTheSharedNode) {
   constexpr std::int64_t residues = 2;
   for (const auto node : {TriangleAttention::Node::starting, TriangleAttention::Node::ending}) {
@@ -95,9 +95,9 @@ TEST(TriangleAttention, ReportsTheSharedNode) {
       const std::string& name = parameter.names.front();
       if (name == "layer_norm.weight") parameter.value.Fill(1);
       if (name == "linear.weight")
-        parameter.value.data<double>()[0] = 1;  // the bias is a pair's first number, normalized
+        parameter.value.data<double>()[0] = 1;  // the bias is the first value of the normalized pair
     }
-    // The pair that gives the bias: (j, k) around the starting node, and (k, i) around the ending one.
+    // The bias is that of pair (j, k) around the starting node, and of pair (k, i) around the ending node.
     const bool starting = node == TriangleAttention::Node::starting;
     const Tensor pairs = RandomTensor({residues * residues, 3}, 7);
     ResidueWeights look;
@@ -135,7 +135,7 @@ TEST(Evoformer, IsTheSameWithAndWithoutATape) {
   EXPECT_EQ(first.pair.ToVector<double>(), second.pair.ToVector<double>());
 }
 
-// Row dropout: for each second residue and channel, all first residues are dropped or none.
+// Checks that for each second residue and channel, row dropout drops all first residues or none.
 TEST(DropShared, SharesTheMask) {
   const Tensor ones = Tensor::Empty({6 * 5, 4}, DType::float64);
   ones.Fill(1);

@@ -19,8 +19,8 @@ Linear Projection(const Scope& scope, const char* name, std::int64_t inputs, std
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, LeCunNormal(inputs)};
 }
 
-// A linear layer applied to one-hot rows, [pairs, ...]: results are looked up in a table with one row for each of
-// `kinds`, then one for zero rows.
+// Applies a linear layer to one-hot rows, [pairs, ...]. The results are looked up in a table with one row for each of
+// `kinds` and one row for zeros.
 Tensor OfKinds(Context& context, const Linear& linear, std::int64_t kinds, std::span<const std::int32_t> rows,
                DType dtype) {
   const Tensor each = Tensor::Zeros({kinds + 1, kinds}, dtype);
@@ -28,7 +28,7 @@ Tensor OfKinds(Context& context, const Linear& linear, std::int64_t kinds, std::
   return ops::Embedding(linear(context, each), rows);
 }
 
-constexpr std::int64_t kBins = 15;  // of recycled C beta distances
+constexpr std::int64_t kBins = 15;  // for recycled C beta distances
 
 }  // namespace
 
@@ -39,10 +39,11 @@ Tensor FirstCells(const Tensor& alignment, std::int64_t cells) {
 }
 
 std::vector<std::int32_t> BinsOfDistances(const Tensor& points, std::int64_t bins) {
-  constexpr double kFirstBin = 3.25, kBinWidth = 1.25, kBeyond = 1e8;  // in angstrom; kBeyond: squared
+  constexpr double kFirstBin = 3.25, kBinWidth = 1.25,
+                   kBeyond = 1e8;  // kFirstBin and kBinWidth in angstrom, kBeyond in square angstrom
   std::vector<std::int32_t> all;
   Dispatch(points.dtype(), [&]<typename T>(T) {
-    std::vector<T> edges;  // squared
+    std::vector<T> edges;  // squared distances
     for (std::int64_t bin = 0; bin < bins; ++bin) {
       const T edge = static_cast<T>(kFirstBin + kBinWidth * static_cast<double>(bin));
       edges.push_back(edge * edge);
@@ -106,7 +107,7 @@ RecycledState Recycle(const FoldingOutputs& outputs, std::span<const std::int32_
   const std::int64_t residues = std::ssize(types);
   const Tensor atoms = outputs.structure.blocks.back().atoms.Detached();
   const Tensor beta = Tensor::Empty({residues, 3}, atoms.dtype());
-  constexpr std::int64_t alpha_atom = 1, beta_atom = 4;  // atom14
+  constexpr std::int64_t alpha_atom = 1, beta_atom = 4;  // indices in atom14
   const std::int32_t glycine = *ResidueOfLetter('G');
   for (std::int64_t residue = 0; residue < residues; ++residue) {
     const std::int64_t atom = types[static_cast<std::size_t>(residue)] == glycine ? alpha_atom : beta_atom;

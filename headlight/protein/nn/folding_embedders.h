@@ -16,12 +16,12 @@ namespace headlight {
 
 inline constexpr std::int64_t kTargetFeatures = 22, kAlignmentFeatures = 49, kExtraFeatures = 25;
 
-/// Algorithms 3 and 4.
+/// Implements algorithms 3 and 4: embeds the input features.
 class HEADLIGHT_API InputEmbedder {
  public:
   /// Declares linear_tf_z_i, linear_tf_z_j, linear_tf_m, linear_msa_m and linear_relpos. Relative positions are clipped
-  /// to `farthest`. With `covariation` it also declares linear_covariation, whose result is added to the pairs; this is
-  /// an extension of headlight that the paper does not have.
+  /// to `farthest`. With `covariation`, also declares linear_covariation, whose output is added to the pairs. This is
+  /// headlight's extension; the paper does not have it.
   InputEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, std::int32_t farthest, bool covariation);
 
   FoldingState operator()(Context& context, const FoldingFeatures& features) const;
@@ -34,19 +34,19 @@ class HEADLIGHT_API InputEmbedder {
 
 /// The state that is recycled from one pass to the next, without gradients.
 struct RecycledState {
-  Tensor first_row;   // [residues, alignment]: the alignment's first row
+  Tensor first_row;   // [residues, alignment] the first row of the alignment
   Tensor pair;        // [residues * residues, pair]
-  Tensor beta_atoms;  // [residues, 3]: C beta, C alpha for glycine, in angstrom
+  Tensor beta_atoms;  // [residues, 3] C beta, or C alpha for glycine, in angstrom
 };
 
-/// The state for the first pass: zeros.
+/// Returns a state of zeros for the first pass.
 HEADLIGHT_API RecycledState NothingRecycled(std::int64_t residues, std::int64_t alignment, std::int64_t pair,
                                             DType dtype);
 
-/// The state for the next pass, from the outputs of the current one.
+/// Returns the state for the next pass, given the outputs of the current pass.
 HEADLIGHT_API RecycledState Recycle(const FoldingOutputs& outputs, std::span<const std::int32_t> types);
 
-/// Algorithm 32.
+/// Implements algorithm 32: embeds the recycled state.
 class HEADLIGHT_API RecyclingEmbedder {
  public:
   /// Declares layer_norm_m, layer_norm_z and linear.
@@ -60,11 +60,12 @@ class HEADLIGHT_API RecyclingEmbedder {
   Linear distances_;
 };
 
-/// A view of the first `cells` cells of an alignment [rows * residues, ...].
+/// Returns a view of the first `cells` cells of an alignment [rows * residues, ...].
 HEADLIGHT_API Tensor FirstCells(const Tensor& alignment, std::int64_t cells);
 
-/// For each pair of points [residues, 3], the bin of their distance: `bins` bins, 1.25 angstrom wide, the first from
-/// 3.25 on, the last one unbounded. The value is `bins` below the first bin and on an edge.
+/// Returns the distance bin of each pair of points, given points [residues, 3]. There are `bins` bins with a width of
+/// 1.25 angstrom. The first begins at 3.25 angstrom, and the last is unbounded. The value is `bins` for distances below
+/// the first bin or exactly on an edge.
 HEADLIGHT_API std::vector<std::int32_t> BinsOfDistances(const Tensor& points, std::int64_t bins);
 
 }  // namespace headlight

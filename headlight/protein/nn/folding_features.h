@@ -1,4 +1,4 @@
-// Inputs and outputs of a pass over a protein chain.
+// Defines the inputs and outputs of a structure prediction model.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,23 @@
 
 namespace headlight {
 
-struct AlignmentFeatures;  // protein/alignment_features.h
+struct AlignmentFeatures;  // defined in protein/alignment_features.h
 
-/// The inputs of a pass: the features of a chain and its alignment (Jumper et al., "Highly accurate protein structure
-/// prediction with AlphaFold", 2021, supplement, table 1).
+/// The inputs of a forward pass: the features of a chain and its alignment (Jumper et al., "Highly accurate protein
+/// structure prediction with AlphaFold", 2021, supplement, table 1).
 struct FoldingFeatures {
-  std::vector<std::int32_t> types;          // residue types, as in protein/residues.h
-  std::vector<std::int32_t> positions;      // positions in the chain: consecutive except at gaps
-  Tensor target;                            // [residues, 22]
-  Tensor alignment;                         // [rows * residues, 49]: the first row is the chain's
-  AlignmentGrid::Marks present;             // [rows * residues], 0 for a cell that is masked out; null: all are present
-  Tensor extra;                             // [extra rows * residues, 25]
-  std::vector<TemplateFeatures> templates;  // empty: a chain without templates
-  Tensor covariation =
-      {};  // [residues * residues, 2] (protein/nn/covariation.h), for models that read it; empty: zeros
+  std::vector<std::int32_t> types;      // [residues] residue types, as in protein/residues.h
+  std::vector<std::int32_t> positions;  // [residues] positions in the chain, consecutive except at gaps
+  Tensor target;                        // [residues, 22]
+  Tensor alignment;                     // [rows * residues, 49] the first row is the chain
+  AlignmentGrid::Marks present;  // [rows * residues] 0 for a cell that is masked out; null if all cells are present
+  Tensor extra;                  // [extra rows * residues, 25]
+  std::vector<TemplateFeatures> templates;  // empty for a chain without templates
+  Tensor covariation = {};  // [residues * residues, 2] features of Covariation, if the model uses them; empty: zeros
 };
 
-/// Converts sampled features of an alignment (protein/alignment_features.h) to model inputs, with the residues'
-/// `positions` in the chain (if empty: 0, 1, 2, ...) and templates.
+/// Converts sampled features of an alignment (protein/alignment_features.h) to model inputs. `positions` are those of
+/// the residues in the chain; if they are empty, 0, 1, 2, ... are used.
 HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> positions = {},
                                                std::vector<TemplateFeatures> templates = {});
 
@@ -37,14 +36,20 @@ struct FoldingOutputs {
   Tensor alignment;  // [rows * residues, ...]
   Tensor pair;       // [residues * residues, ...]
   Tensor single;     // [residues, ...], before the structure module
-  Tensor sequence;   // [residues, ...]: the language model's output for the chain, the same in each pass; empty: none
+  Tensor sequence;   // [residues, ...] the language model's output for the chain, equal in each pass; empty if there is
+                     // no language model
   FoldedStructure structure;
-  /// Logits over bins: the C beta distance of each pair [residues * residues, bins], the lDDT of each residue
-  /// [residues, bins], and the aligned error of each pair [residues * residues, bins], empty if the model has no such
-  /// head. Logits over classes: the letters of masked cells [rows * residues, 23], and whether each atom (atom37) is
-  /// experimentally resolved [residues, 37].
+  /// Logits over bins:
+  /// - distances: the C beta distance of each pair, [residues * residues, bins];
+  /// - lddt: the lDDT of each residue, [residues, bins];
+  /// - aligned_errors: the aligned error of each pair, [residues * residues, bins], empty if the model has no such
+  ///   head.
+  /// Logits over classes:
+  /// - letters: the letters of masked cells, [rows * residues, 23];
+  /// - resolved: whether each atom (atom37) is experimentally resolved, [residues, 37].
   Tensor distances, lddt, aligned_errors, letters, resolved;
-  /// Logits of each atom's lDDT [residues, 37 * bins] (atom37); those of C alpha are `lddt`. Empty: no such head.
+  /// Logits of each atom's lDDT (atom37), [residues, 37 * bins]. The logits of the C alphas are equal to `lddt`. Empty
+  /// if the model has no such head.
   Tensor atom_lddt;
 };
 

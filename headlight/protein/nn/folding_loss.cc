@@ -25,9 +25,9 @@ namespace {
 using std::sqrt;
 using Marks = std::vector<std::uint8_t>;
 
-constexpr double kEpsilon = 1e-8;  // for means over known values
+constexpr double kEpsilon = 1e-8;  // avoids division by zero in means over known values
 
-// A tensor of the given type with these numbers, in row-major order.
+// Returns a tensor of the given type with these numbers, in row-major order.
 Tensor TensorOf(const std::vector<double>& numbers, const Shape& shape, DType dtype) {
   const Tensor made = Tensor::Empty(shape, dtype);
   Dispatch(dtype, [&]<typename T>(T) {
@@ -45,12 +45,12 @@ void Append(std::vector<double>& numbers, const RigidFrame& frame) {
   Append(numbers, frame.origin);
 }
 
-// The bin of a value given ascending edges: the number of edges that it exceeds.
+// Returns the bin of a value: the number of ascending `edges` that are less than it.
 std::int32_t BinOf(double value, const std::vector<double>& edges) {
   return static_cast<std::int32_t>(std::lower_bound(edges.begin(), edges.end(), value) - edges.begin());
 }
 
-// bins - 1 evenly spaced edges from the first to the last, squared.
+// Returns the squares of bins - 1 evenly spaced edges from `first` to `last`.
 std::vector<double> SquaredEdges(double first, double last, std::int64_t bins) {
   std::vector<double> edges;
   for (std::int64_t i = 0; i + 1 < bins; ++i) {
@@ -61,7 +61,7 @@ std::vector<double> SquaredEdges(double first, double last, std::int64_t bins) {
   return edges;
 }
 
-// The mean cross-entropy of the rows that have a label.
+// Computes the mean cross-entropy of the rows that have a label.
 Tensor MeanCrossEntropy(const Tensor& logits, const std::vector<std::int32_t>& labels) {
   const auto count = std::count_if(labels.begin(), labels.end(), [](std::int32_t label) { return label >= 0; });
   return ops::CrossEntropy(logits, labels, 1 / (static_cast<double>(count) + kEpsilon));
@@ -69,7 +69,7 @@ Tensor MeanCrossEntropy(const Tensor& logits, const std::vector<std::int32_t>& l
 
 double SquaredDistance(const Vector3& a, const Vector3& b) { return Dot(a - b, a - b); }
 
-// Algorithm 28 for the backbone frames and C alphas of each block.
+// Computes algorithm 28 for the backbone frames and C alphas of each block.
 Tensor BackboneLoss(const FoldedStructure& structure, const FoldingLabels& labels) {
   std::vector<double> frames;
   Marks known;
@@ -91,7 +91,7 @@ Tensor BackboneLoss(const FoldedStructure& structure, const FoldingLabels& label
   return sum;
 }
 
-// The mean over the blocks for their C alphas.
+// Computes the smooth lDDT loss of the C alphas, averaged over the blocks.
 Tensor SmoothLddtOfBlocks(const FoldedStructure& structure, const std::vector<ResidueLabels>& labels) {
   std::vector<double> points;
   Marks known;
@@ -109,7 +109,8 @@ Tensor SmoothLddtOfBlocks(const FoldedStructure& structure, const std::vector<Re
   return sum;
 }
 
-// Algorithm 28 for all rigid groups and atoms of the last block; ambiguous atoms of the labels are already renamed.
+// Computes algorithm 28 for all rigid groups and atoms of the last block. The ambiguous atoms of `labels` must already
+// be renamed.
 Tensor SideChainLoss(const StructureBlock& last, const std::vector<ResidueLabels>& labels) {
   std::vector<double> frames, atoms;
   Marks frame_known, atom_known;
@@ -124,7 +125,7 @@ Tensor SideChainLoss(const StructureBlock& last, const std::vector<ResidueLabels
   return ops::FrameAlignedError({last.group_frames, last.atoms}, truth, frame_known, atom_known, {}, 1);
 }
 
-// Algorithm 27 over all blocks; like the authors' program only for the chi angles.
+// Computes algorithm 27 over all blocks. As in the authors' code, the angle loss covers only the chi angles.
 Tensor TorsionLoss(const FoldedStructure& structure, const std::vector<ResidueLabels>& labels) {
   constexpr double kAngleWeight = 0.5, kLengthWeight = 0.01, kMeanEpsilon = 1e-4;
   constexpr std::size_t kTorsions = 7, kFirstChi = 3;
@@ -171,7 +172,7 @@ Tensor TorsionLoss(const FoldedStructure& structure, const std::vector<ResidueLa
   return sum;
 }
 
-// Section 1.9.8.
+// Computes the distogram loss (section 1.9.8).
 Tensor DistanceLoss(const Tensor& logits, const std::vector<ResidueLabels>& labels) {
   const std::vector<double> edges = SquaredEdges(2.3125, 21.6875, logits.columns());
   std::vector<std::int32_t> bins;
@@ -181,7 +182,7 @@ Tensor DistanceLoss(const Tensor& logits, const std::vector<ResidueLabels>& labe
   return MeanCrossEntropy(logits, bins);
 }
 
-// Algorithm 29: the lDDT of C alphas, in bins.
+// Computes the loss of the binned lDDT of the C alphas (algorithm 29).
 Tensor LddtLoss(const Tensor& logits, const std::vector<std::array<Vector3, kAtom14>>& predicted,
                 const std::vector<ResidueLabels>& labels) {
   const KnownAlphas known = KnownAlphasOf(labels, predicted);
@@ -195,13 +196,13 @@ Tensor LddtLoss(const Tensor& logits, const std::vector<std::array<Vector3, kAto
   return MeanCrossEntropy(logits, bins);
 }
 
-// Section 1.9.7: the error of each C alpha in each residue's local frame, in bins.
+// Computes the loss of the binned errors of each C alpha in each residue's local frame (section 1.9.7).
 Tensor AlignedErrorLoss(const Tensor& logits, const Tensor& frames, const std::vector<ResidueLabels>& labels) {
   const std::vector<double> edges = SquaredEdges(0, 31, logits.columns());
   const Tensor matrices = FrameMatrices(frames.Detached());
   std::vector<std::int32_t> bins;
   Dispatch(matrices.dtype(), [&]<typename T>(T) {
-    const auto seen = [](const auto& row, const Vector3& offset) {  // R^T (p - t)
+    const auto seen = [](const auto& row, const Vector3& offset) {  // computes R^T (p - t)
       return Vector3{row(0, 0) * offset.x + row(1, 0) * offset.y + row(2, 0) * offset.z,
                      row(0, 1) * offset.x + row(1, 1) * offset.y + row(2, 1) * offset.z,
                      row(0, 2) * offset.x + row(1, 2) * offset.y + row(2, 2) * offset.z};
@@ -231,7 +232,7 @@ Tensor AlignedErrorLoss(const Tensor& logits, const Tensor& frames, const std::v
   return MeanCrossEntropy(logits, bins);
 }
 
-// Section 1.9.10, over the atoms that the residue types have.
+// Computes the loss of experimentally resolved atoms (section 1.9.10), over the atoms that the residue types have.
 Tensor ResolvedLoss(const Tensor& logits, const std::vector<ResidueLabels>& labels) {
   std::vector<std::int32_t> rows;
   std::vector<double> targets;
@@ -261,7 +262,7 @@ void CheckLabels(const FoldingOutputs& outputs, const FoldingLabels& labels) {
 
 KnownAlphas KnownAlphasOf(std::span<const ResidueLabels> labels,
                           std::span<const std::array<Vector3, kAtom14>> predicted) {
-  constexpr std::size_t alpha = 1;  // index in atom14 and in atom37
+  constexpr std::size_t alpha = 1;  // the index in atom14 and atom37
   KnownAlphas known;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (!labels[i].known[alpha]) continue;

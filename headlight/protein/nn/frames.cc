@@ -14,7 +14,7 @@ namespace {
 
 using std::sqrt;
 
-// R as nine numbers in row-major order, and t.
+// A rigid transform: R as nine values in row-major order, and the translation t.
 template <typename Number>
 struct Rigid {
   std::array<Number, 9> rotation = {};
@@ -36,7 +36,7 @@ struct Rigid {
     return moved;
   }
 
-  // The composition: first `inner`, then this.
+  // Returns the composition that applies `inner` first and then this transform.
   Rigid Compose(const Rigid& inner) const {
     Rigid both;
     for (std::size_t i = 0; i < 3; ++i)
@@ -83,7 +83,7 @@ Tensor FrameMatrices(const Tensor& frames) {
 Tensor UpdateFrames(const Tensor& frames, const Tensor& updates) {
   return ops::Rowwise<7, 7, 6>(
       []<typename Number>(std::int64_t, const Number* q, const Number* u, Number* to) {
-        // The quaternion q (1, b, c, d).
+        // Multiplies q by the quaternion (1, b, c, d).
         const std::array<Number, 4> rotated = {
             q[0] - q[1] * u[0] - q[2] * u[1] - q[3] * u[2], q[1] + q[0] * u[0] + q[2] * u[2] - q[3] * u[1],
             q[2] + q[0] * u[1] - q[1] * u[2] + q[3] * u[0], q[3] + q[0] * u[2] + q[1] * u[1] - q[2] * u[0]};
@@ -130,7 +130,7 @@ ResidueGeometry PlaceAtoms(const Tensor& backbones, const Tensor& torsions, std:
         const ResidueTables& tables = TablesOfResidues();
         const auto type = static_cast<std::size_t>(types[static_cast<std::size_t>(row)]);
         const Rigid<Number> global = Rigid<Number>::From(backbone);
-        std::array<Rigid<Number>, kRigidGroups> frames;  // relative to the backbone, then global
+        std::array<Rigid<Number>, kRigidGroups> frames;  // relative to the backbone, then converted to global frames
         for (std::size_t group = 0; group < kRigidGroups; ++group) {
           const auto& ideal = tables.group_frame[type][group];
           Rigid<Number> frame, rotation;
@@ -138,7 +138,7 @@ ResidueGeometry PlaceAtoms(const Tensor& backbones, const Tensor& torsions, std:
             for (std::size_t j = 0; j < 3; ++j) frame.rotation[3 * i + j] = Number(ideal[i][j]);
             frame.translation[i] = Number(ideal[i][3]);
           }
-          if (group > 0) {  // around the x axis
+          if (group > 0) {  // rotate around the x axis
             const Number &sine = torsion[2 * group - 2], &cosine = torsion[2 * group - 1];
             rotation.rotation = {Number(1), Number(0), Number(0), Number(0), cosine, -sine, Number(0), sine, cosine};
             frame = frame.Compose(rotation);

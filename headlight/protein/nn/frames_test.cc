@@ -20,13 +20,13 @@ void ExpectNumbers(const Tensor& actual, const std::vector<double>& expected) {
   for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_NEAR(numbers[i], expected[i], 1e-12) << i;
 }
 
-// A rotation by 90 degrees around z is the quaternion (1, 0, 0, 1) / sqrt(2).
+// Checks a rotation by 90 degrees around the z axis, which is the quaternion (1, 0, 0, 1) / sqrt(2).
 TEST(Frames, RotateAndTranslateInLocalCoordinates) {
   const Tensor start = IdentityFrames(1, DType::float64);
   const Tensor turned = UpdateFrames(start, Tensor::From<double>({0, 0, 1, 2, 0, 0}, {1, 6}));
   ExpectNumbers(turned, {std::sqrt(0.5), 0, 0, std::sqrt(0.5), 2, 0, 0});
   ExpectNumbers(FrameMatrices(turned), {0, -1, 0, 1, 0, 0, 0, 0, 1, 2, 0, 0});
-  // The local x axis is now y.
+  // After the rotation, the local x axis is the global y axis.
   const Tensor moved = UpdateFrames(turned, Tensor::From<double>({0, 0, 0, 3, 0, 1}, {1, 6}));
   ExpectNumbers(ops::Columns(moved, 4, 3), {2, 3, 1});
   ExpectNumbers(ops::Columns(ScaleTranslations(moved, 10), 4, 3), {20, 30, 10});
@@ -40,7 +40,7 @@ TEST(Frames, Gradients) {
   EXPECT_EQ("", CheckGradients(matrices, {frames}));
   EXPECT_EQ("", CheckGradients(updated, {frames, updates}));
   EXPECT_EQ("", CheckGradients(scaled, {frames}));
-  // Only translations pass a gradient. That of rotations is 0, unlike their finite difference.
+  // The gradient flows only through translations. The gradient of rotations is 0, unlike their finite difference.
   const auto stopped = [](const std::vector<Tensor>& in) { return StopRotationGradient(in[0]); };
   EXPECT_NE("", CheckGradients(stopped, {frames}));
   const Tensor fixed = ops::Columns(frames, 0, 4);
@@ -72,9 +72,9 @@ TEST(PlaceAtoms, KeepsBackbonePositions) {
       EXPECT_NEAR(atoms[at], atom.position.x + 5, 1e-6) << ResidueTypes()[type].name << " " << atom.name;
       EXPECT_NEAR(atoms[at + 1], atom.position.y, 1e-6) << ResidueTypes()[type].name << " " << atom.name;
     }
-    // Bond lengths do not depend on torsions, since the tables have ideal geometry.
+    // Bond lengths do not depend on the torsions, since the tables have ideal geometry.
     for (const Bond& bond : ResidueTypes()[type].bonds) {
-      if (ResidueTypes()[type].letter == 'P') continue;  // its ring closes only at certain torsions
+      if (ResidueTypes()[type].letter == 'P') continue;  // proline's ring closes only at certain torsions
       double squares = 0;
       for (int axis = 0; axis < 3; ++axis)
         squares += std::pow(atoms[3 * bond.first + axis] - atoms[3 * bond.second + axis], 2);

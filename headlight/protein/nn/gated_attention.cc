@@ -52,7 +52,7 @@ Tensor GlobalColumnAttention::operator()(Context& context, const Tensor& x, cons
       grid.present == nullptr ? std::span<const std::uint8_t>() : std::span<const std::uint8_t>(*grid.present);
   const Tensor query = query_(context, ops::MaskedMean(x, grid.residues, present, epsilon));
   const Tensor key_value = key_value_(context, x);
-  Sequences queries;  // one per column
+  Sequences queries;  // one query per column
   for (std::int32_t residue = 0; residue < grid.residues; ++residue) queries.push_back({residue, 1});
   const ScaledDotProductAttention attention = {.heads = heads_, .key_heads = 1, .present = grid.present};
   const Tensor attended = attention(context, query, ops::Columns(key_value, 0, head_dim_),

@@ -1,5 +1,5 @@
-// Gated self-attention, and global attention with one query per sequence (Jumper et al., "Highly accurate protein
-// structure prediction with AlphaFold", 2021, supplement, algorithms 7, 8, 13, 14 and 19).
+// Implements gated self-attention, and global attention with one query per sequence (Jumper et al., "Highly accurate
+// protein structure prediction with AlphaFold", 2021, supplement, algorithms 7, 8, 13, 14 and 19).
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace headlight {
 
-/// AlphaFold's initialization (supplement 1.11.4). Layers whose output is added to the residual stream start with
-/// zeros, so that a block starts as the identity. Gates start at sigmoid(1). Other layers are scaled by their number of
-/// inputs (LeCun et al., "Efficient BackProp", 1998; before a relu He et al., 2015). Unlike there, the normal
-/// distribution is not truncated.
+/// Return AlphaFold's initialization (supplement, section 1.11.4). Layers whose output is added to the residual stream
+/// are initialized with zeros, so a new block is the identity. Gates are initialized to sigmoid(1). Other layers are
+/// scaled by their number of inputs (LeCun et al., "Efficient BackProp", 1998; before a relu He et al., 2015). Unlike
+/// in AlphaFold, the normal distribution is not truncated.
 HEADLIGHT_API LinearInitialisation LeCunNormal(std::int64_t inputs);
 HEADLIGHT_API LinearInitialisation HeNormal(std::int64_t inputs);
 inline constexpr LinearInitialisation kZeroLinear = {{Initialisation::Kind::constant, 0}, 0};
 inline constexpr LinearInitialisation kOpenGate = {{Initialisation::Kind::constant, 0}, 1};
 
-/// W_o (sigmoid(W_g x + b_g) * MultiHead(x)) + b_o.
+/// Computes W_o (sigmoid(W_g x + b_g) * MultiHead(x)) + b_o.
 class HEADLIGHT_API GatedAttention {
  public:
-  using WeightsOfSequence = std::function<Tensor(std::int32_t sequence)>;  // [1, heads, query, key]
+  using WeightsOfSequence = std::function<Tensor(std::int32_t sequence)>;  // returns [1, heads, query, key]
 
   /// Declares linear_q, linear_k and linear_v without biases, linear_g and linear_o.
   GatedAttention(const Scope& scope, std::int64_t model, std::int32_t heads, std::int64_t head_dim);
 
-  /// x [tokens, model], normalized, with these sequences, which may be columns of a grid; returns [tokens, model].
-  /// `bias` is added to the scores as in ops::Attention. `present` marks the tokens that can be attended to; null: all.
-  /// `look`, unless it is empty, gets the attention weights.
+  /// Maps normalized x [tokens, model] to the same shape. `sequences` may be the columns of a grid. `bias` is added to
+  /// the scores as in ops::Attention. `present` marks the tokens that can be attended to; if it is null, all can.
+  /// `look`, if it is not empty, is called with a function that returns the attention weights.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences, const ops::AttentionBias& bias,
                     const AlignmentGrid::Marks& present,
                     const std::function<void(const WeightsOfSequence&)>& look = {}) const;
@@ -42,14 +42,14 @@ class HEADLIGHT_API GatedAttention {
   Linear query_key_value_, gate_, output_;
 };
 
-/// Attention of a column's mean query to its cells, with one key head, so that a column has as many scores as cells
-/// (algorithm 19). Each cell then gates the column's result.
+/// Implements algorithm 19. The mean query of a column attends to the column's cells. There is only one key head, so a
+/// column has as many scores per head as cells. Each cell then gates the column's result.
 class HEADLIGHT_API GlobalColumnAttention {
  public:
   /// Declares linear_q, linear_k and linear_v without biases, linear_g and linear_o.
   GlobalColumnAttention(const Scope& scope, std::int64_t model, std::int32_t heads, std::int64_t head_dim);
 
-  /// x [rows * residues, model], normalized; returns the same shape.
+  /// Maps normalized x [rows * residues, model] to the same shape.
   Tensor operator()(Context& context, const Tensor& x, const AlignmentGrid& grid) const;
 
  private:

@@ -12,8 +12,8 @@
 namespace headlight {
 namespace {
 
-// Averages the weights of a residue's pairs, [1, heads, pair, other residue], over the pairs: [1, heads, residue, other
-// residue].
+// Averages the attention weights [1, heads, pair, other residue] over the pairs of each residue. Returns [1, heads,
+// residue, other residue].
 Tensor MeanOfPairs(const GatedAttention::WeightsOfSequence& weights, std::int32_t residues) {
   Tensor means;
   for (std::int32_t residue = 0; residue < residues; ++residue) {
@@ -79,8 +79,8 @@ TriangleAttention::TriangleAttention(const Scope& scope, std::int64_t pair, std:
       bias_(scope, {"linear"}, pair, heads, /*bias=*/false, /*stored_transposed=*/false, LeCunNormal(pair)),
       attention_(scope / "mha", pair, heads, head_dim) {}
 
-// Attention around the ending node is that around the starting node for the transposed pairs. Columns are read in place
-// and only the bias, which is small, is transposed.
+// Attention around the ending node is equal to attention around the starting node for the transposed pairs. The columns
+// are accessed with a stride, and only the bias, which is small, is transposed.
 Tensor TriangleAttention::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid) const {
   const Tensor x = norm_(context, pair), bias = bias_(context, x);
   const bool starting = node_ == Node::starting;

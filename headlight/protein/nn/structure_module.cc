@@ -18,19 +18,19 @@ namespace {
 
 using std::exp, std::log1p, std::sqrt;
 
-// A linear layer with He or LeCun initialization, or with zeros.
+// Returns a linear layer with a bias and the given initialization.
 Linear BiasedLinear(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
                     const LinearInitialisation& initialisation) {
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialisation};
 }
 
-// The projection to each head's points.
+// Returns the projection to the points of each head.
 Linear PointsOf(const Scope& scope, const char* name, const StructureModuleConfig& config, std::int64_t points) {
   return BiasedLinear(config.nested_points ? scope / name : scope, config.nested_points ? "linear" : name,
                       config.single, 3 * config.attention.heads * points, LeCunNormal(config.single));
 }
 
-constexpr double kSoftplusIsOne = 0.541324854612918;  // log(e - 1)
+constexpr double kSoftplusIsOne = 0.541324854612918;  // log(e - 1): its softplus is 1
 
 }  // namespace
 
@@ -51,7 +51,7 @@ InvariantPointAttention::InvariantPointAttention(const Scope& scope, const Struc
 
 Tensor InvariantPointAttention::operator()(Context& context, const Tensor& single, const Tensor& pair,
                                            const Tensor& frames) const {
-  // w_C of line 7, and the trained weights of the heads' points, which are positive.
+  // The product of w_C in line 7 and the trained weight of each head's points. The softplus makes the weights positive.
   const double distances = sqrt(1 / (3 * static_cast<double>(shape_.query_points) * 9 / 2));
   const Tensor point_weights = ops::Rowwise<1, 1>(
       [distances]<typename Number>(std::int64_t, const Number* weight, Number* to) {
@@ -87,7 +87,7 @@ AngleResnet::AngleResnet(const Scope& scope, const StructureModuleConfig& config
   }
 }
 
-// The inputs pass through a relu, which the authors' program has and the supplement omits.
+// Applies a relu to the inputs, as in the authors' code. The supplement omits it.
 Tensor AngleResnet::operator()(Context& context, const Tensor& single, const Tensor& initial) const {
   const auto relu = [](const Tensor& x) { return ops::Activate(Activation::relu, x); };
   Tensor x = ops::Add(in_(context, relu(single)), initial_(context, relu(initial)));

@@ -20,12 +20,13 @@ namespace {
 using std::sqrt;
 
 constexpr double kDeviations = 12, kOverlap = 1.5;
-constexpr std::size_t kN = 0, kC = 2, kSulfur = 5;  // indices in atom14; kSulfur: cysteine's
+constexpr std::size_t kN = 0, kC = 2, kSulfur = 5;  // indices in atom14; kSulfur is the index in cysteine
 
-// Equations 44 and 45. Like the authors' program, the angle at C uses the standard deviation of the bond length.
+// Implements equations 44 and 45. As in the authors' code, the angle at C uses the standard deviation of the bond
+// length.
 Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
   std::vector<std::int32_t> first, second;
-  std::vector<std::size_t> proline;  // 1: the second residue is proline
+  std::vector<std::size_t> proline;  // 1 if the second residue is proline, otherwise 0
   const int type_of_proline = *ResidueOfLetter('P');
   for (std::size_t i = 0; i + 1 < residues.size(); ++i) {
     const ResidueLabels &here = residues[i], &next = residues[i + 1];
@@ -35,7 +36,7 @@ Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
     proline.push_back(next.type == type_of_proline ? 1 : 0);
   }
   if (first.empty()) return {};
-  // CA and C of the first residue, N and CA of the second.
+  // Each row has CA and C of the first residue, and N and CA of the second residue.
   const Tensor losses = ops::Rowwise<1, 6, 6>(
       [proline]<typename Number>(std::int64_t row, const Number* ca_c, const Number* n_ca, Number* to) {
         const std::size_t which = proline[static_cast<std::size_t>(row)];
@@ -46,7 +47,7 @@ Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
         };
         const auto dot = [](const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; };
         const auto length = [&](const Vector& a) { return sqrt(epsilon + dot(a, a)); };
-        // The error beyond the tolerance.
+        // Returns the part of the error that exceeds the tolerance.
         const auto excess = [&](const Number& value, double ideal, double deviation) {
           const Number difference = value - Number(static_cast<float>(ideal));
           const Number error =
@@ -64,7 +65,8 @@ Tensor BondLoss(const Tensor& atoms, std::span<const ResidueLabels> residues) {
   return ops::Scale(ops::Sum(losses), 1 / (static_cast<double>(first.size()) + 1e-6));
 }
 
-// Bounds of the distances between the atoms of a chain, for pairs of indices (residue * 14 + atom14).
+// Computes the penalty of each pair of atoms in a chain from bounds on their distance. An atom is given by the index
+// residue * 14 + atom14.
 class Bounds {
  public:
   explicit Bounds(std::span<const ResidueLabels> residues) {
@@ -84,8 +86,8 @@ class Bounds {
     return count;
   }
 
-  // Equation 46: a pair of atoms in two residues contributes to the sums of both atoms, a pair within a residue twice
-  // to each.
+  // Implements equation 46. A pair of atoms in two residues contributes to the sums of both atoms. A pair within a
+  // residue contributes twice to each sum.
   template <typename T>
   ops::PairTerm<T> operator()(std::int64_t i, std::int64_t j, T distance) const {
     const auto residue_i = static_cast<std::size_t>(i / kAtom14), residue_j = static_cast<std::size_t>(j / kAtom14);
@@ -105,8 +107,8 @@ class Bounds {
   }
 
  private:
-  // Peptide bonds and disulfide bridges. Like the authors' program, any two sixth atoms of any types count as a bridge.
-  // Residues at the same position, which a chain cannot have, do not clash either.
+  // Returns true for peptide bonds and disulfide bridges. As in the authors' code, two atoms with index 5 count as a
+  // bridge for any residue types. Also returns true for residues at the same position, which a chain cannot have.
   bool Bonded(std::size_t residue_i, std::size_t atom_i, std::size_t residue_j, std::size_t atom_j) const {
     const auto peptide = [&](std::size_t first, std::size_t c, std::size_t second, std::size_t n) {
       return c == kC && n == kN && places_[first] + 1 == places_[second];
@@ -116,7 +118,7 @@ class Bounds {
   }
 
   DistanceBounds bounds_ = BoundsOfDistances(kOverlap, kDeviations);
-  PerResidueType<float, kAtom14> radii_{};  // 0: no such atom
+  PerResidueType<float, kAtom14> radii_{};  // 0 if there is no such atom
   std::vector<std::size_t> types_;
   std::vector<std::int32_t> places_;
 };

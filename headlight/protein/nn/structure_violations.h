@@ -1,5 +1,5 @@
-// The structural violation loss (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021,
-// supplement, section 1.9.11).
+// Implements the structural violation loss (Jumper et al., "Highly accurate protein structure prediction with
+// AlphaFold", 2021, supplement, section 1.9.11).
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace headlight {
 
-/// The loss [1], a sum of two penalties. Peptide bond lengths and angles: each the mean over the bonds of the excess
-/// over 12 standard deviations. Clashes: atoms, within and between residues, that overlap by more than 1.5 angstrom,
-/// averaged over the atoms. `atoms` are those of a prediction, [residues, 14 * 3] in angstrom. Only the types and
-/// positions of `residues` are read. Throws Error for shapes that do not fit.
+/// Computes the violation loss [1], the sum of penalties for bonds and clashes. For peptide bond lengths and angles, it
+/// is the mean excess over 12 standard deviations. For clashes, it is the overlap of atoms beyond 1.5 angstrom, within
+/// and between residues, averaged over the atoms. `atoms` [residues, 14 * 3] are predicted positions in angstrom. Only
+/// the types and positions of `residues` are used. Throws Error for mismatched shapes.
 HEADLIGHT_API Tensor ViolationLoss(const Tensor& atoms, std::span<const ResidueLabels> residues);
 
 }  // namespace headlight

@@ -15,9 +15,9 @@
 namespace headlight {
 namespace {
 
-// The features of a template's pair of residues (i, j): the bin of their distance, whether both C betas are known, the
-// types of j and of i, a unit vector (zero in the published single-chain models), and whether both backbones are known.
-// If they are not, all features are zero.
+// The indices of a template's features for a pair of residues (i, j). In order: the bin of their distance, whether both
+// C betas are known, the types of j and of i, a unit vector (zero in the published single-chain models), and whether
+// both backbones are known. If a backbone is not known, all features are zero.
 constexpr std::int64_t kDistanceBins = 39, kBetas = kDistanceBins, kSecondType = kBetas + 1,
                        kFirstType = kSecondType + kAlignmentLetters, kVector = kFirstType + kAlignmentLetters,
                        kBackbones = kVector + 3, kPairFeatures = kBackbones + 1;
@@ -36,7 +36,7 @@ TemplatePairStack::TemplatePairStack(const Scope& scope, const PairStackConfig& 
 Tensor TemplatePairStack::operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid,
                                      const std::function<void()>& after_block) const {
   Tensor t = pair;
-  const auto kept = std::make_shared<const AlignmentGrid>(grid);  // until the backward pass
+  const auto kept = std::make_shared<const AlignmentGrid>(grid);  // needed until the backward pass
   for (const PairStack& block : blocks_) {
     t = RecomputedBlock(context, {t}, [&block, kept](Context& own, const std::vector<Tensor>& inputs) {
           return std::vector<Tensor>{block(own, inputs[0], *kept)};
@@ -68,13 +68,14 @@ TemplateEmbedder::TemplateEmbedder(const Scope& scope, std::int64_t alignment, s
       stack_(scope / "template_pair_stack", config.stack, config.blocks),
       attention_(scope / "template_pointwise_att", pair, config) {}
 
-// Line 9. Pairs with equal features have equal results, which are computed once and looked up for each pair.
+// Implements line 9. Pairs with equal features have equal results, so each result is computed only once and looked up
+// for each pair.
 Tensor TemplateEmbedder::EmbedPairs(Context& context, const TemplateFeatures& features) const {
   const std::vector<std::int32_t> bins = BinsOfDistances(features.beta, kDistanceBins);
   struct Kind {
     std::int64_t bin, betas, first, second;
   };
-  std::vector<Kind> kinds;  // of pairs with both backbones, from 1; 0 for all others
+  std::vector<Kind> kinds;  // the distinct pairs with both backbones, numbered from 1; other pairs have the number 0
   std::vector<std::int32_t> numbers((kDistanceBins + 1) * 2 * kAlignmentLetters * kAlignmentLetters, -1), kind_of_pair;
   const std::size_t residues = features.types.size();
   for (std::size_t i = 0; i < residues; ++i) {
@@ -111,7 +112,8 @@ FoldingState TemplateEmbedder::operator()(Context& context, const FoldingState& 
                                           const std::vector<TemplateFeatures>& templates,
                                           const std::function<void()>& after_block) const {
   const std::int64_t residues = std::ssize(templates.front().types);
-  const ResidueHook hook = std::exchange(context.hooks.residues, {});  // it only reports the chain's own attention
+  const ResidueHook hook =
+      std::exchange(context.hooks.residues, {});  // the hook receives only the attention of the chain
   const AlignmentGrid grid(1, residues);
   const Tensor angles =
       Tensor::Empty({std::ssize(templates) * residues, kTemplateAngles}, templates.front().angles.dtype());

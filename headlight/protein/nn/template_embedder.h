@@ -15,22 +15,23 @@
 namespace headlight {
 
 struct TemplateConfig {
-  /// The pair representation of a template, and the blocks over it.
+  /// The pair representation of a template and the number of blocks that update it.
   PairStackConfig stack = {
       .pair = 64, .channels = 64, .heads = 4, .head_dim = 16, .transition = 2, .attention_first = true};
   int blocks = 2;
-  std::int32_t heads = 4;  // of the attention from the chain's pairs to the templates' pairs
+  std::int32_t heads = 4;  // for the attention from the chain's pairs to the templates' pairs
   std::int64_t head_dim = 16;
 };
 
-/// Algorithm 16 for one template at a time: blocks of triangle attention, triangle multiplication and a transition,
-/// then a norm. In training with gradient checkpointing, as in EvoformerStack.
+/// Implements algorithm 16 for one template at a time: blocks of triangle attention, triangle multiplication and a
+/// transition, then a norm. Training uses gradient checkpointing, as in EvoformerStack.
 class HEADLIGHT_API TemplatePairStack {
  public:
   /// Declares blocks.0, blocks.1 and so on, and layer_norm.
   TemplatePairStack(const Scope& scope, const PairStackConfig& config, int blocks);
 
-  /// pair [residues * residues, pair]; returns the same shape. `after_block` is that of FoldingModel::Pass.
+  /// Maps `pair` [residues * residues, pair] to the same shape. `after_block` is called after each block, as in
+  /// FoldingModel::Pass.
   Tensor operator()(Context& context, const Tensor& pair, const AlignmentGrid& grid,
                     const std::function<void()>& after_block = {}) const;
 
@@ -39,15 +40,15 @@ class HEADLIGHT_API TemplatePairStack {
   LayerNorm norm_;
 };
 
-/// Algorithm 17: each pair of the chain attends to the same pair of all templates.
+/// Implements algorithm 17: each pair of the chain attends to the same pair of all templates.
 class HEADLIGHT_API TemplatePointwiseAttention {
  public:
   /// Declares mha.linear_q, mha.linear_k and mha.linear_v without biases, and mha.linear_o.
   TemplatePointwiseAttention(const Scope& scope, std::int64_t pair, const TemplateConfig& config);
 
-  /// Keys and values of one template, [residues * residues, template's pair].
+  /// Returns the keys and values of one template, given its pair representation [residues * residues, pair].
   Tensor KeysAndValues(Context& context, const Tensor& of_template) const { return key_value_(context, of_template); }
-  /// Returns the update of pair [residues * residues, pair].
+  /// Returns the update of the chain's pair representation [residues * residues, pair].
   Tensor operator()(Context& context, const Tensor& pair, const std::vector<Tensor>& keys_values) const;
 
  private:
@@ -55,13 +56,13 @@ class HEADLIGHT_API TemplatePointwiseAttention {
   Linear query_, key_value_, output_;
 };
 
-/// Algorithm 2, lines 7 to 13.
+/// Implements algorithm 2, lines 7 to 13: embeds the templates.
 class HEADLIGHT_API TemplateEmbedder {
  public:
   /// Declares template_single_embedder, template_pair_embedder, template_pair_stack and template_pointwise_att.
   TemplateEmbedder(const Scope& scope, std::int64_t alignment, std::int64_t pair, const TemplateConfig& config);
 
-  /// Updates the state with one or more templates: adds to the pairs, and appends rows to the alignment. Templates are
+  /// Adds the embedding of one or more templates to the pairs, and appends rows to the alignment. Templates are
   /// embedded one at a time, and only their keys and values are kept.
   FoldingState operator()(Context& context, const FoldingState& state, const std::vector<TemplateFeatures>& templates,
                           const std::function<void()>& after_block = {}) const;
