@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// The expectation of `values`, one per bin, for each row of logits.
+// Returns the expected value of each row of logits. `values` has one value per bin.
 std::vector<double> Expectations(const Matrix<const float>& logits, const std::vector<double>& values) {
   std::vector<double> expectations(static_cast<std::size_t>(logits.rows));
   ParallelFor(logits.rows, [&](std::int64_t row) {
@@ -31,8 +31,8 @@ std::vector<double> Expectations(const Matrix<const float>& logits, const std::v
   return expectations;
 }
 
-// The centres of bins of aligned errors, in angstrom: the edges are evenly spaced from 0 to 31, and the last bin is
-// unbounded.
+// Returns the centres of the bins of aligned errors, in angstrom. The edges are evenly spaced from 0 to 31, and the
+// last bin is unbounded.
 std::vector<double> ErrorBins(std::int64_t bins) {
   constexpr double kLastEdge = 31;
   Check(bins >= 3, "at least 3 bins of errors are needed, not {}", bins);
@@ -42,14 +42,14 @@ std::vector<double> ErrorBins(std::int64_t bins) {
   return centres;
 }
 
-constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;  // of distance bins, in angstrom
+constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;  // first and last edge of the distance bins, in angstrom
 
 double WidthOfDistances(std::int64_t bins) {
   Check(bins >= 3, "at least 3 bins of distances are needed, not {}", bins);
   return (kLastEdge - kFirstEdge) / static_cast<double>(bins - 2);
 }
 
-// The last bin is treated as if it had the width of the others.
+// Returns the upper edge of each distance bin. The last bin is treated as if it had the width of the other bins.
 std::vector<double> EndsOfDistances(std::int64_t bins) {
   std::vector<double> ends;
   for (std::int64_t bin = 0; bin < bins; ++bin)
@@ -92,7 +92,7 @@ double LargestExpectedError(std::int64_t bins) { return ErrorBins(bins).back(); 
 double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues) {
   Check(residues >= 1 && logits.rows == residues * residues, "there are logits of {} pairs for {} residues",
         logits.rows, residues);
-  // d_0 of Zhang and Skolnick, clamped as for at least 19 residues.
+  // d_0 of Zhang and Skolnick. Shorter chains have the d_0 of 19 residues.
   const double d0 = 1.24 * std::cbrt(static_cast<double>(std::max<std::int64_t>(residues, 19) - 15)) - 1.8;
   std::vector<double> scores = ErrorBins(logits.columns);
   for (double& score : scores) score = 1 / (1 + score * score / (d0 * d0));
@@ -106,7 +106,7 @@ double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues)
 std::string WritePredictedErrors(const Matrix<const float>& errors, double most) {
   Check(errors.rows == errors.columns && errors.rows > 0, "predicted errors must be square, not {} x {}", errors.rows,
         errors.columns);
-  // Formatted directly, since a value of Json would take 40 bytes.
+  // The text is formatted directly, since each Json value would need 40 bytes.
   std::string text = "[{\"predicted_aligned_error\":[";
   for (std::int64_t i = 0; i < errors.rows; ++i) {
     text += i == 0 ? "[" : ",[";

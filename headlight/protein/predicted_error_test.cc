@@ -29,7 +29,8 @@ TEST(PredictedError, HasTheFormatOfTheDatabase) {
 }
 
 TEST(PredictedError, ExpectsDistances) {
-  // 64 bins: only the first, only the second, only the last, and two adjacent ones.
+  // Each row concentrates the probability of 64 bins: in the first, in the second, in the last, and in two adjacent
+  // bins.
   std::vector<float> logits(4 * 64, -100);
   logits[0] = logits[64 + 1] = logits[2 * 64 + 63] = logits[3 * 64 + 1] = logits[3 * 64 + 2] = 100;
   const std::vector<float> distances = ExpectedDistances({logits.data(), 4, 64, 64});
@@ -40,7 +41,7 @@ TEST(PredictedError, ExpectsDistances) {
   EXPECT_THAT(ErrorOf([&] { ExpectedDistances({logits.data(), 4, 2, 2}); }), HasSubstr("needed, not 2"));
 }
 
-// Of 64 bins, the first 19 (up to 7.9375 angstrom) are contacts.
+// Checks that the first 19 of 64 bins (up to 7.9375 angstrom) count as contacts.
 TEST(PredictedError, GivesContactProbabilities) {
   std::vector<float> logits(4 * 64);
   logits[18] = logits[64 + 19] = logits[2 * 64] = 50;

@@ -2,11 +2,13 @@
 
 namespace headlight {
 
-// `atom`: name, rigid group, ideal x y z in the group's frame (Jumper et al., 2021, supplement, section 1.8.4: means of
-// well-resolved crystals; the angle of proline's CD is 2 degrees larger), in the order of atom14. `chi`: the atoms
-// along the side chain; each four consecutive ones define an angle. `swap`: two atoms that are exchanged by a half turn
-// of the last angle. `bonds` with length and deviation in angstrom, `angles` with mean and deviation in degrees (Engh
-// and Huber, 2001).
+// `atom`: the name, the rigid group and the ideal x y z in the group's frame. The atoms are in the order of atom14, and
+// positions are means over well-resolved crystal structures (Jumper et al., 2021, supplement, section 1.8.4). The angle
+// of proline's CD is 2 degrees larger.
+// `chi`: the atoms along the side chain. Each four consecutive atoms define an angle.
+// `swap`: two atoms that are exchanged if the last angle is rotated by 180 degrees.
+// `bonds`: lengths and standard deviations in angstrom (Engh and Huber, 2001).
+// `angles`: means and standard deviations in degrees (Engh and Huber, 2001).
 const std::string_view kResidueTable = R"(
 residue ALA A
 atom N   0 -0.525  1.363  0.000

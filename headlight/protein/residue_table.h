@@ -1,11 +1,11 @@
-// The table from which protein/residues.h is generated.
+// Declares the table from which the data of protein/residues.h is generated.
 #pragma once
 
 #include <string_view>
 
 namespace headlight {
 
-/// One item per line. Its first word names the kind of item: see the table.
+/// A text with one item per line. The first word of a line is the kind of item, as described in residue_table.cc.
 extern const std::string_view kResidueTable;
 
 }  // namespace headlight

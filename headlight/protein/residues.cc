@@ -20,7 +20,7 @@ constexpr int kPsiGroup = 3, kChiGroup = 4;
 
 double Radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
-// The indices (atom14) of the atoms of a name such as N-CA-C.
+// Returns the indices (atom14) of joined atom names such as N-CA-C.
 std::vector<int> AtomsOf(const ResidueType& type, const std::string& joined) {
   std::vector<int> atoms;
   std::istringstream names(joined);
@@ -59,7 +59,7 @@ void ReadItem(ResidueType& type, const std::string& word, std::istringstream& li
 
 std::array<ResidueType, kResidueTypes> ReadTable() {
   std::array<ResidueType, kResidueTypes> types;
-  // `chi` and `swap` precede the atoms that they name.
+  // Lines with `chi` and `swap` precede the lines of their atoms.
   std::array<std::vector<std::string>, kResidueTypes> chains, swaps;
   int current = -1;
   std::istringstream table{std::string(kResidueTable)};
@@ -105,7 +105,7 @@ Matrix4 MatrixOf(const RigidFrame& frame) {
           std::array<float, 4>{0, 0, 0, 1}};
 }
 
-// group_frame of a residue type, computed from its ideal atoms.
+// Computes the group_frame of a residue type from its ideal atoms.
 std::array<Matrix4, kRigidGroups> FramesOf(const ResidueType& type) {
   std::array<Matrix4, kRigidGroups> frames{};
   frames[0] = frames[1] = MatrixOf(RigidFrame());
@@ -116,7 +116,7 @@ std::array<Matrix4, kRigidGroups> FramesOf(const ResidueType& type) {
     const auto position = [&](std::size_t atom) {
       return type.atoms[static_cast<std::size_t>(type.chi[i][atom])].position;
     };
-    // The axis of chi2 and later angles begins at the origin of the previous group, whose x axis ends there.
+    // The axis of chi2 and later angles begins at the origin of the previous group and is along that group's x axis.
     const RigidFrame frame = i == 0 ? FrameOf(position(2) - position(1), position(0) - position(1), position(2))
                                     : FrameOf(position(2), Vector3{-1, 0, 0}, position(2));
     frames[kChiGroup + i] = MatrixOf(frame);
@@ -170,8 +170,8 @@ const Bond& BondOf(const ResidueType& type, int a, int b) {
   return *found;
 }
 
-// The distance between the ends of an angle by the law of cosines. Its deviation is propagated from those of the two
-// bonds and the angle, assumed independent.
+// Returns the distance between the outer atoms of a bond angle, by the law of cosines. The deviation is propagated from
+// the deviations of both bonds and the angle, which are assumed to be independent.
 Bond EndsOf(const ResidueType& type, const BondAngle& angle) {
   const Bond a = BondOf(type, angle.first, angle.middle), b = BondOf(type, angle.middle, angle.last);
   const double cosine = std::cos(angle.angle), sine = std::sin(angle.angle);

@@ -25,7 +25,7 @@ void Flatten(const T& value, std::vector<double>& out) {
     for (const auto& item : value) Flatten(item, out);
 }
 
-// Computes the same as `weighted` of tools/make_residue_goldens.py.
+// Computes the same sums as `weighted` in tools/make_residue_goldens.py.
 template <typename Table>
 std::vector<double> Weighted(const Table& table) {
   std::vector<double> sums;
@@ -102,7 +102,7 @@ TEST(Residues, TablesMatchOpenFold) {
   ExpectNear(frames, Numbers(golden["frames_of_some"]), 2e-6, "frames");
 }
 
-// The atoms of a residue, built from its frames with `angles` for psi and chi1 to chi4.
+// Returns the atom positions of a residue, computed from its frames with the given torsions for psi and chi1 to chi4.
 std::vector<Vector3> Build(std::size_t type, const std::array<double, kRigidGroups>& angles) {
   const ResidueTables& tables = TablesOfResidues();
   std::array<std::function<Vector3(Vector3)>, kRigidGroups> to_backbone;
@@ -122,7 +122,8 @@ std::vector<Vector3> Build(std::size_t type, const std::array<double, kRigidGrou
   return atoms;
 }
 
-// Two independent sources must agree: ideal positions placed by frames, and bond lengths and angles.
+// Checks that two independent sources agree: the ideal positions in the groups' frames, and the bond lengths and
+// angles.
 TEST(Residues, IdealAtomsHaveTheBondsAndAngles) {
   const std::array<double, kRigidGroups> turns = {0, 0, 0, 2.1, -1.1, 3.0, 0.7, -2.5};
   for (std::size_t r = 0; r < kUnknownResidue; ++r) {
@@ -135,7 +136,8 @@ TEST(Residues, IdealAtomsHaveTheBondsAndAngles) {
                                 (type.letter == 'W' ? 2 : 0))
         << type.name;
     for (const Bond& bond : bonds) {
-      if (type.letter == 'P' && name(bond.second) == "N") continue;  // closes the ring, whose pucker varies
+      if (type.letter == 'P' && name(bond.second) == "N")
+        continue;  // this bond closes the ring of proline, whose pucker varies
       EXPECT_NEAR(Distance(at(bond.first), at(bond.second)), bond.length, 4 * bond.deviation)
           << type.name << " " << name(bond.first) << "-" << name(bond.second);
     }
@@ -153,7 +155,7 @@ TEST(Residues, FramesRotateByTheTorsions) {
   for (std::size_t r = 0; r < kUnknownResidue; ++r) {
     const std::vector<Vector3> atoms = Build(r, turns);
     const auto at = [&](int atom) { return atoms[static_cast<std::size_t>(atom)]; };
-    // O is opposite the next residue's N, which defines psi.
+    // psi is defined by the next residue's N, which is opposite O.
     EXPECT_NEAR(Dihedral(at(0), at(1), at(2), at(3)), turns[3] - kPi, 0.02) << r;
     const auto& chi = ResidueTypes()[r].chi;
     for (std::size_t i = 0; i < chi.size(); ++i)
@@ -163,7 +165,7 @@ TEST(Residues, FramesRotateByTheTorsions) {
 }
 
 TEST(Residues, AreLeftHanded) {
-  // In an L-amino acid seen from the hydrogen, CO, R, N read clockwise.
+  // In an L-amino acid, the groups CO, R and N are in clockwise order, seen from the hydrogen.
   for (std::size_t r = 0; r < kUnknownResidue; ++r) {
     const ResidueType& type = ResidueTypes()[r];
     const std::optional<int> cb = type.Atom14Of("CB");
@@ -203,7 +205,7 @@ TEST(Residues, AreFoundByLetterAndName) {
 }
 
 TEST(Residues, DihedralHasIupacsSign) {
-  // Looking from b to c, d is rotated clockwise from a by 90 degrees.
+  // Seen from b to c, d is rotated clockwise from a by 90 degrees.
   EXPECT_NEAR(Dihedral({0, 1, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 1}), kPi / 2, 1e-12);
   EXPECT_NEAR(Dihedral({0, 1, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, -1}), -kPi / 2, 1e-12);
   EXPECT_NEAR(std::abs(Dihedral({0, 1, 0}, {0, 0, 0}, {1, 0, 0}, {1, -1, 0})), kPi, 1e-12);

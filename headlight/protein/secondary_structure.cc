@@ -7,17 +7,17 @@
 namespace headlight {
 namespace {
 
-constexpr double kFarthestAlphas = 9;  // in angstrom; residues farther apart have no bond
+constexpr double kFarthestAlphas = 9;  // in angstrom; residues with a greater CA distance are not bonded
 
-// Energy in kcal/mol between the charges of C=O and N-H, with partial charges of 0.42 and 0.2 electrons.
+// Returns the energy in kcal/mol between the charges of C=O and N-H, with partial charges of 0.42 and 0.2 electrons.
 double BondEnergy(const BackboneAtoms& acceptor, const Vector3& n, const Vector3& hydrogen) {
   const Vector3 &c = acceptor[2], &o = acceptor[3];
-  // Atoms of a wrong structure can coincide.
+  // The lower bound avoids division by zero, since the atoms of a wrong structure can coincide.
   const auto inverse = [](const Vector3& a, const Vector3& b) { return 1 / std::max(0.5, Distance(a, b)); };
   return 0.42 * 0.2 * 332 * (inverse(o, n) + inverse(c, hydrogen) - inverse(o, hydrogen) - inverse(c, n));
 }
 
-// For each residue, the residues whose N-H is bonded to its C=O.
+// Finds for each residue the residues whose N-H is bonded to its C=O.
 class HydrogenBonds {
  public:
   HydrogenBonds(std::span<const BackboneAtoms> backbone, std::span<const int> breaks) : bonds_(backbone.size()) {
@@ -60,7 +60,7 @@ std::vector<SecondaryStructure> SecondaryStructureOf(std::span<const BackboneAto
     const bool antiparallel = (bonds(i, j) && bonds(j, i)) || (bonds(i - 1, j + 1) && bonds(j - 1, i + 1));
     if (parallel || antiparallel) bridged[static_cast<std::size_t>(i)] = bridged[static_cast<std::size_t>(j)] = true;
   };
-  // Each of the four patterns has a bond between residues shifted by at most one.
+  // In each of the four bridge patterns, i and j differ by at most one from the acceptor and donor of a bond.
   for (int acceptor = 0; acceptor < residues; ++acceptor)
     for (const int donor : bonds.of(acceptor))
       for (int i = acceptor - 1; i <= acceptor + 1; ++i)

@@ -19,7 +19,7 @@ std::string LettersOf(std::span<const BackboneAtoms> backbone, std::span<const i
 TEST(SecondaryStructure, IsAHelixIfBondsSpanFourResidues) {
   EXPECT_EQ(LettersOf(MadeBackbone(12, -57, -47)), "-HHHHHHHHHH-");
   EXPECT_EQ(LettersOf(MadeBackbone(12, -120, 130)), "------------");  // a single strand has no bonds
-  EXPECT_EQ(LettersOf(MadeBackbone(12, 57, 47)), "-HHHHHHHHHH-");     // left-handed
+  EXPECT_EQ(LettersOf(MadeBackbone(12, 57, 47)), "-HHHHHHHHHH-");     // a left-handed helix
   EXPECT_EQ(LettersOf({}), "");
 }
 
@@ -28,7 +28,8 @@ TEST(SecondaryStructure, HasNoBondsAcrossABreak) {
   EXPECT_EQ(LettersOf(helix, std::vector{3, 4, 5, 6, 7, 8, 9, 10}), "------------");
 }
 
-// A second strand next to the first, rotated by half a turn around an axis across both: at some positions they bond.
+// Adds a second strand next to the first, rotated by 180 degrees around an axis perpendicular to both. Checks that the
+// strands are bonded at some offsets.
 TEST(SecondaryStructure, IsAStrandIfTwoStrandsBond) {
   const std::vector<BackboneAtoms> strand = MadeBackbone(9, -139, 135);
   const Vector3 along = Unit(strand[8][1] - strand[0][1]);
@@ -41,7 +42,7 @@ TEST(SecondaryStructure, IsAStrandIfTwoStrandsBond) {
       for (BackboneAtoms atoms : strand) {
         for (Vector3& atom : atoms) {
           const Vector3 from = atom - strand[4][1];
-          // Half a turn around `up` inverts along and across.
+          // A rotation by 180 degrees around `up` inverts `along` and `across`.
           atom = strand[4][1] + (shift - Dot(from, along)) * along + (apart - Dot(from, across)) * across +
                  Dot(from, up) * up;
         }

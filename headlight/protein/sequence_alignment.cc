@@ -10,8 +10,8 @@
 namespace headlight {
 namespace {
 
-// BLOSUM62: Henikoff and Henikoff, "Amino acid substitution matrices from protein blocks", 1992. The lower triangle, in
-// the order of residue types.
+// The lower triangle of BLOSUM62, in the order of residue types (Henikoff and Henikoff, "Amino acid substitution
+// matrices from protein blocks", 1992).
 constexpr std::array<std::int8_t, 210> kBlosum62 = {
     4,                                                                          // A
     -1, 5,                                                                      // R
@@ -39,7 +39,8 @@ int Similarity(std::uint8_t a, std::uint8_t b) {
   return high >= kUnknownResidue ? -1 : kBlosum62[static_cast<std::size_t>(high * (high + 1) / 2 + low)];
 }
 
-// Traceback of a cell's best score: its last step in the low two bits, and whether a gap that ends there extends one.
+// The traceback of a cell. The two low bits are the last step of its best score. The other bits are set if a gap that
+// ends at the cell extends a previous gap.
 enum Step : std::uint8_t {
   begins = 0,
   pair = 1,
@@ -52,17 +53,17 @@ enum Step : std::uint8_t {
 }  // namespace
 
 LocalAlignment AlignLocally(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second) {
-  constexpr int kOpen = 12, kExtend = 1;  // of the first residue of a gap, and of each further one
+  constexpr int kOpen = 12, kExtend = 1;  // the costs of the first residue of a gap, and of each further residue
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
   const std::size_t rows = first.size(), columns = second.size();
   Check(columns == 0 || static_cast<std::int64_t>(rows) <= kMost / static_cast<std::int64_t>(columns),
         "sequences of {} and {} residues are too long to be aligned", rows, columns);
   std::vector<std::uint8_t> steps(rows * columns);
   constexpr int kNever = -(1 << 30);
-  // The best scores of the previous row, and those that end with a gap in `second`.
+  // The best scores in the previous row, and the best scores that end with a gap in `second`.
   std::vector<int> best(columns + 1), gap_above(columns + 1, kNever);
   LocalAlignment alignment;
-  std::size_t last_row = 0, last_column = 0;  // one past the end
+  std::size_t last_row = 0, last_column = 0;  // one past the last aligned residue
   for (std::size_t i = 0; i < rows; ++i) {
     int diagonal = 0, gap_left = kNever;
     for (std::size_t j = 0; j < columns; ++j) {
@@ -92,7 +93,7 @@ LocalAlignment AlignLocally(std::span<const std::uint8_t> first, std::span<const
     }
   }
   alignment.partners.assign(rows, -1);
-  std::uint8_t state = pair;  // in a pair or within a gap
+  std::uint8_t state = pair;  // pair, or the step of the current gap
   for (std::size_t i = last_row, j = last_column; i > 0 && j > 0;) {
     const std::uint8_t step = steps[(i - 1) * columns + j - 1];
     if (state == pair) {

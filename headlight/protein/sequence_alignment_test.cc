@@ -24,7 +24,7 @@ TEST(AlignLocally, FindsSimilarSegments) {
   const LocalAlignment same = Aligned("MARNDW", "MARNDW");
   EXPECT_EQ(same.score, 5 + 4 + 5 + 6 + 6 + 11);
   EXPECT_THAT(same.partners, ElementsAre(0, 1, 2, 3, 4, 5));
-  // Dissimilar ends are left out.
+  // Dissimilar ends are not aligned.
   EXPECT_THAT(Aligned("GGGWCHWPPP", "KKWCHWDD").partners, ElementsAre(-1, -1, -1, 2, 3, 4, 5, -1, -1, -1));
   EXPECT_EQ(Aligned("AAAA", "WWWW").score, 0);
   EXPECT_THAT(Aligned("AAAA", "WWWW").partners, ElementsAre(-1, -1, -1, -1));
@@ -32,7 +32,7 @@ TEST(AlignLocally, FindsSimilarSegments) {
   EXPECT_THAT(Aligned("", "AC").partners, ElementsAre());
 }
 
-// A gap of three residues costs 11 + 3.
+// Checks that a gap of three residues costs 11 + 3.
 TEST(AlignLocally, GapCostsAreAffine) {
   const int whole = Aligned("WCWHFYWCWHFY", "WCWHFYWCWHFY").score;
   const LocalAlignment in_second = Aligned("WCWHFYWCWHFY", "WCWHFYGGGWCWHFY");
@@ -43,7 +43,7 @@ TEST(AlignLocally, GapCostsAreAffine) {
   EXPECT_THAT(in_first.partners, ElementsAre(0, 1, 2, 3, 4, 5, -1, -1, -1, 6, 7, 8, 9, 10, 11));
 }
 
-// Scores from Biopython's PairwiseAligner with BLOSUM62, -12 to open a gap and -1 to extend it.
+// Checks scores computed by Biopython's PairwiseAligner with BLOSUM62. Opening a gap costs 12 and extending it costs 1.
 TEST(AlignLocally, ScoresMatchBiopython) {
   struct Case {
     std::string first, second;

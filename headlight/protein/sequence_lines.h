@@ -1,4 +1,4 @@
-// Shared by the readers of sequences and of alignments.
+// Declares functions shared by the readers of sequences and alignments.
 #pragma once
 
 #include <string>
@@ -6,13 +6,16 @@
 
 namespace headlight {
 
-bool IsLetter(char c);  // ASCII only
+/// Returns true for ASCII letters only.
+bool IsLetter(char c);
 char UpperCase(char c);
-bool IsBlank(char c);       // a space or a tab
-std::string Shown(char c);  // for an error message
+/// Returns true for a space or a tab.
+bool IsBlank(char c);
+/// Formats the character for an error message.
+std::string Shown(char c);
 std::string_view Trimmed(std::string_view text);
-/// True if a row with this name is an annotation by HH-suite (secondary structure, its confidence, solvent
-/// accessibility) instead of a sequence: ss_dssp, ss_pred, ss_conf, sa_dssp or sa_pred.
+/// Returns true if a row with this name is an HH-suite annotation instead of a sequence: ss_dssp, ss_pred, ss_conf,
+/// sa_dssp or sa_pred. These are secondary structure, its confidence, and solvent accessibility.
 bool IsAnnotation(std::string_view name);
 
 }  // namespace headlight

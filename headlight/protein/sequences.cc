@@ -33,12 +33,12 @@ namespace {
 
 constexpr std::uint8_t kNoResidue = 255;
 
-// The residue type of each character.
+// Returns the residue type of each character, or kNoResidue.
 std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   std::array<std::uint8_t, 256> residues{};
   residues.fill(kNoResidue);
   for (char letter = 'A'; letter <= 'Z'; ++letter) {
-    constexpr std::string_view kRead = "BDZEUCOXJX";  // pairs of a letter and the letter that it is read as
+    constexpr std::string_view kRead = "BDZEUCOXJX";  // pairs of a letter and its replacement
     const std::size_t pair = kRead.find(letter);
     const char read = pair != std::string_view::npos && pair % 2 == 0 ? kRead[pair + 1] : letter;
     const auto residue = static_cast<std::uint8_t>(ResidueOfLetter(read).value());
@@ -48,8 +48,8 @@ std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   return residues;
 }
 
-// Appends the letters of a text, which may be a part of a sequence. `location()` is the prefix of errors, and `stopped`
-// tells whether a * has been read. Masks are appended unchanged.
+// Appends the letters of a text, which may be only a part of a sequence. `location()` is the prefix of errors.
+// `stopped` is true after a *, which ends the sequence. Masks are appended unchanged.
 template <typename Place>
 void AppendLetters(std::string_view text, const Place& location, std::string& letters, bool& stopped,
                    std::string_view mask = "") {
@@ -114,7 +114,7 @@ std::optional<ProteinSequence> FastaReader::Next() {
 std::optional<ProteinSequence> FastaReader::NextRow() {
   const bool skip = std::exchange(failed_, true);
   ProteinSequence sequence{std::exchange(header_, {}), {}, std::exchange(header_line_, 0)};
-  bool stopped = false;  // a * has been read
+  bool stopped = false;  // whether a * has ended the sequence
   while (const auto line = lines_.Next()) {
     const std::string_view text = Trimmed(*line);
     const auto location = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };

@@ -1,4 +1,4 @@
-// Residue sequences, as in FASTA files.
+// Reads residue sequences, such as those in FASTA files.
 #pragma once
 
 #include <cstddef>
@@ -14,52 +14,55 @@
 
 namespace headlight {
 
-/// The longest sequence, including insertions in an alignment, which bounds the memory that a file can demand. The
-/// longest known protein, titin, has 35,000 residues.
+/// The maximum length of a sequence, including insertions in an alignment. It bounds the memory that a file can
+/// require. The longest known protein, titin, has 35,000 residues.
 inline constexpr std::size_t kMostResidues = std::size_t{1} << 17;
 
-/// The residue type (protein/residues.h) of a letter in either case. Letters for several or rare amino acids are read
-/// as in HHblits: B (D or N) as D, Z (E or Q) as E, U (selenocysteine) as C, and O (pyrrolysine), J (I or L) and X as
-/// X. Empty for other characters.
+/// Returns the residue type (protein/residues.h) of a letter in either case, or nullopt for other characters. Letters
+/// for several or rare amino acids are converted as in HHblits: B (D or N) to D, Z (E or Q) to E, and U
+/// (selenocysteine) to C. O (pyrrolysine) and J (I or L) are converted to X.
 HEADLIGHT_API std::optional<int> ResidueOfAnyLetter(char letter);
 
 struct ProteinSequence {
-  std::string name;       // its header without the > and surrounding spaces
-  std::string letters;    // in upper case, unchanged: the 20, X, B, Z, U, O and J
-  std::int64_t line = 0;  // of its header
+  std::string name;       // the header without the > and surrounding spaces
+  std::string letters;    // in upper case: the 20 amino acids, X, B, Z, U, O and J, which are not converted
+  std::int64_t line = 0;  // the line of the header
 };
 
-/// The residue types of letters, as ResidueOfAnyLetter reads them.
+/// Converts letters to residue types, as in ResidueOfAnyLetter. Throws Error for other characters.
 HEADLIGHT_API std::vector<std::uint8_t> ResiduesOf(std::string_view letters);
 
-/// Normalizes a sequence from a command line or a file: upper case, without spaces and without a * at the end (a stop).
-/// Throws Error, which begins with `place`, for other characters and for more than kMostResidues.
+/// Normalizes a sequence from a command line or a file. Converts it to upper case, and removes spaces and a * at the
+/// end (a stop). Throws Error, which begins with `place`, for other characters and for more than kMostResidues letters.
 HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view place);
 
-/// Reads the sequences of a FASTA file, plain or gzip, one at a time: a header line beginning with >, then lines of
-/// letters as in LettersOf. Empty lines, a byte order mark, the NULs that end MMseqs2's entries and HH-suite's
-/// annotation rows (>ss_pred) are skipped.
-/// Throws Error naming the file and line for letters before the first header, characters that are not letters, gaps
-/// (which only alignments have), a sequence without letters or of more than kMostResidues, and the errors of LineInput.
-/// After an error, reading can continue with the next sequence.
+/// Reads the sequences of a FASTA file, plain or gzip, one at a time. A sequence is a header line that begins with >,
+/// then lines of letters as in LettersOf. Empty lines, a byte order mark, the NULs that end MMseqs2's entries and
+/// HH-suite's annotation rows (>ss_pred) are skipped.
+/// Throws Error with the file and line for letters before the first header, characters that are not letters, and gaps
+/// (which only alignments have). Also throws Error for a sequence without letters or with more than kMostResidues.
+/// Throws the errors of LineInput. After an error, reading can continue with the next sequence.
 class HEADLIGHT_API FastaReader {
  public:
-  explicit FastaReader(const std::string& path);  // - is standard input
-  /// `mask`: a text that may occur between letters and is kept, such as <mask>; empty: none.
+  /// Opens the file; "-" is standard input.
+  explicit FastaReader(const std::string& path);
+  /// `mask` is a text that may occur between letters and is kept, such as <mask>. An empty mask means none.
   explicit FastaReader(LineInput lines, std::string mask = "") : lines_(std::move(lines)), mask_(std::move(mask)) {}
 
-  std::optional<ProteinSequence> Next();  // empty after the last one
+  /// Returns nullopt after the last sequence.
+  std::optional<ProteinSequence> Next();
   const std::string& name() const { return lines_.name(); }
   double share() const { return lines_.share(); }
 
  private:
-  std::optional<ProteinSequence> NextRow();  // including annotations
+  /// Returns the next sequence or annotation.
+  std::optional<ProteinSequence> NextRow();
 
   LineInput lines_;
   std::string mask_;
-  std::string header_;  // of the next sequence, if it has been read
+  std::string header_;  // the header of the next sequence, if it has already been read
   std::int64_t header_line_ = 0;
-  bool failed_ = false;  // within a sequence, whose rest must be skipped
+  bool failed_ = false;  // true after an error within a sequence, whose rest must be skipped
 };
 
 }  // namespace headlight

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 class FastaTest : public testing::Test {
  protected:
   std::string Write(std::string_view text) { return WriteText(folder_.File("query.fasta"), text); }
-  // NAME:LETTERS of each sequence.
+  // Formats each sequence as NAME:LETTERS.
   std::vector<std::string> Read(std::string_view text) {
     FastaReader reader(Write(text));
     std::vector<std::string> sequences;

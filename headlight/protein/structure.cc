@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// Returns true if a peptide bond joins the residue to the next.
+// Returns true if a peptide bond joins the residue to the next residue.
 bool Bound(const Residue& residue, const Residue& next) {
   constexpr double kFarthestBond = 2.5, kFarthestCa = 5;
   if (residue.known[kAtomC] && next.known[kAtomN])

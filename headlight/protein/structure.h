@@ -1,4 +1,4 @@
-// Protein structures: chains of residues with atom positions.
+// Defines protein structures: chains of residues with atom positions.
 #pragma once
 
 #include <array>
@@ -15,27 +15,30 @@
 namespace headlight {
 
 struct HEADLIGHT_API Residue {
-  int type = kUnknownResidue;  // that of the parent for a modified residue: MSE is read as MET
-  std::string name = "UNK";    // three letters, as in the file
-  int number = 0;              // the author's number, which may jump, decrease or be negative
-  char insertion = ' ';        // the insertion code: 52, 52A and 52B are three residues
-  /// By atom37: whether an atom's position is known, the position in angstrom, and the B factor, which is pLDDT (0 to
-  /// 100) in predictions. Nothing is known of a residue that was not observed.
+  int type = kUnknownResidue;  // a modified residue has the type of its parent, such as MET for MSE
+  std::string name = "UNK";    // the three-letter name in the file
+  int number = 0;              // the author's number, which may skip values, decrease or be negative
+  char insertion = ' ';        // the insertion code; 52, 52A and 52B are different residues
+  /// Whether each atom (atom37) has a known position, its position in angstrom, and its B factor. In predictions, the B
+  /// factor is pLDDT (0 to 100). A residue that was not observed has no known atoms.
   std::array<bool, kAtom37> known{};
   std::array<Vector3, kAtom37> atoms{};
   std::array<float, kAtom37> b_factors{};
 
-  bool observed() const;  // whether any atom is known
+  /// Returns true if the position of any atom is known.
+  bool observed() const;
 };
 
 struct ProteinChain {
   std::string name;
-  /// In the order of the sequence. If the file has the whole sequence (SEQRES, entity_poly_seq), this includes residues
-  /// that were not observed.
+  /// The residues in the order of the sequence. If the file has the whole sequence (SEQRES, entity_poly_seq), residues
+  /// that were not observed are included.
   std::vector<Residue> residues;
 
-  std::string Letters() const;              // of the residue types
-  std::vector<std::uint8_t> Types() const;  // [residues]
+  /// Returns the one-letter codes of the residues.
+  std::string Letters() const;
+  /// Returns the residue types, [residues].
+  std::vector<std::uint8_t> Types() const;
 };
 
 struct Structure {
@@ -43,16 +46,16 @@ struct Structure {
   std::vector<ProteinChain> chains;
 };
 
-/// Reads a structure file: ReadStructure of protein/files/structure_files.h.
+/// A function that reads a structure file, such as ReadStructure of protein/files/structure_files.h.
 using StructureReader = std::function<Structure(const std::string& path)>;
 
-/// The chain with this name, or if `chain` is empty the only chain. Throws Error that lists the chains and begins with
-/// the structure's name.
+/// Returns the chain with this name. If `chain` is empty, returns the only chain. Otherwise throws Error, which begins
+/// with the structure's name and lists the chains.
 HEADLIGHT_API const ProteinChain& ChainOf(const Structure& structure, std::string_view chain = {});
 
-/// The residues after which the chain is broken, without the last residue. There is a break if C and the next N are
-/// more than 2.5 A apart (a peptide bond has 1.33 A). If these are unknown, there is one if the CA are more than 5 A
-/// apart (normally 3.8 A). There is also one if either residue was not observed.
+/// Returns the residues after which the chain is broken, except the last residue. The chain is broken if C and the next
+/// N are more than 2.5 A apart (a peptide bond has 1.33 A). If these atoms are unknown, it is broken if the CA atoms
+/// are more than 5 A apart (normally 3.8 A). It is also broken if either residue was not observed.
 HEADLIGHT_API std::vector<int> BreaksOf(const ProteinChain& chain);
 
 }  // namespace headlight

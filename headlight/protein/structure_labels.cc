@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kFirstChi = 3;       // index of chi1 among the torsions
 constexpr std::size_t kFirstChiGroup = 4;  // index of chi1 among the rigid groups
 
-// The frame at the middle one of three atoms; empty if they are collinear.
+// Returns the frame at the middle of three atoms, or nullopt if they are collinear.
 std::optional<RigidFrame> FrameOfAtoms(const Vector3& x, const Vector3& near_y, const Vector3& origin) {
   constexpr double kLeast = 1e-3;  // area in square angstrom
   if (!(Norm(Cross(x, near_y)) > kLeast)) return std::nullopt;
@@ -36,7 +36,8 @@ void SetFrames(ResidueLabels& labels, const Residue& residue) {
     const auto known = [&](std::int32_t atom) { return residue.known[static_cast<std::size_t>(atom)]; };
     if (!std::all_of(atoms.begin(), atoms.end(), known)) continue;
     const auto at = [&](std::size_t i) { return residue.atoms[static_cast<std::size_t>(atoms[i])]; };
-    // The backbone's x axis points from CA to C, the other groups' from their first atom to their origin.
+    // The x axis of the backbone points from CA to C. The x axis of other groups points from their first atom to their
+    // origin.
     const Vector3 x = group == 0 ? at(0) - at(1) : at(1) - at(0);
     SetFrame(labels, group, FrameOfAtoms(x, at(2) - at(1), at(1)));
   }
@@ -50,7 +51,7 @@ void SetTorsion(ResidueLabels& labels, std::size_t torsion, const std::array<Vec
   labels.torsion_known[torsion] = true;
 }
 
-// `before` is the previous residue, or null.
+// Sets the torsions of a residue. `before` is the previous residue, or null.
 void SetTorsions(ResidueLabels& labels, const Residue* before, const Residue& residue) {
   if (before != nullptr && before->known[kAtomC]) {
     if (before->known[kAtomCa] && residue.known[kAtomN] && residue.known[kAtomCa])
@@ -63,7 +64,7 @@ void SetTorsions(ResidueLabels& labels, const Residue* before, const Residue& re
   if (residue.known[kAtomN] && residue.known[kAtomCa] && residue.known[kAtomC] && residue.known[kAtomO]) {
     SetTorsion(labels, 2,
                {residue.atoms[kAtomN], residue.atoms[kAtomCa], residue.atoms[kAtomC], residue.atoms[kAtomO]});
-    for (double& part : labels.torsions[2]) part = -part;  // psi is of the next N, which is opposite O
+    for (double& part : labels.torsions[2]) part = -part;  // psi is defined by the next N, which is opposite O
   }
   const ResidueTables& tables = TablesOfResidues();
   const auto type = static_cast<std::size_t>(labels.type);

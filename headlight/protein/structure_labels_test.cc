@@ -32,7 +32,8 @@ ProteinChain Chain(std::vector<Residue> residues) {
 }
 
 TEST(StructureLabels, PositionsFollowTheNumbersOnlyAtBreaks) {
-  // Bonded, but a number is skipped; broken by 4; broken, but backwards; unobserved; observed after that.
+  // In order: the first residue; a bonded residue whose number skips one; a residue after a break of 4; a residue after
+  // a break with a lower number; an unobserved residue; an observed residue after it.
   const ProteinChain chain = Chain({Backbone('A', 10, 0), Backbone('A', 12, 3.7), Backbone('A', 16, 20),
                                     Backbone('A', 3, 40), Residue(), Backbone('A', 30, 60)});
   EXPECT_THAT(PositionsOf(chain), testing::ElementsAre(0, 1, 5, 6, 7, 8));
@@ -61,7 +62,7 @@ TEST(StructureLabels, UnknownResiduesHaveOnlyABackboneFrame) {
   EXPECT_FALSE(labels.beta_known);
 }
 
-// In an aspartate, OD1 and OD2 are swapped and everything else is unchanged.
+// Checks aspartate: OD1 and OD2 are swapped, and everything else is unchanged.
 TEST(StructureLabels, RenamingTwiceIsTheIdentity) {
   Residue residue = Backbone('D', 1, 0);
   const auto set = [&](const char* name, const Vector3& at) {

@@ -13,9 +13,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kOxt = kAtom37 - 1;  // index in atom37
+constexpr std::size_t kOxt = kAtom37 - 1;  // the index in atom37
 
-// TMscore's search: the superpositions that it tries, and the best of each score.
+// Implements the search of the program TMscore over superpositions. Keeps the best value of each score.
 class Search {
  public:
   Search(std::span<const Vector3> model, std::span<const Vector3> reference, std::int64_t length)
@@ -27,7 +27,7 @@ class Search {
   SuperposedScores Run() {
     const std::size_t residues = model_.size();
     constexpr int kLengths = 6;
-    constexpr std::size_t kShortest = 4, kMostStarts = 4096;  // per length
+    constexpr std::size_t kShortest = 4, kMostStarts = 4096;  // the maximum number of starts per fragment length
     std::size_t fragment = residues;
     for (int i = 0; i < kLengths; ++i) {
       if (i > 0) fragment = std::max(std::min(kShortest, residues), residues >> i);
@@ -48,8 +48,7 @@ class Search {
   }
 
  private:
-  // Starts from the superposition of a fragment, and repeatedly superposes the residues that are close, until these no
-  // longer change.
+  // Superposes a fragment, and then repeatedly superposes the residues that are close until they stay the same.
   void Refine(std::size_t start, std::size_t fragment) {
     constexpr int kMostRounds = 20;
     std::vector<std::size_t> close(fragment), next;
@@ -63,8 +62,8 @@ class Search {
     }
   }
 
-  // Superposes these residues and scores all. Returns the residues within the cutoff, which is increased until there
-  // are 3.
+  // Superposes the residues `on` and scores all residues. Returns the residues within the cutoff, which is increased
+  // until there are at least 3.
   std::vector<std::size_t> Score(const std::vector<std::size_t>& on, double cutoff) {
     from_.clear();
     to_.clear();
@@ -98,7 +97,7 @@ class Search {
 
   std::span<const Vector3> model_, reference_;
   double length_, d0_ = 0, search_ = 0;
-  std::vector<double> moved_;  // distances
+  std::vector<double> moved_;  // the distances after superposition
   std::vector<Vector3> from_, to_;
   std::array<std::int64_t, 5> within_{};
   SuperposedScores best_;
@@ -117,14 +116,14 @@ void CheckComparable(std::span<const Vector3> model, std::span<const Vector3> re
   CheckFinite(reference);
 }
 
-// An atom of the reference that is compared, and its position in the model.
+// An atom of the reference for the comparison, and its position in the model.
 struct ComparedAtom {
   Vector3 reference, model;
   std::size_t residue = 0;
-  bool in_model = false, certain = true;  // certain: its name is not ambiguous
+  bool in_model = false, certain = true;  // certain: whether the atom's name is unambiguous
 };
 
-// The number of thresholds within which the model preserves the distance.
+// Returns the number of thresholds within which the model preserves the distance.
 int Kept(const ComparedAtom& a, const ComparedAtom& b, double distance) {
   if (!a.in_model || !b.in_model) return 0;
   return KeptThresholds(std::abs(Distance(a.model, b.model) - distance));
@@ -132,7 +131,7 @@ int Kept(const ComparedAtom& a, const ComparedAtom& b, double distance) {
 
 using AtomPairs = std::vector<std::array<std::size_t, 2>>;  // indices in atom37
 
-// Pairs of atoms with ambiguous names.
+// Returns the pairs of atoms with ambiguous names.
 AtomPairs ConventionalPairs(int residue_type) {
   const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue_type)];
   AtomPairs pairs;
@@ -142,7 +141,8 @@ AtomPairs ConventionalPairs(int residue_type) {
   return pairs;
 }
 
-// Pairs of atoms that lDDT may exchange, which include those of ARG, LEU and VAL (Mariani et al., section 2).
+// Returns the pairs of atoms that lDDT may exchange. These include atoms of ARG, LEU and VAL (Mariani et al., section
+// 2).
 AtomPairs SymmetricPairs(int residue_type) {
   struct Pair {
     std::string_view residue, first, second;
@@ -156,7 +156,7 @@ AtomPairs SymmetricPairs(int residue_type) {
   return pairs;
 }
 
-// The residue with these pairs of atoms exchanged.
+// Returns the residue with these pairs of atoms exchanged.
 Residue Swapped(const Residue& residue, const AtomPairs& pairs) {
   Residue swapped = residue;
   for (const auto& [i, j] : pairs) {
@@ -178,12 +178,13 @@ std::vector<ComparedAtom> AtomsOf(const Residue& model, const Residue& reference
   return atoms;
 }
 
-// A bounding sphere of a residue's atoms in the reference.
+// The bounding sphere of a residue's atoms in the reference.
 struct Sphere {
   Vector3 centre;
   double radius = 0;
 
-  // True if no two atoms of the spheres are within lDDT's inclusion radius. The slack is for rounding errors.
+  // Returns true if no two atoms of the spheres are within lDDT's inclusion radius. The slack allows for rounding
+  // errors.
   bool IsFarFrom(const Sphere& other) const {
     constexpr double kSlack = 0.1;
     return Distance(centre, other.centre) > radius + other.radius + kLddtInclusion + kSlack;
@@ -198,7 +199,7 @@ Sphere SphereOf(const std::vector<ComparedAtom>& atoms) {
   return sphere;
 }
 
-// [residues of the reference] the index of the model's residue, or -1.
+// [residues of the reference] the index of the model's residue that is paired with it, or -1.
 using Partners = std::vector<std::int32_t>;
 
 Partners ByNumber(const ProteinChain& model, const ProteinChain& reference) {
@@ -213,7 +214,7 @@ Partners ByNumber(const ProteinChain& model, const ProteinChain& reference) {
   return partners;
 }
 
-// The numbers of pairs of equal and of different types, among those whose types are known.
+// The numbers of residue pairs with equal and with different types. Pairs with unknown types are not counted.
 struct TypesPaired {
   std::int64_t same = 0, different = 0;
 };
@@ -330,7 +331,9 @@ double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Res
   std::vector<Residue> named(model.begin(), model.end());
   RigidFrame closest;
   double rmsd = 0;
-  for (const bool may_swap : {false, true}) {  // decided by the superposition with the original names
+  for (const bool may_swap :
+       {false,
+        true}) {  // the second pass decides which atoms are exchanged, based on the superposition of the first pass
     std::vector<Vector3> a, b;
     for (std::size_t r = 0; r < named.size(); ++r) {
       const auto squared = [&](const Residue& residue) {

@@ -1,4 +1,4 @@
-// Scores of the similarity of two structures of one protein.
+// Computes scores of the similarity of two structures of one protein.
 #pragma once
 
 #include <algorithm>
@@ -15,92 +15,96 @@
 
 namespace headlight {
 
-/// Scores that are maximized over superpositions of CA atoms. Like the program TMscore, the search starts from
-/// fragments of all lengths and refines each on the atoms that are close.
+/// The scores that are maximized over superpositions of CA atoms. As in the program TMscore, the search starts from
+/// fragments of several lengths, and refines each superposition on the atoms that are close.
 struct SuperposedScores {
   double tm_score = 0;       // 0 to 1
-  double gdt_ts = 0;         // 0 to 1: mean share of residues within 1, 2, 4 and 8 A
-  double gdt_ha = 0;         // the same for 0.5, 1, 2 and 4 A
-  RigidFrame superposition;  // of the model on the reference, the best one by TM-score
+  double gdt_ts = 0;         // 0 to 1: the mean fraction of residues within 1, 2, 4 and 8 A
+  double gdt_ha = 0;         // 0 to 1: the mean fraction of residues within 0.5, 1, 2 and 4 A
+  RigidFrame superposition;  // the superposition of the model on the reference with the best TM-score
 };
 
-/// `model` and `reference` [residues] are CA positions in angstrom of corresponding residues. TM-score and GDT are
-/// relative to `length`, the length of the reference. TM-score is the mean over the reference's residues of 1 / (1 + (d
-/// / d0)^2) with d0 = 1.24 (length - 15)^(1/3) - 1.8, at least 0.5 (Zhang and Skolnick, "Scoring function for automated
-/// assessment of protein structure template quality", 2004). GDT is that of Zemla, "LGA: A method for finding 3D
-/// similarities in protein structures", 2003. Throws Error for fewer than 3 residues, or more than `length`.
+/// Computes TM-score and GDT. `model` and `reference` [residues] are the CA positions of corresponding residues in
+/// angstrom. The scores are relative to `length`, the length of the reference. TM-score is the mean over the
+/// reference's residues of 1 / (1 + (d / d0)^2). Here, d0 = 1.24 (length - 15)^(1/3) - 1.8, but at least 0.5 (Zhang and
+/// Skolnick, "Scoring function for automated assessment of protein structure template quality", 2004). GDT is defined
+/// by Zemla, "LGA: A method for finding 3D similarities in protein structures", 2003. Throws Error for fewer than 3
+/// residues or more than `length`.
 HEADLIGHT_API SuperposedScores ScoreSuperposed(std::span<const Vector3> model, std::span<const Vector3> reference,
                                                std::int64_t length);
 
-/// The d0 of TM-score for a reference of `length` residues, in angstrom.
+/// Returns d0 of the TM-score for a reference of `length` residues, in angstrom.
 HEADLIGHT_API double TmScale(std::int64_t length);
 
-/// The superposition of all residues, refined on those that are close as in ScoreSuperposed. Throws the same errors.
+/// Superposes all residues, and refines the superposition on the residues that are close as in ScoreSuperposed. Throws
+/// the errors of ScoreSuperposed.
 HEADLIGHT_API RigidFrame SuperposeClose(std::span<const Vector3> model, std::span<const Vector3> reference);
 
-/// dRMSD: the root mean squared difference of all distances between pairs of atoms, in angstrom.
+/// Returns the dRMSD: the root mean squared difference of the distances between all pairs of atoms, in angstrom.
 HEADLIGHT_API double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Vector3> reference);
 
 /// The local distance difference test, lDDT (Mariani et al., "lDDT: a local superposition-free score for comparing
-/// protein structures and models using distance difference tests", 2013). Considers the distances below 15 A between
-/// atoms of different residues of the reference. The score is the mean share that the model preserves within 0.5, 1, 2
-/// and 4 A. Distances to atoms that the model lacks are not preserved.
+/// protein structures and models using distance difference tests", 2013). It compares all distances below 15 A between
+/// atoms of different residues in the reference. The score is the mean fraction of distances that the model preserves
+/// within 0.5, 1, 2 and 4 A. Distances to atoms that the model lacks count as not preserved.
 struct LocalDistanceScore {
-  double score = 0;                // 0 to 1, over all distances; 0 if there is none
-  std::vector<double> by_residue;  // over the distances of a residue's atoms; -1 if there is none
+  double score = 0;                // 0 to 1, over all distances; 0 if there are none
+  std::vector<double> by_residue;  // the score over the distances of each residue's atoms; -1 if there are none
 };
 
-inline constexpr double kLddtInclusion = 15;                              // angstrom
-inline constexpr std::array<double, 4> kLddtThresholds = {0.5, 1, 2, 4};  // angstrom
+inline constexpr double kLddtInclusion = 15;                              // in angstrom
+inline constexpr std::array<double, 4> kLddtThresholds = {0.5, 1, 2, 4};  // in angstrom
 
-/// The number of thresholds that a difference of distances is within.
+/// Returns the number of thresholds that are greater than a difference of distances.
 inline int KeptThresholds(double difference) {
   return static_cast<int>(
       std::count_if(kLddtThresholds.begin(), kLddtThresholds.end(), [&](double most) { return difference < most; }));
 }
 
-/// The lDDT of corresponding residues [residues], over CA or over all atoms except OXT. A residue that the model lacks
-/// has no known atoms. For the paper's partially symmetric residues (ARG, ASP, GLU, LEU, PHE, TYR and VAL), the naming
-/// of the model's atoms is used that preserves more distances to unambiguous atoms.
+/// Computes the lDDT of corresponding residues [residues], over CA or over all atoms except OXT. Residues that the
+/// model lacks have no known atoms. The symmetric atoms of ARG, ASP, GLU, LEU, PHE, TYR and VAL can be named in two
+/// ways. The naming that preserves more distances to unambiguous atoms is used.
 HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
                                                      bool all_atoms);
 
-/// The RMSD in angstrom over the atoms of corresponding residues [residues] that both have, except OXT, after
-/// superposition. The symmetric atoms of ASP, GLU, PHE and TYR can be named in two ways. The naming that is closer
+/// Computes the RMSD in angstrom after superposition, over the atoms that both of the corresponding residues [residues]
+/// have, except OXT. The symmetric atoms of ASP, GLU, PHE and TYR can be named in two ways. The naming that is closer
 /// to the reference is used. Throws Error if there are no common atoms.
 HEADLIGHT_API double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference);
 
-/// How the residues of two chains are paired.
+/// The method that pairs the residues of two chains.
 enum class Pairing {
-  index,      // equal index; both chains must have the same sequence
-  number,     // equal number and insertion code
-  alignment,  // by a local alignment of the sequences (protein/sequence_alignment.h)
+  index,      // pairs residues with equal index; both chains must have the same sequence
+  number,     // pairs residues with equal number and insertion code
+  alignment,  // pairs residues by a local alignment of the sequences (protein/sequence_alignment.h)
 };
 HEADLIGHT_API std::string_view NameOf(Pairing pairing);
 
 /// The corresponding residues of two chains, in the reference's order.
 struct Correspondence {
-  std::vector<Residue> model, reference;  // pairs in which both have a CA
-  /// Every observed residue of the reference and the corresponding one of the model, which has no known atoms if the
-  /// model lacks it. For lDDT.
+  std::vector<Residue> model, reference;  // pairs of residues in which both have a CA
+  /// Every observed residue of the reference, and the corresponding residue of the model. If the model lacks the
+  /// residue, it has no known atoms. These are the residues for lDDT.
   std::vector<Residue> model_or_none, whole_reference;
-  std::int64_t reference_length = 0;  // residues of the reference that have a CA
+  std::int64_t reference_length = 0;  // the number of residues of the reference with a CA
   Pairing paired_by = Pairing::index;
-  std::int64_t different =
-      0;  // pairs by number with different known residue types, if numbers were not used because of them
+  /// The number of residue pairs with equal numbers but different types, if the alignment is used because of them.
+  std::int64_t different = 0;
 };
 
-/// Pairs residues by `pairing`. Without it, by index if both sequences are equal, otherwise by number. The alignment is
-/// used instead if numbers pair different residues (or none) and the alignment pairs more residues of equal type.
-/// Throws Error if sequences that differ are paired by index, or sequences are too long to be aligned.
+/// Pairs residues by `pairing`. If it is empty, residues are paired by index if both sequences are equal, otherwise by
+/// number. The alignment is used if numbers pair no residues or different residues, and the alignment pairs more
+/// residues of equal type. Throws Error if different sequences are paired by index, or if sequences are too long to be
+/// aligned.
 HEADLIGHT_API Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference,
                                         std::optional<Pairing> pairing = std::nullopt);
 
-/// The share of the shorter sequence's residues that a local alignment pairs with identical residues: 1 for equal
-/// sequences, 0 if one is empty. X matches no residue. Throws Error for sequences that are too long to be aligned.
+/// Returns the fraction of the shorter sequence's residues that a local alignment pairs with identical residues. The
+/// result is 1 for equal sequences and 0 if one sequence is empty. X matches no residue. Throws Error if the sequences
+/// are too long to be aligned.
 HEADLIGHT_API double SequenceIdentity(const ProteinChain& model, const ProteinChain& reference);
 
-/// The CA positions of the residues that have one.
+/// Returns the CA positions of the residues with a known CA.
 HEADLIGHT_API std::vector<Vector3> CaOf(std::span<const Residue> residues);
 
 }  // namespace headlight

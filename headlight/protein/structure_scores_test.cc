@@ -53,7 +53,7 @@ TEST(StructureScores, MatchTmScoreAndTheDefinitions) {
       b.push_back(reference[static_cast<std::size_t>(residue.Integer())]);
     }
     const SuperposedScores scores = ScoreSuperposed(a, b, static_cast<std::int64_t>(reference.size()));
-    // TMscore prints four digits.
+    // The tolerances follow from the four digits that TMscore prints.
     EXPECT_NEAR(scores.tm_score, chain["tm_score"].Number(), 1e-4);
     EXPECT_NEAR(scores.gdt_ts, chain["gdt_ts"].Number(), 6e-5);
     EXPECT_NEAR(scores.gdt_ha, chain["gdt_ha"].Number(), 6e-5);
@@ -68,7 +68,7 @@ TEST(StructureScores, MatchTmScoreAndTheDefinitions) {
   }
 }
 
-// The golden's residues with all atoms: model and reference.
+// Returns the all-atom residues of the golden: the model and the reference.
 std::pair<std::vector<Residue>, std::vector<Residue>> GoldenResidues() {
   const JsonView golden = Golden()["atoms"];
   const std::vector<Vector3> model = PointsOf(golden["model"]), reference = PointsOf(golden["reference"]);
@@ -97,7 +97,7 @@ TEST(StructureScores, AllAtomsChooseTheBetterNames) {
   const LocalDistanceScore score = ScoreLocalDistances(a, b, true);
   EXPECT_NEAR(score.score, golden["lddt"].Number(), 1e-6);
   ExpectEach(score.by_residue, golden["lddt_by_residue"]);
-  // Equal structures preserve all distances, also if some atoms are only known in the reference.
+  // Equal structures preserve all distances. Atoms that are known only in the reference lower the score.
   EXPECT_EQ(ScoreLocalDistances(b, b, true).score, 1);
   a = b;
   for (Residue& residue : a) residue.known[4] = false;
@@ -110,7 +110,7 @@ TEST(StructureScores, AllAtomsAreSuperposedUnderTheBetterNames) {
   double atoms = 0;
   bool swapped = false;
   for (Residue& residue : moved) {
-    for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};  // a rotation by 90 degrees and a translation
+    for (Vector3& p : residue.atoms) p = {5 - p.y, p.x + 2, p.z - 1};  // rotates by 90 degrees and translates
     for (const bool known : residue.known) atoms += known ? 1 : 0;
     const ResidueType& type = ResidueTypes()[static_cast<std::size_t>(residue.type)];
     for (const auto& [first, second] : type.swapped) {
@@ -123,7 +123,7 @@ TEST(StructureScores, AllAtomsAreSuperposedUnderTheBetterNames) {
   }
   ASSERT_TRUE(swapped);
   EXPECT_LT(AllAtomRootMeanSquare(moved, reference), 1e-9);
-  moved[0].atoms[1].z += 1.5;  // one CA, which changes the superposition slightly
+  moved[0].atoms[1].z += 1.5;  // moves one CA, which changes the superposition slightly
   const double rmsd = AllAtomRootMeanSquare(moved, reference), alone = 1.5 / std::sqrt(atoms);
   EXPECT_LT(rmsd, alone);
   EXPECT_GT(rmsd, 0.8 * alone);
@@ -134,7 +134,7 @@ TEST(StructureScores, MirroredChainsAreNotSuperposed) {
   const std::vector<Vector3> reference = PointsOf(chain["reference"]);
   std::vector<Vector3> moved, mirrored;
   for (const Vector3& p : reference) {
-    moved.push_back({5 - p.y, p.x + 2, p.z - 1});  // a rotation by 90 degrees and a translation
+    moved.push_back({5 - p.y, p.x + 2, p.z - 1});  // rotates by 90 degrees and translates
     mirrored.push_back({p.x, p.y, -p.z});
   }
   const auto length = static_cast<std::int64_t>(reference.size());
@@ -143,7 +143,8 @@ TEST(StructureScores, MirroredChainsAreNotSuperposed) {
   EXPECT_LT(ScoreSuperposed(mirrored, reference, length).tm_score, 0.6);
   EXPECT_NEAR(DistanceRootMeanSquare(mirrored, reference), 0, 1e-9);
   const RigidFrame turn = Superpose(mirrored, reference);
-  EXPECT_NEAR(Dot(Cross(turn.rows[0], turn.rows[1]), turn.rows[2]), 1, 1e-12);  // not a reflection
+  EXPECT_NEAR(Dot(Cross(turn.rows[0], turn.rows[1]), turn.rows[2]), 1,
+              1e-12);  // the determinant of a rotation is 1; a reflection has -1
 }
 
 TEST(StructureScores, RefuseResiduesThatDoNotCorrespond) {
@@ -178,7 +179,7 @@ TEST(StructureScores, ResiduesCorrespondByIndexOrNumber) {
   EXPECT_THAT(ErrorOf([&] { Correspond(model, reference, Pairing::index); }), HasSubstr("the sequences differ"));
 }
 
-// A chain of these letters, numbered from `first`, with CA atoms 3.8 A apart along a helix.
+// Returns a chain with these letters, numbered from `first`. Consecutive CA atoms are 3.8 A apart along a helix.
 ProteinChain ChainOfLetters(std::string_view letters, int first) {
   ProteinChain chain{"A", {}};
   for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -195,7 +196,7 @@ ProteinChain ChainOfLetters(std::string_view letters, int first) {
 
 TEST(StructureScores, TheAlignmentIsUsedIfNumbersPairDifferentResidues) {
   const ProteinChain reference = ChainOfLetters("MKVLAEYTWGRDAACFHIKL", 1);
-  // Numbers are 3 higher, and the last four residues are missing.
+  // The model's numbers are 3 higher, and its last four residues are missing.
   ProteinChain model = ChainOfLetters("MKVLAEYTWGRDAACF", 4);
   Correspondence pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::alignment);
@@ -205,19 +206,19 @@ TEST(StructureScores, TheAlignmentIsUsedIfNumbersPairDifferentResidues) {
   for (std::size_t i = 0; i < pairs.model.size(); ++i) EXPECT_EQ(pairs.model[i].type, pairs.reference[i].type) << i;
   EXPECT_EQ(Correspond(model, reference, Pairing::number).model.size(), 16U);
   EXPECT_EQ(Correspond(model, reference, Pairing::number).paired_by, Pairing::number);
-  // Numbers that pair nothing.
+  // Now no residues have equal numbers.
   for (Residue& residue : model.residues) residue.number += 500;
   pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::alignment);
   EXPECT_EQ(pairs.model.size(), 16U);
-  // After a mutation, numbers are still correct.
+  // After a mutation, pairing by number is still correct.
   model = ChainOfLetters("AKVLAEYTWGRDAACFHIKL", 1);
   pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::number);
   EXPECT_EQ(pairs.model.size(), 20U);
 }
 
-// The model has the first 10 of 20 residues, each at its position in the reference.
+// Checks a model that has only the first 10 of 20 residues, at the positions of the reference.
 TEST(StructureScores, LocalDistancesCountMissingResidues) {
   const ProteinChain reference = ChainOfLetters("MKVLAEYTWGRDAACFHIKL", 1);
   ProteinChain model = reference;
@@ -236,7 +237,7 @@ TEST(StructureScores, LocalDistancesCountMissingResidues) {
   const double score = ScoreLocalDistances(pairs.model_or_none, pairs.whole_reference, false).score;
   EXPECT_NEAR(score, kept / all, 1e-12);
   EXPECT_LT(score, 0.6);
-  // A residue without a CA still has its other atoms compared.
+  // If a residue has no CA, its other atoms are still compared.
   ProteinChain whole = reference;
   whole.residues[3].known[4] = true;  // O
   whole.residues[3].atoms[4] = whole.residues[3].atoms[1] + Vector3{1, 0, 0};
@@ -247,7 +248,7 @@ TEST(StructureScores, LocalDistancesCountMissingResidues) {
   EXPECT_GT(ScoreLocalDistances(lacking.model_or_none, lacking.whole_reference, true).by_residue[3], 0.4);
 }
 
-// The seven residues that Mariani et al. list, with their symmetric atoms exchanged in the model.
+// Checks the seven residues that Mariani et al. list. The symmetric atoms are exchanged in the model.
 TEST(StructureScores, SymmetricAtomsMatchThePaper) {
   struct Case {
     char letter;

@@ -10,7 +10,7 @@ namespace {
 
 using Symmetric4 = std::array<std::array<double, 4>, 4>;
 
-// The eigenvector of the largest eigenvalue of a symmetric matrix, by Jacobi rotations.
+// Returns the eigenvector of the largest eigenvalue of a symmetric matrix, computed by Jacobi rotations.
 std::array<double, 4> LargestEigenvector(Symmetric4 a) {
   Symmetric4 vectors{};
   for (std::size_t i = 0; i < 4; ++i) vectors[i][i] = 1;
@@ -63,7 +63,7 @@ void CheckSame(std::span<const Vector3> a, std::span<const Vector3> b) {
 RigidFrame Superpose(std::span<const Vector3> moving, std::span<const Vector3> fixed) {
   CheckSame(moving, fixed);
   const Vector3 from = CentreOf(moving), to = CentreOf(fixed);
-  std::array<std::array<double, 3>, 3> s{};  // the cross-covariance of the coordinates
+  std::array<std::array<double, 3>, 3> s{};  // the cross-covariance matrix of the coordinates
   for (std::size_t i = 0; i < moving.size(); ++i) {
     const Vector3 a = moving[i] - from, b = fixed[i] - to;
     const std::array<double, 3> x = {a.x, a.y, a.z}, y = {b.x, b.y, b.z};

@@ -31,9 +31,10 @@ ProteinTemplate BestOf(const Structure& structure, const std::string& path, std:
   return TemplateOf(fmt::format("{}, chain {}", path, best->name), *best, alignment.partners);
 }
 
-// The positions of a row's letters in a chain; empty if they are not a part of it.
+// Finds the row's letters in the chain. Returns the residue of the chain for each column, or -1 for a gap. Returns
+// nullopt if the letters are not a part of the chain.
 std::optional<std::vector<std::int32_t>> PlacesOf(const AlignmentRow& row, std::span<const std::uint8_t> chain) {
-  std::vector<std::pair<std::size_t, std::int32_t>> letters;  // the column of each, and its position in the row
+  std::vector<std::pair<std::size_t, std::int32_t>> letters;  // the column of each letter and its index in the row
   std::int64_t place = 0;
   for (std::size_t column = 0; column < row.residues.size(); ++column) {
     place += row.deletions[column];
@@ -53,7 +54,7 @@ std::optional<std::vector<std::int32_t>> PlacesOf(const AlignmentRow& row, std::
   return std::nullopt;
 }
 
-// A file's name without extensions: 1abc for 1abc.cif.gz.
+// Returns a file's name without extensions, such as 1abc for 1abc.cif.gz.
 std::string StemOf(const std::string& path) {
   std::filesystem::path name = std::filesystem::path(path).filename();
   if (name.extension() == ".gz") name = name.stem();
@@ -104,7 +105,7 @@ std::vector<ProteinTemplate> OfRows(const std::vector<std::string>& paths, const
 
 Vector3 UnitOrLess(const Vector3& x) { return (1 / std::sqrt(Dot(x, x) + 1e-8)) * x; }
 
-// Sine and cosine; approximately 0 if atoms coincide.
+// Returns the sine and cosine of the torsion. They are approximately 0 if atoms coincide.
 std::array<double, 2> TorsionOf(const std::array<Vector3, 4>& atoms) {
   const Vector3 ex = UnitOrLess(atoms[2] - atoms[1]), near_y = atoms[0] - atoms[2];
   const Vector3 ey = UnitOrLess(near_y - Dot(near_y, ex) * ex), last = atoms[3] - atoms[2];
@@ -113,7 +114,7 @@ std::array<double, 2> TorsionOf(const std::array<Vector3, 4>& atoms) {
   return {sine / length, cosine / length};
 }
 
-// The four atoms (atom37) of a torsion, of which the first `before` belong to the previous residue.
+// The four atoms (atom37) of a torsion. The first `before` atoms belong to the previous residue.
 struct TorsionAtoms {
   std::array<std::size_t, 4> atoms;
   std::size_t before = 0;
@@ -149,7 +150,7 @@ void FillAngles(const Residue& before, const Residue& residue, float* row) {
       else
         known[torsion] = 0;
     }
-    // O is opposite the next residue's N, which defines psi.
+    // psi is defined by the next residue's N, which is opposite O.
     const double sign = torsion == kPsi ? -1 : 1;
     const bool ambiguous =
         torsion >= kFirstChiTorsion && TablesOfResidues().group_ambiguous[type][torsion + kRigidGroups - kTorsions];

@@ -1,5 +1,6 @@
-// Templates: known structures of related proteins, aligned to a chain, and their features in AlphaFold (Jumper et al.,
-// "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, sections 1.2.3 and 1.2.9, table 1).
+// Reads templates, which are known structures of related proteins aligned to a chain, and computes AlphaFold's features
+// of them (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, sections
+// 1.2.3 and 1.2.9, table 1).
 //   const std::vector<ProteinTemplate> templates = ReadTemplates({"1abc.cif.gz"}, "", query, ReadStructure);
 //   const TemplateFeatures features = FeaturesOf(templates.front());
 #pragma once
@@ -16,28 +17,32 @@
 
 namespace headlight {
 
-/// A chain of a known structure, aligned to the chain to predict.
+/// A chain of a known structure, aligned to the chain that is predicted.
 struct ProteinTemplate {
-  std::string name;  // "1abc.cif.gz, chain A"
-  /// For each residue of the chain to predict, the aligned residue, or one of type kGap if there is none.
+  std::string name;  // such as "1abc.cif.gz, chain A"
+  /// The aligned residue for each residue of the chain that is predicted. Its type is kGap if there is none.
   std::vector<Residue> residues;
 
-  std::int64_t aligned() const;  // the number of residues that are aligned
+  /// Returns the number of aligned residues.
+  std::int64_t aligned() const;
 };
 
-/// A template in which residue i is aligned to places[i] of the chain, or to none if that is -1. Throws Error for an
-/// index out of range, and if no aligned residue has a known N, C alpha and C.
+/// Returns a template in which residue i is aligned to residue places[i] of the chain. An index of -1 means that
+/// residue i is not aligned. Throws Error if an index is out of range, or if no aligned residue has a known N, C alpha
+/// and C.
 HEADLIGHT_API ProteinTemplate TemplateOf(std::string name, const ProteinChain& chain,
                                          std::span<const std::int32_t> places);
 
-/// The templates of a query (residue types as in protein/residues.h), from structures read by `read`.
-/// - Without an alignment, for each structure, in order, the chain with the highest score of a local alignment to the
-///   query (protein/sequence_alignment.h); ties go to the first.
-/// - With an alignment, its rows after the first (the query's), in order: A3M, A2M, aligned FASTA or Stockholm. A row's
-///   name begins with that of a structure's file without extensions, then _ and the chain, as in 1abc_A; without a
-///   chain the file must have only one. The row's letters must be a part of the chain's sequence; X matches any letter.
+/// Returns the templates of a query (residue types as in protein/residues.h), from structures read by `read`.
+/// - Without an alignment, one chain of each structure is used, in order: the chain with the highest score of a local
+///   alignment to the query (protein/sequence_alignment.h). Ties go to the first chain.
+/// - With an alignment (A3M, A2M, aligned FASTA or Stockholm), its rows after the query are used, in order. A row's
+///   name begins with the name of a structure's file without extensions, then _ and the chain, as in 1abc_A. Without a
+///   chain, the file must have only one chain. The row's letters must be a part of the chain's sequence; X matches any
+///   letter.
 /// Throws the errors of AlignmentReader and TemplateOf. Also throws Error for a row whose file or chain does not exist
-/// or whose letters are not the chain's, for a structure that no row names, and for two structures with the same name.
+/// or whose letters are not in the chain. Also throws Error if a structure has no row, or if two structures have the
+/// same name.
 HEADLIGHT_API std::vector<ProteinTemplate> ReadTemplates(const std::vector<std::string>& structures,
                                                          const std::string& alignment,
                                                          std::span<const std::uint8_t> query,
@@ -45,23 +50,23 @@ HEADLIGHT_API std::vector<ProteinTemplate> ReadTemplates(const std::vector<std::
 
 inline constexpr std::int64_t kTemplateAngles = kAlignmentLetters + 7 * 5;
 
-/// The features of a template. As in AlphaFold and OpenFold, positions of unknown atoms are 0, and torsions that
-/// involve them are computed from these.
+/// The features of a template. As in AlphaFold and OpenFold, the positions of unknown atoms are 0. Torsions with
+/// unknown atoms are computed from these zeros.
 struct TemplateFeatures {
   std::vector<std::int32_t> types;                       // [residues] residue types, or kGap
-  Tensor beta;                                           // [residues, 3]: C beta, C alpha for glycine, in angstrom
-  std::vector<std::uint8_t> beta_known, backbone_known;  // [residues]; the backbone is N, C alpha and C
-  /// [residues, 57]: the one-hot type (22); sine and cosine of omega, phi, psi and chi1 to chi4; the same with
-  /// ambiguous angles rotated by half a turn; and whether each of the seven is known.
+  Tensor beta;                                           // [residues, 3] C beta, or C alpha for glycine, in angstrom
+  std::vector<std::uint8_t> beta_known, backbone_known;  // [residues] the backbone is N, C alpha and C
+  /// [residues, 57] the one-hot type (22), the sine and cosine of the seven torsions omega, phi, psi and chi1 to chi4,
+  /// the same values with ambiguous angles rotated by 180 degrees, and whether each torsion is known.
   Tensor angles;
 };
 
-/// The column of `angles` with whether psi is known.
+/// The column of `angles` that stores whether psi is known.
 inline constexpr std::int64_t kPsiKnown = kAlignmentLetters + 2 * 14 + 2;
 
 HEADLIGHT_API TemplateFeatures FeaturesOf(const ProteinTemplate& one);
 
-/// The features of residues [first, first + count), for cropped chains. Throws Error for residues out of range.
+/// Returns the features of residues [first, first + count). Throws Error if the residues are out of range.
 HEADLIGHT_API TemplateFeatures CropOf(const TemplateFeatures& features, std::int64_t first, std::int64_t count);
 
 }  // namespace headlight

@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A chain of these residues at consecutive positions, with backbones and C betas.
+// Returns a chain of these residues at consecutive positions, with backbones and C betas.
 ProteinChain ChainOfLetters(const std::string& letters, const std::string& name = "A") {
   ProteinChain chain{name, {}};
   for (const std::uint8_t type : ResiduesOf(letters)) {
@@ -73,7 +73,7 @@ TEST(ReadTemplates, FindsChainsByRowNames) {
   files.Add("dir/1abc.cif.gz", {ChainOfLetters("MANCDCW", "A"), ChainOfLetters("GGG", "B")});
   files.Add("2xyz.pdb", {ChainOfLetters("KKAFNDK", "Q")});
   files.Add("2xyz_1.pdb", {ChainOfLetters("WCW", "1")});
-  // Inserted letters belong to the chain too, and X matches any letter.
+  // Inserted letters must match the chain too, and X matches any letter.
   const std::vector<ProteinTemplate> templates =
       files.Read("ARND", {"dir/1abc.cif.gz", "2xyz.pdb", "2xyz_1.pdb"},
                  ">query\nARND\n>2xyz tail\nAXND\n>1abc_A\nA-NcD\n>2xyz_1_1\n-WcW-\n>1abc_A again\n--DCw\n");

@@ -1,4 +1,4 @@
-// Shared by the tests of this folder.
+// Helpers shared by the tests of protein/.
 #pragma once
 
 #include <cmath>
@@ -12,14 +12,14 @@
 
 namespace headlight {
 
-// Writes the text to the path, and returns the path.
+// Writes the text to `path`, and returns the path.
 inline std::string WriteText(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
 
-// The position of an atom from the three previous ones: its distance from c in angstrom, its angle to b and its
-// torsion, in degrees.
+// Returns the position of an atom given three previous atoms. `distance` to c is in angstrom. `angle` with b and
+// `torsion` are in degrees.
 inline Vector3 PlaceAtom(const Vector3& a, const Vector3& b, const Vector3& c, double distance, double angle,
                          double torsion) {
   constexpr double degree = 3.14159265358979323846 / 180;
@@ -29,7 +29,7 @@ inline Vector3 PlaceAtom(const Vector3& a, const Vector3& b, const Vector3& c, d
                          sine * std::sin(torsion * degree) * normal);
 }
 
-// A backbone with these torsions for all residues, in degrees, and ideal peptide bonds.
+// Returns a backbone with ideal peptide bonds. All residues have the same torsions phi and psi, in degrees.
 inline std::vector<BackboneAtoms> MadeBackbone(int residues, double phi, double psi) {
   std::vector<BackboneAtoms> backbone;
   Vector3 n = {0, 0, 0}, ca = {1.458, 0, 0}, c = {2.009, 1.42, 0};
