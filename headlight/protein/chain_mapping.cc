@@ -210,10 +210,10 @@ class Assigning {
   const Structure& model_;
   const Structure& reference_;
   std::vector<Candidate> candidates_;
-  std::vector<std::vector<std::size_t>>
-      of_reference_;  // [chains of the reference] the indices of each chain's candidates
-  std::vector<std::vector<double>>
-      parts_;  // [seeds, candidates] contributions to the TM-score; each row is computed on first use
+  // [chains of the reference] the indices of each chain's candidates.
+  std::vector<std::vector<std::size_t>> of_reference_;
+  // [seeds, candidates] contributions to the TM-score; each row is computed on first use.
+  std::vector<std::vector<double>> parts_;
   double length_ = 1, scale_ = 1;  // the number of the reference's residues with a CA, and the TM-score's d0
   std::size_t most_pairs_ = 0;
   std::int64_t steps_ = 0;

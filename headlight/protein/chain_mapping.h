@@ -19,8 +19,8 @@ enum class ChainPairing {
 };
 
 inline constexpr std::size_t kMostMappedChains = 64;  // the maximum number of chains per structure
-inline constexpr std::int64_t kMostMappedResidues =
-    20'000;  // the maximum number of residues per structure with several chains
+/// The maximum number of residues per structure with several chains.
+inline constexpr std::int64_t kMostMappedResidues = 20'000;
 
 /// A pair of corresponding chains, or an unpaired chain.
 struct MappedChain {

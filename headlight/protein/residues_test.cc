@@ -136,8 +136,8 @@ TEST(Residues, IdealAtomsHaveTheBondsAndAngles) {
                                 (type.letter == 'W' ? 2 : 0))
         << type.name;
     for (const Bond& bond : bonds) {
-      if (type.letter == 'P' && name(bond.second) == "N")
-        continue;  // this bond closes the ring of proline, whose pucker varies
+      // This bond closes the ring of proline, whose pucker varies.
+      if (type.letter == 'P' && name(bond.second) == "N") continue;
       EXPECT_NEAR(Distance(at(bond.first), at(bond.second)), bond.length, 4 * bond.deviation)
           << type.name << " " << name(bond.first) << "-" << name(bond.second);
     }

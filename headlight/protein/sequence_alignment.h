@@ -11,8 +11,8 @@ namespace headlight {
 
 struct LocalAlignment {
   int score = 0;
-  std::vector<std::int32_t>
-      partners;  // [residues of the first sequence] the aligned residue of the second sequence, or -1
+  /// [residues of the first sequence] the aligned residue of the second sequence, or -1.
+  std::vector<std::int32_t> partners;
 };
 
 /// Returns the best local alignment of residue types as in protein/residues.h (Smith and Waterman, "Identification of

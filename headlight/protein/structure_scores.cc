@@ -331,9 +331,8 @@ double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Res
   std::vector<Residue> named(model.begin(), model.end());
   RigidFrame closest;
   double rmsd = 0;
-  for (const bool may_swap :
-       {false,
-        true}) {  // the second pass decides which atoms are exchanged, based on the superposition of the first pass
+  // The second pass decides which atoms are exchanged, using the superposition of the first pass.
+  for (const bool may_swap : {false, true}) {
     std::vector<Vector3> a, b;
     for (std::size_t r = 0; r < named.size(); ++r) {
       const auto squared = [&](const Residue& residue) {

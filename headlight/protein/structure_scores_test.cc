@@ -143,8 +143,8 @@ TEST(StructureScores, MirroredChainsAreNotSuperposed) {
   EXPECT_LT(ScoreSuperposed(mirrored, reference, length).tm_score, 0.6);
   EXPECT_NEAR(DistanceRootMeanSquare(mirrored, reference), 0, 1e-9);
   const RigidFrame turn = Superpose(mirrored, reference);
-  EXPECT_NEAR(Dot(Cross(turn.rows[0], turn.rows[1]), turn.rows[2]), 1,
-              1e-12);  // the determinant of a rotation is 1; a reflection has -1
+  // The determinant of a rotation is 1; a reflection has -1.
+  EXPECT_NEAR(Dot(Cross(turn.rows[0], turn.rows[1]), turn.rows[2]), 1, 1e-12);
 }
 
 TEST(StructureScores, RefuseResiduesThatDoNotCorrespond) {

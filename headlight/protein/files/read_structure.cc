@@ -37,8 +37,8 @@ bool IsNumber(std::string_view text) {
 }
 
 // Checks the columns of a PDB file. gemmi parses only the valid part of a number, so a shifted or damaged line would
-// silently give wrong positions. Returns the text with all lines that need no parsing empty, so gemmi's line numbers
-// are correct.
+// silently give wrong positions. In the returned text, lines without relevant records are empty, which keeps
+// the line numbers correct.
 std::string CheckedPdbLines(std::string_view text, const std::string& name) {
   std::string kept;
   int number = 0;

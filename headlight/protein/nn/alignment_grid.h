@@ -23,8 +23,8 @@ struct HEADLIGHT_API AlignmentGrid {
   std::int32_t rows, residues;
   Marks present;
   Sequences alignment_rows, alignment_columns;  // the cells of each row and of each column
-  Sequences pair_rows,
-      pair_columns;  // the pairs with the same first residue, and the pairs with the same second residue
+  /// The pairs with the same first residue, and the pairs with the same second residue.
+  Sequences pair_rows, pair_columns;
   std::vector<std::int32_t> transposed;  // the index of pair (j, i) for each pair (i, j)
 };
 

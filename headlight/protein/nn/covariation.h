@@ -11,8 +11,8 @@ namespace headlight {
 
 inline constexpr std::int64_t kCovariationFeatures = 2,
                               kCouplings = 0;  // the index of the coupling among the features
-inline constexpr std::int64_t kMostCovarying =
-    1024;  // the maximum number of residues; the matrix to invert then has 1.7 GB
+/// The maximum number of residues. The matrix to invert then needs 1.7 GB.
+inline constexpr std::int64_t kMostCovarying = 1024;
 
 /// Computes symmetric float32 features [residues * residues, 2]. The features of a residue with itself are 0. The
 /// features of each pair of columns are:

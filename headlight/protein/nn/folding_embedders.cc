@@ -39,8 +39,8 @@ Tensor FirstCells(const Tensor& alignment, std::int64_t cells) {
 }
 
 std::vector<std::int32_t> BinsOfDistances(const Tensor& points, std::int64_t bins) {
-  constexpr double kFirstBin = 3.25, kBinWidth = 1.25,
-                   kBeyond = 1e8;  // kFirstBin and kBinWidth in angstrom, kBeyond in square angstrom
+  // kFirstBin and kBinWidth are in angstrom, kBeyond is in square angstrom.
+  constexpr double kFirstBin = 3.25, kBinWidth = 1.25, kBeyond = 1e8;
   std::vector<std::int32_t> all;
   Dispatch(points.dtype(), [&]<typename T>(T) {
     std::vector<T> edges;  // squared distances

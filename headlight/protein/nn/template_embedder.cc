@@ -112,8 +112,8 @@ FoldingState TemplateEmbedder::operator()(Context& context, const FoldingState& 
                                           const std::vector<TemplateFeatures>& templates,
                                           const std::function<void()>& after_block) const {
   const std::int64_t residues = std::ssize(templates.front().types);
-  const ResidueHook hook =
-      std::exchange(context.hooks.residues, {});  // the hook receives only the attention of the chain
+  // Disables the hook for templates, since it reports only the chain's attention.
+  const ResidueHook hook = std::exchange(context.hooks.residues, {});
   const AlignmentGrid grid(1, residues);
   const Tensor angles =
       Tensor::Empty({std::ssize(templates) * residues, kTemplateAngles}, templates.front().angles.dtype());
