@@ -1,4 +1,4 @@
-// The annotation of an image, as in Pascal VOC's files.
+// Defines the annotation of an image, as in the files of Pascal VOC.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace headlight {
 
 struct ImageAnnotation {
-  std::string image;                   // of its file
-  std::int64_t height = 0, width = 0;  // pixels; 0: unknown
+  std::string image;                   // the name of the image file
+  std::int64_t height = 0, width = 0;  // in pixels; 0 if unknown
   struct Object {
     std::string label;
     Box box;

@@ -17,7 +17,7 @@ std::int64_t Below(std::int64_t limit, Random& random) {
   return static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(limit)));
 }
 
-// Always draws a number, so that later random numbers do not depend on the probability.
+// Always consumes a random number, so later random numbers do not depend on the probability.
 bool Chance(double probability, Random& random) { return random.Uniform() < probability; }
 
 }  // namespace

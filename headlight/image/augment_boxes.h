@@ -1,5 +1,5 @@
-// Augmentation of images with boxes, for detection. A change depends only on the image's size, so that its boxes are
-// known before the pixels are read.
+// Augments images with boxes, for detection. A random change depends only on the image's size, so its effect on the
+// boxes is known before the pixels are read.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace headlight {
 
-/// A change of an image and its boxes: horizontal flip, resizing and cropping to a region, and resizing to `size`.
+/// A change of an image and its boxes: a horizontal flip, resizing and cropping to a region, and resizing to `size`.
 struct BoxedChange {
   struct Cut {
     ImageSize size;
-    Region region;  // of the resized image
+    Region region;  // in pixels of the resized image
   };
   bool flip = false;
   std::optional<Cut> cut = {};
@@ -26,15 +26,15 @@ struct BoxedChange {
 };
 
 HEADLIGHT_API Image Changed(const Image& image, const BoxedChange& change);
-/// The boxes after a change of an image of size `from`. They are clipped to the region, and empty ones are dropped. The
-/// area of a changed object is that of its box.
+/// Returns the boxes after a change of an image of size `from`. Boxes are clipped to the region, and empty boxes are
+/// dropped. The area of each object becomes the area of its box.
 HEADLIGHT_API std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, ImageSize from,
                                                const BoxedChange& change);
 
-/// DETR's augmentation (Carion et al., "End-to-End Object Detection with Transformers", 2020, section 4). Flips with
-/// probability 1/2. With probability 1/2, resizes so that the shorter side is one of `first_sides`, and crops to sides
-/// of `least_crop` to `most_crop` pixels. Finally resizes so that the shorter side is one of `sides`, and the longer
-/// one at most `longest`.
+/// The options of DETR's augmentation (Carion et al., "End-to-End Object Detection with Transformers", 2020, section
+/// 4). The image is flipped with probability 1/2. With probability 1/2, its shorter side is resized to one of
+/// `first_sides`, and it is cropped to sides of `least_crop` to `most_crop` pixels. Finally, its shorter side is
+/// resized to one of `sides`, with the longer side limited to `longest`.
 struct ScaleAndCrop {
   std::vector<std::int64_t> first_sides = {400, 500, 600};
   std::int64_t least_crop = 384, most_crop = 600;

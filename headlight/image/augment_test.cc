@@ -24,7 +24,7 @@ double Number(std::istream& in) {
   return number;
 }
 
-// Changes by name; their parameters are read from the line of augmented.txt.
+// The changes by name. Their parameters follow the name in a line of augmented.txt.
 const std::map<std::string, std::function<Image(const Image&, std::istream&)>> kChanges = {
     {"brightness", [](const Image& p, std::istream& in) { return AdjustBrightness(p, Number(in)); }},
     {"contrast", [](const Image& p, std::istream& in) { return AdjustContrast(p, Number(in)); }},
@@ -111,7 +111,8 @@ TEST(RandomRegion, IsWithinTheImageAndTheBounds) {
   }
   EXPECT_NEAR(least, 0.1, 0.01);
   EXPECT_NEAR(most, 0.5, 0.01);
-  EXPECT_EQ(RandomRegion({1000, 10}, {1, 1}, random), (Region{493, 0, 13, 10}));  // too elongated: the centre
+  // The image is too elongated, so the region is in the centre.
+  EXPECT_EQ(RandomRegion({1000, 10}, {1, 1}, random), (Region{493, 0, 13, 10}));
 }
 
 Augmentation Everything() {
@@ -153,7 +154,7 @@ TEST(RandomCrops, HasTwoLargeOnesAndSmallOnes) {
 }
 
 TEST(BoxedImages, KeepTheirBoxesInPlace) {
-  // A white box on black must stay at the white pixels.
+  // After a change, the box must match the white pixels of a white rectangle on black.
   Image image{.height = 40, .width = 60, .pixels = std::vector<std::uint8_t>(40 * 60 * 3)};
   const std::vector<LabelledBox> boxes = {{.box = {10, 5, 30, 25}, .label = 3, .area = 400},
                                           {.box = {50, 30, 60, 40}, .area = 100}};
@@ -176,7 +177,7 @@ TEST(BoxedImages, KeepTheirBoxesInPlace) {
   EXPECT_EQ(white(Changed(image, flip)), changed(flip)[0].box);
   const BoxedChange crop{.cut = BoxedChange::Cut{{40, 60}, {10, 20, 20, 30}}, .size = {20, 30}};
   const std::vector<LabelledBox> cropped = changed(crop);
-  ASSERT_EQ(cropped.size(), 1U);  // the other one is outside
+  ASSERT_EQ(cropped.size(), 1U);  // the other box is outside of the region
   EXPECT_EQ(white(Changed(image, crop)), cropped[0].box);
   EXPECT_EQ(cropped[0].area, 150);
   EXPECT_EQ(cropped[0].label, 3);

@@ -1,11 +1,11 @@
-// Boxes of objects in an image.
+// Defines boxes of objects in an image.
 #pragma once
 
 #include <cstdint>
 
 namespace headlight {
 
-/// In pixels from the image's upper left corner.
+/// A box in pixels from the image's upper left corner.
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
 
@@ -15,7 +15,7 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// A box given by its centre and size, relative to the sides of an image of height x width.
+/// Returns the box with this centre and size, which are relative to the sides of an image of height x width.
 inline Box BoxOfShares(double x, double y, double across, double down, std::int64_t height, std::int64_t width) {
   const auto h = static_cast<double>(height), w = static_cast<double>(width);
   return {(x - across / 2) * w, (y - down / 2) * h, (x + across / 2) * w, (y + down / 2) * h};
@@ -24,11 +24,12 @@ inline Box BoxOfShares(double x, double y, double across, double down, std::int6
 /// An annotated object of an image.
 struct LabelledBox {
   Box box;
-  std::int32_t label = 0;  // its class
-  /// The area of the object's outline, in pixels, by which COCO distinguishes sizes; the box's area if there is no
-  /// outline.
+  std::int32_t label = 0;  // the class index
+  /// The area of the object's outline in pixels, which determines its size category in COCO. If there is no outline,
+  /// this is the area of the box.
   double area = 0;
-  bool crowd = false;  // a group of objects: not used in training, and detections in it are ignored in evaluation
+  bool crowd = false;  // whether this is a group of objects; it is not used in training, and detections in it are
+                       // ignored in evaluation
   bool operator==(const LabelledBox&) const = default;
 };
 

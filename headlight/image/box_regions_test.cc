@@ -10,7 +10,7 @@
 namespace headlight::box_regions_test {
 namespace {
 
-// An image of 2 x 4 pixels, black except for a white square of 2 x 2 on the right.
+// Returns a black image of height 2 and width 4 with a white square of 2 x 2 pixels on the right.
 Image HalfWhite() {
   Image image{2, 4, std::vector<std::uint8_t>(24)};
   for (std::int64_t y = 0; y < 2; ++y) std::fill_n(image.row(y) + 6, 6, std::uint8_t{255});
@@ -22,14 +22,14 @@ TEST(BoxRegions, ContainPixelsAndPositions) {
   const BoxRegions regions = RegionsOfBoxes(HalfWhite(), boxes, 2);
   EXPECT_EQ(regions.features.shape(), (Shape{3, 12}));
   const std::vector<float> features = regions.features.ToVector<float>();
-  EXPECT_LT(features[0], -0.5F);  // the whole image: dark on the left
+  EXPECT_LT(features[0], -0.5F);  // the first row is the whole image, which is black on the left
   EXPECT_GT(features[3], 0.5F);
   for (int i = 12; i < 24; ++i) EXPECT_EQ(features[static_cast<std::size_t>(i)], 1) << i;
   for (int i = 24; i < 36; ++i) EXPECT_EQ(features[static_cast<std::size_t>(i)], -1) << i;
   EXPECT_EQ(regions.places.ToVector<float>(), (std::vector<float>{0, 0, 1, 1, 1,        //
                                                                   0.5F, 0, 1, 1, 0.5F,  //
                                                                   0, 0.1F, 0.375F, 1, 0.3375F}));
-  // Only as many numbers as a model reads.
+  // A model can use fewer than five values.
   EXPECT_EQ(RegionsOfBoxes(HalfWhite(), boxes, 2, 4).places.ToVector<float>(),
             (std::vector<float>{0, 0, 1, 1, 0.5F, 0, 1, 1, 0, 0.1F, 0.375F, 1}));
   EXPECT_EQ(RegionsOfBoxes(HalfWhite(), boxes, 2, 0).places.shape(), (Shape{3, 0}));

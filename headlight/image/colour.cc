@@ -12,11 +12,11 @@ namespace {
 
 using Table = std::array<std::uint8_t, 256>;
 
-std::uint8_t Byte(float value) {  // truncated, not rounded
+std::uint8_t Byte(float value) {  // truncates instead of rounding
   return value <= 0 ? 0 : value >= 255 ? 255 : static_cast<std::uint8_t>(value);
 }
 
-// Pillow's blend: from + factor * (to - from).
+// Computes Pillow's blend: from + factor * (to - from).
 std::uint8_t Blend(int from, int to, float factor) {
   return Byte(static_cast<float>(from) + factor * static_cast<float>(to - from));
 }
@@ -28,7 +28,7 @@ Image Blended(const Image& from, const Image& to, double factor) {
   return blended;
 }
 
-// ITU-R 601-2 luma, with 16 fractional bits.
+// Returns the ITU-R 601-2 luma, computed with 16 fractional bits.
 int Luma(const std::uint8_t* rgb) { return (rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16; }
 
 Image Mapped(const Image& image, const std::array<const Table*, 3>& tables) {
@@ -39,7 +39,7 @@ Image Mapped(const Image& image, const std::array<const Table*, 3>& tables) {
 
 Image Mapped(const Image& image, const Table& table) { return Mapped(image, {&table, &table, &table}); }
 
-// Applies a lookup table to each channel, computed from its histogram.
+// Applies a lookup table to each channel. The table is computed from the channel's histogram.
 template <typename TableOf>
 Image MappedByHistogram(const Image& image, const TableOf& table_of) {
   std::array<std::array<std::int64_t, 256>, 3> histograms{};
@@ -56,8 +56,8 @@ Table TableBy(const Value& value) {
   return table;
 }
 
-// The mean of the pixel's neighbourhood: each neighbour once and the pixel five times, divided by 13. The border is
-// kept.
+// Smooths the image with a 3 x 3 kernel. The weight of the pixel is 5/13, and the weight of each neighbour is 1/13.
+// Border pixels are unchanged.
 Image Smooth(const Image& image) {
   Image smooth = image;
   for (std::int64_t y = 1; y + 1 < image.height; ++y)
@@ -100,7 +100,7 @@ void FromHsv(Hsv hsv, std::uint8_t* rgb) {
   }
   const double sixth = static_cast<double>(hsv.hue) * 6.0 / 255.0;
   const int part = static_cast<int>(sixth);
-  // Rounds to float like Pillow.
+  // Intermediate values are rounded to float, as in Pillow.
   const auto left = static_cast<float>(sixth - part), share = static_cast<float>(hsv.saturation / 255.0);
   const auto f = static_cast<double>(left), s = static_cast<double>(share), s_f = static_cast<double>(share * left);
   const auto of_value = [&](double part_of_it) {
@@ -196,7 +196,7 @@ Image GaussianBlur(const Image& image, int kernel, double deviation) {
   for (int i = -half; i <= half; ++i) sum += std::exp(-0.5 * i * i / (deviation * deviation));
   for (int i = -half; i <= half; ++i)
     weights.push_back(static_cast<float>(std::exp(-0.5 * i * i / (deviation * deviation)) / sum));
-  // Indices of pixels beyond the sides: reflected, without repeating the outermost pixel.
+  // The indices of pixels beyond the sides are reflected, without repeating the outermost pixel.
   const auto reflected = [&](std::int64_t side) {
     std::vector<std::int64_t> indices;
     const std::int64_t period = std::max<std::int64_t>(1, 2 * (side - 1));

@@ -1,4 +1,4 @@
-// Colour changes, bit for bit equal to torchvision's functions of the same names for PIL images.
+// Changes colours. Results are bit for bit equal to torchvision's functions of the same names for PIL images.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,24 +6,25 @@
 
 namespace headlight {
 
-/// A factor of 1 keeps the image; 0 makes it black, uniformly grey, grey, or smooth.
+/// Interpolate between a degenerate image (factor 0) and the image (factor 1). The degenerate image is black, uniformly
+/// grey, greyscale or smoothed, in the order of the functions.
 HEADLIGHT_API Image AdjustBrightness(const Image& image, double factor);
 HEADLIGHT_API Image AdjustContrast(const Image& image, double factor);
 HEADLIGHT_API Image AdjustSaturation(const Image& image, double factor);
 HEADLIGHT_API Image AdjustSharpness(const Image& image, double factor);
-/// Rotates the hue by this share of the circle, -0.5 to 0.5.
+/// Rotates the hue by a fraction of the colour circle, from -0.5 to 0.5.
 HEADLIGHT_API Image AdjustHue(const Image& image, double rotation);
 HEADLIGHT_API Image Grey(const Image& image);
-/// Inverts bytes of at least `threshold`.
+/// Inverts byte values greater than or equal to `threshold`.
 HEADLIGHT_API Image Solarize(const Image& image, double threshold);
-/// Keeps the upper `bits` of each byte, 0 to 8.
+/// Keeps the upper `bits` of each byte, from 0 to 8.
 HEADLIGHT_API Image Posterize(const Image& image, int bits);
-/// Stretches the bytes of each channel to 0 to 255.
+/// Stretches the values of each channel to the range 0 to 255.
 HEADLIGHT_API Image AutoContrast(const Image& image);
-/// Gives each channel a histogram as flat as it can be.
+/// Makes the histogram of each channel as flat as possible.
 HEADLIGHT_API Image Equalize(const Image& image);
-/// Convolution with a Gaussian of `kernel` pixels, an odd number, and this standard deviation; borders are reflected.
-/// Results are within one level of torchvision's, which adds in another order.
+/// Convolves the image with a Gaussian of `kernel` pixels, an odd number, and standard deviation `deviation`. Borders
+/// are reflected. Results are within one level of torchvision's, which sums in another order.
 HEADLIGHT_API Image GaussianBlur(const Image& image, int kernel, double deviation);
 
 }  // namespace headlight

@@ -17,7 +17,7 @@ std::size_t Key(const std::uint8_t* pixel) {
   return std::size_t{pixel[0]} << 16 | std::size_t{pixel[1]} << 8 | pixel[2];
 }
 
-// A colour in bytes, and the number of its pixels.
+// A colour with byte values, and the number of its pixels.
 struct Point {
   std::array<double, 3> at = {};
   double weight = 0;
@@ -29,10 +29,11 @@ double Distance(const Point& point, const std::array<double, 3>& centre) {
   return sum;
 }
 
-// The colours that occur, without their `dropped` lowest bits.
+// Returns the colours that occur, without their `dropped` lowest bits.
 std::vector<Point> PointsOf(const std::vector<std::uint64_t>& counts, int dropped) {
   std::vector<Point> points;
-  std::vector<std::int32_t> index_of(kColours >> (3 * dropped), -1);  // index of each colour without those bits
+  // The index of each colour without its lowest bits.
+  std::vector<std::int32_t> index_of(kColours >> (3 * dropped), -1);
   for (std::size_t key = 0; key < counts.size(); ++key) {
     if (counts[key] == 0) continue;
     const std::array<std::size_t, 3> bytes = {key >> 16, key >> 8 & 255, key & 255};
@@ -97,13 +98,14 @@ std::vector<Colour> ColourCounts::Cluster(std::int64_t count) const {
       means[best].weight += points[i].weight;
       for (std::size_t axis = 0; axis < 3; ++axis) means[best].at[axis] += points[i].weight * points[i].at[axis];
     }
-    for (std::size_t centre = 0; centre < centres.size(); ++centre)  // a centre without pixels is unchanged
+    // The centre of a cluster without pixels does not change.
+    for (std::size_t centre = 0; centre < centres.size(); ++centre)
       for (std::size_t axis = 0; axis < 3 && means[centre].weight > 0; ++axis)
         centres[centre][axis] = means[centre].at[axis] / means[centre].weight;
     if (!changed && round > 0) break;
   }
 
-  // Sorted by ITU-R BT.601's luma, and if that is equal by the bytes.
+  // Sorts by ITU-R BT.601 luma. Ties are sorted by the bytes.
   std::ranges::sort(centres, {}, [](const std::array<double, 3>& c) {
     return std::pair(0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2], c);
   });
@@ -149,7 +151,7 @@ void NearestColours::Append(const Image& fitted, std::vector<std::uint16_t>& col
   Image unknown{.height = 1};
   for (std::size_t i = 0; i < fitted.pixels.size(); i += 3)
     if (std::uint16_t& known = known_[Key(fitted.pixels.data() + i)]; known == kUnknown) {
-      known = 0;  // it is only needed once
+      known = 0;  // marks the colour as added, so it is added only once
       unknown.pixels.insert(unknown.pixels.end(), fitted.pixels.begin() + static_cast<std::ptrdiff_t>(i),
                             fitted.pixels.begin() + static_cast<std::ptrdiff_t>(i + 3));
       ++unknown.width;

@@ -12,7 +12,7 @@
 namespace headlight::colours_test {
 namespace {
 
-// An image of height 1.
+// Returns an image with a height of 1 pixel.
 Image Row(const std::vector<std::array<int, 3>>& pixels) {
   Image image{.height = 1, .width = std::ssize(pixels)};
   for (const auto& pixel : pixels)
@@ -31,13 +31,14 @@ TEST(ColourCounts, FindsTheColours) {
   counts.Add(Row({{255, 0, 0}, {253, 2, 0}, {0, 0, 250}, {0, 0, 254}, {10, 10, 10}}));
   counts.Add(Row({{10, 10, 10}, {10, 10, 10}, {250, 250, 250}}));
   using Three = std::array<std::uint8_t, 3>;
-  // Sorted by brightness: near black, blue, red, near white.
+  // The expected colours are sorted by brightness: near black, blue, red and near white.
   EXPECT_EQ(Bytes(counts.Cluster(4)), (std::vector<Three>{{10, 10, 10}, {0, 0, 252}, {254, 1, 0}, {250, 250, 250}}));
   EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("only 6 colours"));
   EXPECT_THAT(ErrorOf([&] { counts.Cluster(0); }), testing::HasSubstr("from 1 to 4096"));
 }
 
-// No colour is nearer to another centre, and a centre is the mean of its colours. Grey images have grey colours.
+// Checks that no colour is nearer to another centre, and that each centre is the mean of its colours. Grey images must
+// have grey colours.
 TEST(ColourCounts, GreysGiveGreysThatAreMeansOfPixels) {
   ColourCounts counts;
   Random random(1);
@@ -77,7 +78,7 @@ TEST(ColourCounts, MergesSimilarColoursIfThereAreVeryMany) {
     counts.Add(image);
   }
   const std::vector<Colour> colours = counts.Cluster(2);
-  EXPECT_NEAR(colours[0][0] + colours[1][0], 0, 0.1);  // approximately the middle
+  EXPECT_NEAR(colours[0][0] + colours[1][0], 0, 0.1);  // approximately symmetric around the middle
 }
 
 TEST(NearestColours, MatchTheProcessor) {

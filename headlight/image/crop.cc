@@ -15,7 +15,7 @@ Image Black(std::int64_t height, std::int64_t width) {
   return image;
 }
 
-// Rounds like Python: halves to even.
+// Rounds halves to even, as in Python.
 std::int64_t Rounded(double value) { return static_cast<std::int64_t>(std::nearbyint(value)); }
 
 }  // namespace
@@ -64,7 +64,7 @@ Region RandomRegion(ImageSize size, Range share, Random& random) {
 }
 
 Image Transform(const Image& image, const std::array<double, 6>& m) {
-  // Fixed-point numbers with 16 fractional bits, as in Pillow.
+  // Uses fixed-point numbers with 16 fractional bits, as in Pillow.
   constexpr int bits = 16;
   const auto fixed = [](double value) { return static_cast<std::int64_t>(std::floor(value * (1 << bits) + 0.5)); };
   const std::int64_t x_of_x = fixed(m[0]), x_of_y = fixed(m[1]), y_of_x = fixed(m[3]), y_of_y = fixed(m[4]);

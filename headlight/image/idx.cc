@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint8_t kUnsignedBytes = 0x08;
 constexpr int kMostAxes = 4;
-constexpr std::int64_t kMostPerCompressedByte = 1032;  // deflate's limit
+constexpr std::int64_t kMostPerCompressedByte = 1032;  // the maximum compression ratio of deflate
 
-// Reads a plain or gzip file.
+// Reads the bytes of a plain or gzip file.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb")) {
@@ -35,7 +35,7 @@ class Bytes {
   bool AtEnd() {
     std::uint8_t next = 0;
     const int got = gzread(file_.get(), &next, 1);
-    int error = Z_OK;  // also if the end of the compressed data is missing
+    int error = Z_OK;  // not Z_OK if the end of the compressed data is missing
     gzerror(file_.get(), &error);
     Check(got >= 0 && error == Z_OK, "{}: the IDX file is damaged or ends early", path_);
     return got == 0;

@@ -1,4 +1,4 @@
-// IDX files, the format of MNIST and its successors: an array of bytes, plain or gzip.
+// Reads IDX files, the format of MNIST and similar data sets. A file has an array of bytes and is plain or gzip.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct IdxArray {
   std::vector<std::uint8_t> values = {};  // in row-major order
 };
 
-/// Throws Error naming the file if it is not an array of unsigned bytes, or is truncated or has data after its last
-/// value. Also throws Error for more than `most_bytes`, before they are allocated.
+/// Reads an IDX file. Throws Error with the file's name if it is not an array of unsigned bytes, is truncated or has
+/// data after its last value. Also throws Error for more than `most_bytes`, before they are allocated.
 HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
-/// True for paths with the usual names of IDX files: train-images-idx3-ubyte, t10k-labels.idx1-ubyte.gz.
+/// Returns true if the file name is typical of IDX files, such as train-images-idx3-ubyte or t10k-labels.idx1-ubyte.gz.
 HEADLIGHT_API bool IsIdxPath(std::string_view path);
 
-/// The images of an array [images, height, width], grey, or [images, height, width, 3].
+/// The images of a greyscale array [images, height, width] or an RGB array [images, height, width, 3].
 class HEADLIGHT_API IdxImages {
  public:
-  /// Throws the errors of ReadIdx, and Error for other axes.
+  /// Reads the file. Throws the errors of ReadIdx, and Error for other axes.
   explicit IdxImages(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
   std::int64_t count() const { return array_.shape[0]; }
@@ -40,7 +40,7 @@ class HEADLIGHT_API IdxImages {
   IdxArray array_;
 };
 
-/// The class indices of an array [labels].
+/// Reads the class indices of an array [labels].
 HEADLIGHT_API std::vector<std::uint8_t> ReadIdxLabels(const std::string& path);
 
 }  // namespace headlight

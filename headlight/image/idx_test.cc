@@ -72,11 +72,11 @@ TEST_F(IdxTest, RefusesDamagedAndTooLargeFiles) {
   EXPECT_THAT(Refused(Idx({0, 3}, "")), HasSubstr("an axis of 0"));
   EXPECT_THAT(Refused(Idx({-1, -1, -1, -1}, "abc")), HasSubstr("more than 1000 bytes"));
   EXPECT_THAT(Refused(Idx({11, 10, 10}, "abc")), HasSubstr("more than 1000 bytes"));
-  Write(Idx({1 << 20}, "abc"));  // refused before this much is allocated
+  Write(Idx({1 << 20}, "abc"));  // must fail before 1 MiB is allocated
   EXPECT_THAT(ErrorOf([&] { ReadIdx(path); }), EndsWith("does not fit in 11 bytes"));
   std::string compressed = ReadFile(WriteGzip(whole));
   EXPECT_THAT(Refused(compressed.substr(0, compressed.size() - 6)), testing::StartsWith(path + ": "));
-  compressed[compressed.size() - 6] ^= 1;  // of the checksum
+  compressed[compressed.size() - 6] ^= 1;  // the checksum
   EXPECT_THAT(Refused(compressed), HasSubstr("damaged"));
   EXPECT_THAT(ErrorOf([&] { ReadIdx(folder.path()); }), testing::StartsWith(folder.path() + ": "));
   EXPECT_THAT(ErrorOf([&] { ReadIdx(folder.File("none")); }), EndsWith("No such file or directory"));

@@ -15,17 +15,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file names that match a pattern, sorted.
+// Returns the names of files that match a pattern, sorted.
 std::vector<std::string> Matches(const std::string& pattern) {
   glob_t found{};
   std::vector<std::string> names;
   if (glob(pattern.c_str(), 0, nullptr, &found) == 0) names.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
-  std::ranges::sort(names);  // in byte order, independent of the locale
+  std::ranges::sort(names);  // in byte order, which does not depend on the locale
   return names;
 }
 
-// Splits "t10k-images-idx3-ubyte.gz#7" into the file and the number; 0 for other forms.
+// Splits a name such as "t10k-images-idx3-ubyte.gz#7" into the file and the number. The number is 0 for other names.
 std::pair<std::string, std::int64_t> IdxNumber(const std::string& source) {
   const std::size_t hash = source.rfind('#');
   std::int64_t number = 0;
@@ -53,7 +53,7 @@ void Add(const std::string& source, std::vector<ImageSource>& images) {
   }
 }
 
-// The part after the last dot, in lower case.
+// Returns the part after the last dot, in lower case.
 std::string EndingOf(std::string_view path) {
   const std::size_t dot = path.rfind('.');
   std::string ending(dot == std::string_view::npos ? "" : path.substr(dot + 1));
@@ -97,7 +97,7 @@ std::vector<std::string> ImageFilesIn(const std::string& folder) {
   fs::recursive_directory_iterator entry(folder, error), end;
   for (; !error && entry != end; entry.increment(error)) {
     const bool hidden = entry->path().filename().string().starts_with('.');
-    std::error_code unknown;  // of a broken link: the error occurs when it is read
+    std::error_code unknown;  // ignored; a broken link causes an error only when it is read
     const bool is_folder = entry->is_directory(unknown);
     if (hidden && is_folder) entry.disable_recursion_pending();
     if (!hidden && !is_folder && IsImagePath(entry->path().string())) paths.push_back(entry->path().string());

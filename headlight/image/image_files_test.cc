@@ -25,7 +25,7 @@ struct ImageFilesTest : testing::Test {
                                                        "ab",
                                                        18));
   }
-  // Names without the folder's own path.
+  // Returns the names of the listed images, relative to the folder.
   std::vector<std::string> Names(std::vector<std::string> sources) const {
     for (std::string& source : sources)
       if (source != "-") source = folder.File(source);
@@ -52,7 +52,7 @@ TEST_F(ImageFilesTest, ListsFoldersFilesPatternsAndIdx) {
   EXPECT_THAT(Names({"phot?s"}), testing::SizeIs(4));
   EXPECT_THAT(Names({"t-idx3-ubyte"}), ElementsAre("t-idx3-ubyte#1", "t-idx3-ubyte#2"));
   EXPECT_THAT(Names({"t-idx3-ubyte#2"}), ElementsAre("t-idx3-ubyte#2"));
-  WriteFile(folder.File("[1].jpg"), "");  // not a pattern, since there is such a file
+  WriteFile(folder.File("[1].jpg"), "");  // matches itself instead of a pattern, since the file exists
   EXPECT_THAT(Names({"[1].jpg"}), ElementsAre("[1].jpg"));
 }
 

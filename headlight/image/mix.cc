@@ -9,10 +9,10 @@
 namespace headlight {
 namespace {
 
-// The logarithm of a gamma variate with this shape and scale 1 (Marsaglia and Tsang, "A Simple Method for Generating
-// Gamma Variables", 2000). For small shapes the variate itself is often too small for a double.
+// Returns the logarithm of a gamma variate with this shape and scale 1 (Marsaglia and Tsang, "A Simple Method for
+// Generating Gamma Variables", 2000). For small shapes, the variate is often too small for a double.
 double LogOfGamma(double shape, Random& random) {
-  // A variate of shape + 1, times a uniform number to the power of 1 / shape.
+  // Samples a variate with shape + 1 and multiplies it by a uniform number to the power of 1 / shape.
   const double d = shape + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
     const double normal = random.Normal(), root = 1 + c * normal;
@@ -28,7 +28,7 @@ double Beta(double alpha, Random& random) {
   return 1 / (1 + std::exp(second - first));
 }
 
-// Row i becomes share * row i + (1 - share) * row i - 1; the first row is mixed with the last one.
+// Replaces row i by share * row i + (1 - share) * row i - 1. The first row is mixed with the last row.
 void MixRows(const Tensor& rows, double share) {
   const auto own = static_cast<float>(share), other = static_cast<float>(1 - share);
   const std::int64_t count = rows.shape()[0], size = count == 0 ? 0 : rows.elements() / count;

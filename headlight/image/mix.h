@@ -1,4 +1,4 @@
-// Random changes of normalized image values: random erasing, and mixing images.
+// Randomly changes normalized image values: random erasing, mixup and CutMix.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -8,19 +8,20 @@
 
 namespace headlight {
 
-/// Random erasing (Zhong et al., "Random Erasing Data Augmentation", 2020) with torchvision's defaults: with this
-/// probability, a region with 2% to 33% of the area of values [height, width, channels] is set to 0, the mean.
+/// Applies random erasing (Zhong et al., "Random Erasing Data Augmentation", 2020) with torchvision's defaults. With
+/// this probability, sets a region of values [height, width, channels] to 0, the mean. The region has 2% to 33% of the
+/// area.
 HEADLIGHT_API void EraseAtRandom(const Tensor& values, double probability, Random& random);
 
-/// Mixes each image of a batch and its class with the previous one: by weighted sums (mixup; Zhang et al., 2018), or by
-/// regions (CutMix; Yun et al., 2019). Shares are distributed as Beta(alpha, alpha); 0: disabled. If both are enabled,
-/// one is chosen at random for each batch.
+/// The options for mixing each image of a batch and its class with the previous image. mixup (Zhang et al., 2018)
+/// computes weighted sums, and CutMix (Yun et al., 2019) replaces regions. Shares are sampled from Beta(alpha, alpha)
+/// with the given alpha; 0 disables a method. If both are enabled, a random method is used for each batch.
 struct MixOptions {
   double mixup = 0, cutmix = 0;
 };
-/// Modifies values [images, height, width, channels] and targets [images, classes].
+/// Mixes values [images, height, width, channels] and targets [images, classes] in place.
 HEADLIGHT_API void Mix(const Tensor& values, const Tensor& targets, const MixOptions& options, Random& random);
-/// The steps of Mix, given the image's own share, and the region taken from the other image.
+/// Apply one method, given the weight of each image itself, or the region that is replaced by the previous image.
 HEADLIGHT_API void Mixup(const Tensor& values, const Tensor& targets, double share);
 HEADLIGHT_API void CutMix(const Tensor& values, const Tensor& targets, const Region& region);
 

@@ -11,7 +11,7 @@
 namespace headlight::mix_test {
 namespace {
 
-// Images of 4 x 6 pixels whose values are all equal to their index, with a separate class each.
+// Images of 4 x 6 pixels. All values of an image are equal to its index plus one, and each image has its own class.
 struct Batch {
   Tensor values = Tensor::Empty({3, 4, 6, 2}), targets = Tensor::Zeros({3, 3});
   Batch() {
@@ -25,7 +25,7 @@ struct Batch {
 TEST(Mixup, WeightsImagesAndClassesEqually) {
   const Batch batch;
   Mixup(batch.values, batch.targets, 0.75);
-  EXPECT_EQ(batch.values.data<float>()[0], 0.75F * 1 + 0.25F * 3);  // mixed with the last one
+  EXPECT_EQ(batch.values.data<float>()[0], 0.75F * 1 + 0.25F * 3);  // mixed with the last image
   EXPECT_EQ(batch.values.data<float>()[48], 0.75F * 2 + 0.25F * 1);
   EXPECT_EQ(batch.targets.ToVector<float>(), (std::vector<float>{0.75, 0, 0.25, 0.25, 0.75, 0, 0, 0.25, 0.75}));
 }

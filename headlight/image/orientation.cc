@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The integers of a TIFF structure; empty beyond its end.
+// Reads the integers of a TIFF structure. Returns nullopt beyond its end.
 struct Tiff {
   std::string_view bytes;
   bool big_endian;
@@ -37,7 +37,8 @@ std::optional<std::uint32_t> ExifOrientation(std::string_view exif) {
   const std::uint32_t entries = tiff.At(*directory, 2).value_or(0);
   for (std::uint32_t i = 0; i < entries; ++i) {
     constexpr std::uint32_t kOrientation = 0x0112, kShort = 3;
-    const std::size_t entry = std::size_t{*directory} + 2 + std::size_t{12} * i;  // tag, type, count, value
+    // An entry has a tag, a type, a count and a value.
+    const std::size_t entry = std::size_t{*directory} + 2 + std::size_t{12} * i;
     const std::optional<std::uint32_t> tag = tiff.At(entry, 2);
     if (!tag) break;
     if (tag == kOrientation) return tiff.At(entry + 8, tiff.At(entry + 2, 2) == kShort ? 2 : 4);
@@ -45,7 +46,7 @@ std::optional<std::uint32_t> ExifOrientation(std::string_view exif) {
   return std::nullopt;
 }
 
-// The digit after tiff:Orientation, as an attribute (="6") or an element (>6).
+// Returns the digit after tiff:Orientation, which is an attribute (="6") or an element (>6).
 std::optional<std::uint32_t> XmpOrientation(std::string_view xmp) {
   constexpr std::string_view key = "tiff:Orientation";
   for (std::size_t at = xmp.find(key); at != xmp.npos; at = xmp.find(key, at + 1)) {
@@ -62,13 +63,14 @@ std::optional<std::uint32_t> XmpOrientation(std::string_view xmp) {
   return std::nullopt;
 }
 
-bool Transposed(int orientation) { return orientation >= 5; }  // rows become columns
+bool Transposed(int orientation) { return orientation >= 5; }  // whether rows become columns
 
 }  // namespace
 
 bool IsExif(std::string_view exif) {
   exif = WithoutName(exif);
-  // The byte order and the number 42, which some writers store in the wrong order; 43 is BigTIFF.
+  // The data begins with the byte order and the number 42, which some programs write in the wrong byte order. The
+  // number 43 is BigTIFF.
   if (exif.size() < 4) return false;
   const std::string_view order = exif.substr(0, 2), version = exif.substr(2, 2);
   return (order == "MM" || order == "II") &&
@@ -91,7 +93,7 @@ ImageSize UprightSize(ImageSize stored, int orientation) {
 Image Upright(Image image, int orientation) {
   if (orientation == 1) return image;
   const bool transposed = Transposed(orientation);
-  // Whether the stored first row belongs at the bottom, and the first column on the right.
+  // Whether the first stored row is at the bottom, and whether the first stored column is on the right.
   const bool from_bottom = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
   const ImageSize size = UprightSize({image.height, image.width}, orientation);

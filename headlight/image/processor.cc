@@ -17,12 +17,12 @@ constexpr std::array<float, 3> kImageNetMean = {0.485F, 0.456F, 0.406F}, kImageN
 constexpr std::array<float, 3> kClipMean = {0.48145466F, 0.4578275F, 0.40821073F},
                                kClipDeviation = {0.26862954F, 0.26130258F, 0.27577711F};
 
-// The defaults of a class for missing keys.
+// An image processor class of Transformers, with its defaults for missing keys.
 struct Kind {
   const char* name;
   ResizeRule resize;
   ResizeFilter filter = ResizeFilter::bilinear;
-  std::int64_t crop = 0;  // 0: no crop
+  std::int64_t crop = 0;  // 0 if the image is not cropped
   std::array<float, 3> mean = kHalf, deviation = kHalf;
   bool mask = false;
 };
@@ -71,7 +71,7 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-// Finds the class of names such as "ViTImageProcessorFast" and "CLIPFeatureExtractor".
+// Returns the class of a name such as "ViTImageProcessorFast" or "CLIPFeatureExtractor".
 const Kind& KindOf(const JsonView& config) {
   const JsonView given =
       config["image_processor_type"].present() ? config["image_processor_type"] : config["feature_extractor_type"];
@@ -93,7 +93,7 @@ ImageSize SizeOf(const JsonView& value) {
   return {Side(value), Side(value)};
 }
 
-// `size`: a number, whose meaning depends on the class, or an object.
+// Parses `size`. It is an object, or a number whose meaning depends on the class.
 void ReadSize(const JsonView& config, const JsonView& size, ResizeRule& rule) {
   using Rule = ResizeRule::Kind;
   const bool has_edge_rule = rule.kind == Rule::cropped || rule.kind == Rule::multiple;
@@ -119,7 +119,7 @@ void ReadSize(const JsonView& config, const JsonView& size, ResizeRule& rule) {
   if (size.value().As<Json::Object>() != nullptr) size.RefuseUnread({});
 }
 
-// Three numbers, or one for all channels.
+// Parses three numbers, or one number for all channels.
 std::array<float, 3> Channels(const JsonView& value) {
   constexpr double kMost = 1e6;
   if (value.value().As<Json::Array>() == nullptr) {
@@ -133,7 +133,7 @@ std::array<float, 3> Channels(const JsonView& value) {
   return channels;
 }
 
-// Integer arithmetic like Python's: a / b, truncated.
+// Returns side * to / of, truncated as in Python.
 std::int64_t Share(std::int64_t side, std::int64_t of, std::int64_t to) {
   return static_cast<std::int64_t>(static_cast<double>(side * to) / static_cast<double>(of));
 }
@@ -178,7 +178,7 @@ Image CropCentre(const Image& image, ImageSize size) {
   return cropped;
 }
 
-// The value of each byte, by channel, rounded like NumPy.
+// The value of each byte in each channel, rounded as in NumPy.
 using ByteValues = std::array<std::array<float, 256>, 3>;
 
 ByteValues ValuesOf(const ImageProcessor& processor) {
@@ -300,7 +300,7 @@ ImageProcessor ReadImageProcessor(const JsonView& config) {
   if (flag("do_color_quantize", config["clusters"].present()))
     for (const JsonView& cluster : config["clusters"].Items()) processor.clusters.push_back(Channels(cluster));
 
-  // RGB images do not need these settings, or they concern labels and tensors.
+  // These settings have no effect for RGB images, or concern labels and tensors.
   config.RefuseUnread({"image_processor_type",
                        "feature_extractor_type",
                        "processor_class",

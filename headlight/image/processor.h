@@ -15,19 +15,20 @@
 
 namespace headlight {
 
-/// How an image's size is determined.
+/// The rule that determines an image's new size.
 struct ResizeRule {
   enum class Kind {
     none,
-    exact,  // `size`, ignoring the aspect ratio
-    /// The shorter side becomes `edge`. If `longest` is not 0 and the longer side would exceed it, that becomes
-    /// `longest`.
+    exact,  // resizes to `size` and ignores the aspect ratio
+    /// Resizes the shorter side to `edge`. If `longest` is not 0 and the longer side would exceed it, the longer side
+    /// is resized to `longest`.
     shortest,
-    within,  // as large as fits into `size`
-    /// ConvNeXT's rule: for an edge below 384, the shorter side becomes edge / crop_share, and edge x edge in the
-    /// centre are kept; otherwise edge x edge.
+    within,  // keeps the aspect ratio; the result is as large as fits into `size`
+    /// ConvNeXT's rule. If edge is below 384, the shorter side is resized to edge / crop_share, and the centre of edge
+    /// x edge is cropped. Otherwise, the image is resized to edge x edge.
     cropped,
-    /// ViLT's rule: like `shortest` with the longer side at most 1333/800 of edge, both rounded down to a multiple.
+    /// ViLT's rule. It is equal to `shortest` with the longer side at most 1333/800 of edge, and both sides rounded
+    /// down to a multiple of `multiple`.
     multiple,
   };
   Kind kind = Kind::none;
@@ -39,32 +40,33 @@ struct ResizeRule {
 struct HEADLIGHT_API ImageProcessor {
   ResizeRule resize;
   ResizeFilter filter = ResizeFilter::bilinear;
-  std::optional<ImageSize> crop;  // of the centre; smaller images get a black border
-  /// For a byte: (byte * scale - mean[channel]) / deviation[channel].
+  std::optional<ImageSize> crop;  // the size of the centre crop; smaller images get a black border
+  /// A byte is converted to (byte * scale - mean[channel]) / deviation[channel].
   double scale = 1;
   std::array<float, 3> mean = {0, 0, 0}, deviation = {1, 1, 1};
-  bool mask = false;  // images of a batch can differ in size, and a pixel_mask marks their pixels
-  std::vector<std::array<float, 3>> clusters = {};  // ImageGPT's colours: pixels become the index of the nearest one
+  bool mask = false;  // whether images of a batch can differ in size and a pixel_mask marks their pixels
+  /// ImageGPT's colours; each pixel is replaced by the index of the nearest colour.
+  std::vector<std::array<float, 3>> clusters = {};
 
-  /// The resized and cropped image.
+  /// Resizes and crops the image.
   Image Fit(const Image& image) const;
-  /// The values [height, width, 3] of an image from Fit.
+  /// Returns the values [height, width, 3] of an image from Fit.
   Tensor Values(const Image& fitted) const;
-  /// The nearest colour of each pixel of an image from Fit, in row-major order; ties go to the first colour.
+  /// Returns the nearest colour of each pixel of an image from Fit, in row-major order. Ties go to the first colour.
   std::vector<std::int32_t> Colours(const Image& fitted) const;
 };
 
-/// Resizes the shorter side to `edge` and crops the centre; bytes become 0 to 1.
+/// Returns a processor that resizes the shorter side to `edge`, crops the centre, and scales bytes to 0 to 1.
 HEADLIGHT_API ImageProcessor CentreSquare(std::int64_t edge);
 
-/// The size to which Fit resizes an image of this size, before cropping.
+/// Returns the size to which Fit resizes an image of this size, before cropping.
 ImageSize ResizedSize(const ResizeRule& rule, ImageSize size);
 
 /// Reads the configuration of an image processor of Hugging Face Transformers: ViT, DeiT, CLIP, BiT, SigLIP, BLIP,
-/// DINOv3, ConvNeXT, DETR, ViLT or ImageGPT. Throws Error naming the key for unknown settings that may change the
+/// DINOv3, ConvNeXT, DETR, ViLT or ImageGPT. Throws Error with the key of an unknown setting that may change the
 /// result.
 HEADLIGHT_API ImageProcessor ReadImageProcessor(const JsonView& config);
-/// Reads the folder's preprocessor_config.json, or the image_processor of its processor_config.json.
+/// Reads preprocessor_config.json, or the image_processor in processor_config.json, from a folder.
 HEADLIGHT_API ImageProcessor LoadImageProcessor(const std::string& folder);
 
 }  // namespace headlight

@@ -20,7 +20,7 @@ std::int64_t SumOf(std::span<const T> values) {
       crc32(0, reinterpret_cast<const Bytef*>(values.data()), static_cast<uInt>(values.size_bytes())));
 }
 
-// Goldens from tools/make_image_processor_goldens.py.
+// Compares the values with goldens from tools/make_image_processor_goldens.py.
 TEST(ImageProcessor, MatchesTransformersBitForBit) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/processors.json");
   for (const JsonView& golden : goldens.Items()) {

@@ -2,7 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headlight/image/resize.cc"
-// The instruction sets of the kernels; others would only take compile time.
+// Disables the instruction sets that headlight's kernels do not use, to reduce the compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 // clang-format off: Highway's order.
 #include <hwy/foreach_target.h>
@@ -23,15 +23,16 @@
 namespace headlight {
 namespace {
 
-// Weights are fixed-point numbers with 22 fractional bits; sums of up to 255 times that fit in 32 bits. Products take
-// 16 bits, so a weight is upper * 2^12 + lower.
+// Weights are fixed-point numbers with 22 fractional bits. Sums of weights times bytes fit in 32 bits. Products have
+// 16-bit factors, so a weight is split into upper * 2^12 + lower.
 constexpr int kBits = 22, kLowerBits = 12;
 
-// The weighted input pixels of each output pixel along a side: `count` of them from `first`.
+// The weighted input pixels of each output pixel along a side. An output pixel depends on `count` input pixels from
+// index `first`.
 struct Windows {
-  std::int64_t most = 0;  // even
+  std::int64_t most = 0;  // the maximum count, an even number
   std::vector<std::int64_t> first, count;
-  // Two weights per number, the second in the upper 16 bits, for products of pairs.
+  // Each number has two weights, the second in the upper 16 bits, so that pairs can be multiplied.
   std::vector<std::int32_t> upper, lower;  // [output, most / 2]
 };
 
@@ -76,7 +77,7 @@ Windows WindowsOf(std::int64_t inputs, std::int64_t outputs, ResizeFilter filter
     double sum = 0;
     for (std::int64_t j = first; j < end; ++j) {
       const double x = (static_cast<double>(j) - centre + 0.5) * inverse;
-      // The box filter includes its upper end, but not its lower one.
+      // The box filter includes its upper end, but not its lower end.
       const double weight = filter == ResizeFilter::box ? (x > -0.5 && x <= 0.5 ? 1.0 : 0.0) : Weight(filter, x);
       weights.push_back(weight);
       sum += weight;
@@ -113,7 +114,7 @@ const hn::CappedTag<std::int32_t, 16> kInts;
 const hn::Rebind<std::uint8_t, decltype(kInts)> kBytes;
 using Ints = hn::Vec<decltype(kInts)>;
 
-// first * a + second * b, for a pair of weights in the layout of Windows.
+// Computes first * a + second * b for a pair of weights (a, b) in the layout of Windows.
 HWY_INLINE Ints PairProduct(Ints first, Ints second, std::int32_t weights) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   const hn::Repartition<std::int16_t, decltype(kInts)> shorts;
@@ -126,13 +127,14 @@ HWY_INLINE Ints PairProduct(Ints first, Ints second, std::int32_t weights) {
 #endif
 }
 
-// The weighted sum of `count` vectors of bytes at from + i * stride, rounded to bytes at `to`.
+// Computes the weighted sum of `count` vectors of bytes at from + i * stride. Writes the sums to `to`, rounded to
+// bytes.
 HWY_INLINE void WeightedBytes(const std::uint8_t* from, std::int64_t stride, std::int64_t count,
                               const std::int32_t* upper_weights, const std::int32_t* lower_weights, std::uint8_t* to) {
-  Ints upper = hn::Zero(kInts), lower = hn::Set(kInts, 1 << (kBits - 1));  // for rounding
+  Ints upper = hn::Zero(kInts), lower = hn::Set(kInts, 1 << (kBits - 1));  // the initial value rounds the sum
   for (std::int64_t i = 0; i < count; i += 2, from += 2 * stride) {
     const Ints first = hn::PromoteTo(kInts, hn::LoadU(kBytes, from));
-    // A single last vector is used twice, the second time with weight 0.
+    // If the count is odd, the last vector is loaded twice, and its second weight is 0.
     const Ints second = hn::PromoteTo(kInts, hn::LoadU(kBytes, i + 1 < count ? from + stride : from));
     upper = hn::Add(upper, PairProduct(first, second, upper_weights[i / 2]));
     lower = hn::Add(lower, PairProduct(first, second, lower_weights[i / 2]));
@@ -141,7 +143,7 @@ HWY_INLINE void WeightedBytes(const std::uint8_t* from, std::int64_t stride, std
   hn::StoreU(hn::DemoteTo(kBytes, sum), kBytes, to);
 }
 
-// Filters four rows at once, stored as columns of four pixels with four channels: [width, 4 rows, 4].
+// Filters four rows at once. They are stored as columns of four pixels with four channels: [width, 4 rows, 4].
 void FilterFourRows(const std::uint8_t* columns, const Windows& windows, std::uint8_t* const* rows) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(kInts));
   for (std::size_t x = 0; x < windows.first.size(); ++x) {
@@ -150,12 +152,12 @@ void FilterFourRows(const std::uint8_t* columns, const Windows& windows, std::ui
     for (std::int64_t lane = 0; lane < 16; lane += lanes)
       WeightedBytes(columns + windows.first[x] * 16 + lane, 16, windows.count[x], windows.upper.data() + pairs,
                     windows.lower.data() + pairs, pixels + lane);
-    // The fourth channel overwrites the next pixel, which is written later.
+    // The fourth channel overwrites the first byte of the next pixel, which is written later.
     for (int row = 0; row < 4; ++row) std::memcpy(rows[row] + 3 * x, pixels + 4 * row, 4);
   }
 }
 
-// Computes one row of bytes from several. Reads and writes whole vectors.
+// Computes one row of bytes from several rows. Loads and stores whole vectors.
 void FilterColumns(const std::uint8_t* rows, std::int64_t stride, std::int64_t count, const std::int32_t* upper,
                    const std::int32_t* lower, std::int64_t bytes, std::uint8_t* out) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(kInts));
@@ -174,9 +176,9 @@ namespace {
 HWY_EXPORT(FilterFourRows);
 HWY_EXPORT(FilterColumns);
 
-constexpr std::int64_t kSlack = 64;  // bytes after a buffer that whole vectors may access
+constexpr std::int64_t kSlack = 64;  // the number of bytes after a buffer that whole vectors may access
 
-// Rows of bytes with slack.
+// Rows of bytes, followed by kSlack bytes.
 struct Rows {
   std::int64_t stride;
   std::vector<std::uint8_t> bytes;
@@ -197,7 +199,7 @@ Rows ResizeRows(const Image& image, std::int64_t width, ResizeFilter filter) {
       const std::uint8_t* from = image.row(std::min(y + row, image.height - 1));
       std::uint8_t* to = columns.data() + 4 * row;
       for (std::int64_t x = 0; x + 1 < image.width; ++x, from += 3, to += 16)
-        std::memcpy(to, from, 4);  // a single move
+        std::memcpy(to, from, 4);  // copies with a single instruction
       std::memcpy(to, from, 3);
     }
     HWY_DYNAMIC_DISPATCH(FilterFourRows)(columns.data(), windows, rows);
@@ -233,7 +235,8 @@ Image ToImage(Rows rows, std::int64_t height, std::int64_t width) {
   return image;
 }
 
-// The input pixel of each output pixel. Pillow accumulates the step, with its rounding errors.
+// Returns the index of the nearest input pixel for each output pixel. Pillow accumulates the step, including its
+// rounding errors.
 std::vector<std::int64_t> NearestOf(std::int64_t inputs, std::int64_t outputs) {
   const double step = static_cast<double>(inputs) / static_cast<double>(outputs);
   std::vector<std::int64_t> nearest;
@@ -259,7 +262,7 @@ Image Resize(const Image& image, std::int64_t height, std::int64_t width, Resize
   Check(height >= 1 && width >= 1, "an image cannot be resized to {} x {}", width, height);
   if (height == image.height && width == image.width) return image;
   if (filter == ResizeFilter::nearest) return ResizeNearest(image, height, width);
-  // The order of Pillow 13; up to version 12, rows always come first.
+  // Pillow 13 chooses the order like this. Until version 12, rows are always filtered first.
   const bool columns_first =
       height < image.height && 2 * (image.width - width) < image.height - height && width != image.width;
   if (columns_first)

@@ -10,10 +10,10 @@
 namespace headlight {
 namespace {
 
-// A position between two cells, with the rounding of PyTorch's interpolate(align_corners=False).
+// A position between two cells, rounded as in PyTorch's interpolate(align_corners=False).
 struct SourcePosition {
   std::size_t first, second;
-  float share;  // of the second cell
+  float share;  // the weight of the second cell
 };
 
 std::vector<SourcePosition> SourcePositions(std::int64_t cells, std::int64_t pixels) {
@@ -28,7 +28,7 @@ std::vector<SourcePosition> SourcePositions(std::int64_t cells, std::int64_t pix
   return positions;
 }
 
-// The pixels of each candidate: those that it claims, and those that it wins.
+// The numbers of pixels that each candidate claims and wins.
 struct Areas {
   std::vector<std::int64_t> claimed, won;
 };
@@ -82,7 +82,7 @@ Segmentation SegmentsOf(std::span<const MaskedThing> things, ImageSize masks, Im
 
   std::vector<std::int32_t> id_of(things.size(), 0);
   for (std::size_t thing = 0; thing < things.size(); ++thing) {
-    // The share is in single precision, as in PyTorch.
+    // The ratio has single precision, as in PyTorch.
     const float share = static_cast<float>(areas.won[thing]) / static_cast<float>(areas.claimed[thing]);
     if (areas.won[thing] == 0 || areas.claimed[thing] == 0 || share <= rules.overlap) continue;
     id_of[thing] = static_cast<std::int32_t>(result.segments.size()) + 1;

@@ -1,4 +1,4 @@
-// Panoptic segmentation: an image divided into segments.
+// Computes panoptic segmentations, which divide an image into segments.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 namespace headlight {
 
 struct ImageSegment {
-  std::int32_t id = 0;        // from 1, consecutive
-  std::int32_t label_id = 0;  // its class
+  std::int32_t id = 0;        // consecutive, starting at 1
+  std::int32_t label_id = 0;  // the class index
   double score = 0;           // 0 to 1
-  std::int64_t area = 0;      // pixels
-  std::string label = {};     // the name of its class, set by ImageSegmenter
+  std::int64_t area = 0;      // in pixels
+  std::string label = {};     // the name of the class, set by ImageSegmenter
   bool operator==(const ImageSegment&) const = default;
 };
 
 struct Segmentation {
   std::int64_t height = 0, width = 0;
-  std::vector<std::int32_t> ids = {};       // [height, width]: the segment of each pixel, 0 if there is none
-  std::vector<ImageSegment> segments = {};  // by id
+  std::vector<std::int32_t> ids = {};       // [height, width] the segment id of each pixel, or 0 if it has none
+  std::vector<ImageSegment> segments = {};  // in the order of their ids
   bool operator==(const Segmentation&) const = default;
 };
 
@@ -31,23 +31,24 @@ struct Segmentation {
 struct MaskedThing {
   std::int32_t label = 0;
   float score = 0;               // 0 to 1
-  std::vector<float> mask = {};  // the probability of each cell of the mask's grid
+  std::vector<float> mask = {};  // the probability of each cell in the grid of masks
 };
 
 struct SegmentRules {
-  double mask_threshold = 0.5;  // a candidate claims the pixels whose probability times its score is at least this
-  /// A candidate becomes a segment if it wins more than this share of the pixels that it claims.
+  /// A candidate claims the pixels in which its probability times its score is at least this threshold.
+  double mask_threshold = 0.5;
+  /// A candidate becomes a segment if it wins more than this fraction of the pixels that it claims.
   double overlap = 0.8;
 };
 
-/// Computes a panoptic segmentation, like post_process_panoptic_segmentation of Transformers' DETR. Each pixel is won
-/// by the candidate with the highest product of its probability (bilinear between cells) and score. Pixels of
-/// candidates that win too few belong to no segment. All masks must have `masks` cells; throws Error for a mask of
-/// another size.
+/// Computes a panoptic segmentation, as in post_process_panoptic_segmentation of Transformers' DETR. Each pixel is won
+/// by the candidate with the highest product of its probability and its score. Probabilities are interpolated
+/// bilinearly between cells. Pixels of candidates that do not become segments belong to no segment. Throws Error if a
+/// mask does not have the size `masks`.
 HEADLIGHT_API Segmentation SegmentsOf(std::span<const MaskedThing> things, ImageSize masks, ImageSize image,
                                       const SegmentRules& rules = {});
 
-/// The ids as an image in the format of COCO's panoptic annotations: red + 256 green + 65536 blue.
+/// Returns the ids as an image in the format of COCO's panoptic annotations: red + 256 green + 65536 blue.
 HEADLIGHT_API Image ImageOfIds(const Segmentation& segmentation);
 
 }  // namespace headlight

@@ -18,7 +18,7 @@ std::vector<float> Floats(const JsonView& list) {
   return numbers;
 }
 
-// Goldens from tools/make_detector_goldens.py.
+// Compares the segments with goldens from tools/make_detector_goldens.py.
 TEST(Segments, MatchTransformers) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/segments.json");
   ASSERT_EQ(cases.Items().size(), 4U);
@@ -48,7 +48,8 @@ TEST(Segments, MatchTransformers) {
       const std::vector<JsonView> expected = segments[i].Items();
       EXPECT_EQ(result.segments[i].id, expected[0].Integer(1, 99));
       EXPECT_EQ(result.segments[i].label_id, expected[1].Integer(0, 99));
-      EXPECT_NEAR(result.segments[i].score, expected[2].Number(0, 1), 2e-6);  // rounded to six decimal places
+      // The golden is rounded to six decimal places.
+      EXPECT_NEAR(result.segments[i].score, expected[2].Number(0, 1), 2e-6);
       EXPECT_EQ(result.segments[i].area, std::ranges::count(result.ids, result.segments[i].id));
     }
     ASSERT_EQ(result.ids.size(), ids.size());

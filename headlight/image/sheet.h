@@ -1,4 +1,4 @@
-// Arranges images on a sheet.
+// Arranges images in a grid on one sheet.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace headlight {
 
-/// The size of a sheet with `count` images of one size. Throws Error for no images, and for more than 100 million
-/// pixels.
+/// Returns the size of a sheet with `count` images of the same size. Throws Error if there are no images, or if the
+/// sheet has more than 100 million pixels.
 HEADLIGHT_API ImageSize SheetSize(ImageSize image, std::int64_t count, std::int64_t columns);
 
-/// Arranges images of one size in rows of `columns`, in order, on white, with a border of two pixels around each. A
-/// single image is returned unchanged. Throws the errors of SheetSize, and Error for images of different sizes.
+/// Arranges images of the same size in rows of `columns`, in order. The background is white, and each image has a
+/// border of two pixels. A single image is returned unchanged. Throws the errors of SheetSize, and Error for images of
+/// different sizes.
 HEADLIGHT_API Image SheetOf(std::span<const Image> images, std::int64_t columns);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Shared by the tests of images.
+// Helpers shared by the tests of images.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-// The image of the goldens from tools/make_image_goldens.py and make_image_processor_goldens.py.
+// Returns the test image that tools/make_image_goldens.py and make_image_processor_goldens.py use.
 inline Image Pattern(std::int64_t width, std::int64_t height) {
   Image image{.height = height, .width = width};
   for (std::int64_t i = 0; i < width * height * 3; ++i)

@@ -30,7 +30,7 @@ struct BmpHeader {
   std::int64_t width = 0, height = 0;
   bool top_down = false;
   std::uint32_t bits = 0, compression = kRaw, pixels_at = 0;
-  std::array<std::uint32_t, 4> masks = {};  // of red, green, blue and alpha, for 16 and 32 bits
+  std::array<std::uint32_t, 4> masks = {};  // masks of red, green, blue and alpha, for 16 and 32 bits per pixel
   std::vector<std::array<std::uint8_t, 3>> palette = {};
 };
 
@@ -39,7 +39,7 @@ BmpHeader ReadHeader(const BmpBytes& bytes) {
     if (!good) Fail("{}: a BMP file that cannot be read: {}", bytes.name, fmt::format(fmt::runtime(format), what...));
   };
   const std::uint32_t size = bytes.Number(14, 4);
-  const bool old = size == 12;  // the header of OS/2
+  const bool old = size == 12;  // whether the file has the header of OS/2
   check(old || (size >= 40 && size <= 1 << 16), "a header of {} bytes", size);
   BmpHeader header{.pixels_at = bytes.Number(10, 4)};
   const auto side = [&](std::size_t at) {
@@ -61,7 +61,7 @@ BmpHeader ReadHeader(const BmpBytes& bytes) {
   header.masks = header.bits == 16 ? std::array<std::uint32_t, 4>{0x7C00, 0x3E0, 0x1F, 0}
                                    : std::array<std::uint32_t, 4>{0xFF0000, 0xFF00, 0xFF, 0};
   std::size_t end = 14 + std::size_t{size};
-  if (fields) {  // after a header of 40 bytes, or in a longer one
+  if (fields) {  // masks follow a header of 40 bytes and are part of a longer header
     const std::size_t count = size >= 56 || header.compression == kAlphaBitFields ? 4 : 3;
     for (std::size_t i = 0; i < count; ++i) header.masks[i] = bytes.Number(54 + 4 * i, 4);
     if (size == 40) end += 4 * count;
@@ -82,7 +82,7 @@ BmpHeader ReadHeader(const BmpBytes& bytes) {
   return header;
 }
 
-// The indices of a run-length encoded image, [height, width], bottom row first.
+// Decodes a run-length encoded image. Returns its palette indices, [height, width], with the bottom row first.
 std::vector<std::uint8_t> ReadRuns(const BmpBytes& bytes, const BmpHeader& header) {
   std::vector<std::uint8_t> indices(static_cast<std::size_t>(header.width * header.height));
   std::size_t at = header.pixels_at;
@@ -96,18 +96,18 @@ std::vector<std::uint8_t> ReadRuns(const BmpBytes& bytes, const BmpHeader& heade
   while (y < header.height) {
     const std::uint32_t count = bytes.Number(at, 1), value = bytes.Number(at + 1, 1);
     at += 2;
-    if (count > 0) {  // a run, whose 4-bit indices alternate between two
+    if (count > 0) {  // a run; 4-bit indices alternate between two values
       for (std::uint32_t i = 0; i < count; ++i) put(!nibbles ? value : i % 2 == 0 ? value >> 4 : value & 15);
     } else if (value == 0) {  // the end of a line
       x = 0;
       ++y;
     } else if (value == 1) {  // the end of the image
       break;
-    } else if (value == 2) {  // a step to the right and up
+    } else if (value == 2) {  // an offset to the right and up
       x += bytes.Number(at, 1);
       y += bytes.Number(at + 1, 1);
       at += 2;
-    } else {  // indices, padded to a multiple of two bytes
+    } else {  // literal indices, padded to a multiple of two bytes
       for (std::uint32_t i = 0; i < value; ++i) {
         const std::uint32_t byte = bytes.Number(at + (nibbles ? i / 2 : i), 1);
         put(!nibbles ? byte : i % 2 == 0 ? byte >> 4 : byte & 15);
@@ -138,7 +138,7 @@ StoredImage DecodeBmp(std::span<const std::byte> file, const std::string& name, 
   Check(runs || (header.pixels_at <= file.size() &&
                  stride * header.height <= static_cast<std::int64_t>(file.size() - header.pixels_at)),
         "{}: a BMP file that cannot be read: the file ends early", name);
-  std::vector<std::uint8_t> alphas;  // [height, width], if there are any
+  std::vector<std::uint8_t> alphas;  // [height, width] if the image has an alpha channel
   bool any_opaque = false;
   for (std::int64_t y = 0; y < header.height; ++y) {
     std::uint8_t* out = image.row(header.top_down ? y : header.height - 1 - y);
@@ -165,7 +165,7 @@ StoredImage DecodeBmp(std::span<const std::byte> file, const std::string& name, 
       }
     }
   }
-  if (any_opaque)  // older programs write an alpha of only zeros for opaque images
+  if (any_opaque)  // older programs write an alpha of 0 for all pixels of opaque images
     for (std::int64_t y = 0; y < header.height; ++y)
       for (std::int64_t x = 0; x < header.width; ++x)
         PutOverWhite(image.row(header.top_down ? y : header.height - 1 - y) + 3 * x,

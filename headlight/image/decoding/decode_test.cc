@@ -19,7 +19,7 @@ const std::string kFolder = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/";
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-// tools/make_image_goldens.py describes the files of the folder.
+// Checks the files described in tools/make_image_goldens.py.
 TEST(DecodeImage, MatchesPillow) {
   std::istringstream lines(ReadFile(kFolder + "images.txt"));
   int files = 0;
@@ -30,7 +30,7 @@ TEST(DecodeImage, MatchesPillow) {
     SCOPED_TRACE(name);
     if (width == "refused") {
       EXPECT_THAT(ErrorOf([&] { ReadImage(kFolder + name); }), testing::StartsWith(kFolder + name + ": "));
-      ErrorOf([&] { ReadImageSize(kFolder + name); });  // the header may be intact
+      ErrorOf([&] { ReadImageSize(kFolder + name); });  // must not crash; succeeds if the header is intact
       continue;
     }
     std::int64_t height = 0;

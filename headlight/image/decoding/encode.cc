@@ -8,7 +8,7 @@
 namespace headlight {
 
 std::string EncodePng(const Image& image) {
-  constexpr std::int64_t kMost = 1 << 24;  // for either side
+  constexpr std::int64_t kMost = 1 << 24;  // the maximum height and width
   Check(image.height > 0 && image.width > 0 && image.height <= kMost && image.width <= kMost &&
             std::ssize(image.pixels) == image.height * image.width * 3,
         "an image of {} x {} with {} values cannot be written", image.width, image.height, image.pixels.size());

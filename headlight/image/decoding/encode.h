@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// The bytes of a PNG file with this image, without loss. Throws Error for an image without pixels, or whose number of
-/// values does not match its size.
+/// Returns the bytes of a lossless PNG file with this image. Throws Error for an image without pixels, or if the number
+/// of values does not match the size.
 HEADLIGHT_API std::string EncodePng(const Image& image);
 /// Writes a PNG file to `path` atomically.
 HEADLIGHT_API void WritePng(const std::string& path, const Image& image);

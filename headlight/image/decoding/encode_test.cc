@@ -18,7 +18,7 @@ TEST(EncodePng, RoundTrips) {
     WritePng(folder.File("image.png"), image);
     EXPECT_EQ(ReadImage(folder.File("image.png")), image) << width << " x " << height;
   }
-  Image noise{.height = 50, .width = 50};  // not compressible
+  Image noise{.height = 50, .width = 50};  // random pixels, which cannot be compressed
   std::uint32_t state = 1;
   for (int i = 0; i < 7500; ++i)
     noise.pixels.push_back(static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24));

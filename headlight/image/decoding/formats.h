@@ -1,6 +1,6 @@
-// The decoders of each format. They return images as they are stored, with the metadata for their orientation, and
-// blend transparent images with white. They read the first frame of an animation, and the first image of a TIFF file.
-// If `pixels` is false, only the size and the metadata are read.
+// Declares the decoders of each format. They return the stored image, without applying its orientation, and its
+// orientation metadata. Transparent images are blended with white. Only the first frame of an animation and the first
+// image of a TIFF file are decoded. If `pixels` is false, only the size and the metadata are read.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace headlight {
 
 struct StoredImage {
   Image image;
-  std::string exif = {}, xmp = {};  // empty: the file has none
-  int orientation = 0;              // Exif's number; 0: given by the metadata
+  std::string exif = {}, xmp = {};  // empty if the file has no such metadata
+  int orientation = 0;              // Exif's value; 0 if the metadata specifies the orientation
 };
 
 StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
@@ -25,8 +25,8 @@ StoredImage DecodeGif(std::span<const std::byte> file, const std::string& name, 
 StoredImage DecodeTiff(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);
 
-/// An image of this size, with memory for its pixels if `pixels`. Throws Error for sizes of 0 and for more than
-/// most_pixels.
+/// Returns an image of this size, with memory for its pixels if `pixels` is true. Throws Error for sizes of 0 and for
+/// more than `most_pixels`.
 Image NewImage(std::int64_t height, std::int64_t width, const std::string& name, std::int64_t most_pixels, bool pixels);
 
 /// Blends a pixel with white: round((color * alpha + 255 * (255 - alpha)) / 255).

@@ -27,7 +27,7 @@ void CheckGif(const std::string& name, bool good, int error) {
   Check(good, "{}: a GIF file that cannot be read: {}", name, problem == nullptr ? "it has no image" : problem);
 }
 
-// Reads up to the first frame's pixels. Returns the transparent index, or -1.
+// Reads the file up to the pixels of the first frame. Returns the transparent index, or -1.
 int ReadToFrame(GifFileType* gif, const std::string& name) {
   int transparent = -1;
   const auto check = [&](int result) { CheckGif(name, result == GIF_OK, gif->Error); };
@@ -61,11 +61,11 @@ StoredImage DecodeGif(std::span<const std::byte> file, const std::string& name, 
                      width = std::max(gif->SWidth, frame.Left + frame.Width);
   StoredImage stored{.image = NewImage(height, width, name, most_pixels, pixels)};
   if (!pixels) return stored;
-  std::ranges::fill(stored.image.pixels, std::uint8_t{255});  // outside of the frame
+  std::ranges::fill(stored.image.pixels, std::uint8_t{255});  // pixels outside of the frame are white
   const ColorMapObject* const colors = frame.ColorMap != nullptr ? frame.ColorMap : gif->SColorMap;
   Check(colors != nullptr, "{}: a GIF file that cannot be read: it has no palette", name);
   std::vector<GifByteType> indices(static_cast<std::size_t>(frame.Width));
-  // An interlaced frame has every eighth row, then those in between, and so on.
+  // An interlaced frame has four passes: every eighth row, then the rows in between in three passes.
   struct Rows {
     int first, step;
   };

@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to the decoders of images.
+// Feeds arbitrary bytes to the image decoders.
 #include <cstdlib>
 
 #include "headlight/base/error.h"

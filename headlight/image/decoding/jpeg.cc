@@ -14,14 +14,14 @@
 namespace headlight {
 namespace {
 
-// libjpeg's state, whose errors return through `jump`.
+// The state of libjpeg. After an error, libjpeg returns through `jump`.
 struct Jpeg {
   jpeg_decompress_struct info = {};
   jpeg_error_mgr errors = {};
   jpeg_source_mgr source = {};
   jpeg_progress_mgr progress = {};
   std::jmp_buf jump;
-  const char* problem = nullptr;  // our message; null: libjpeg's, in `errors`
+  const char* problem = nullptr;  // headlight's message; null if the message of libjpeg is in `errors`
 };
 
 [[noreturn]] void Leave(j_common_ptr info) { std::longjmp(static_cast<Jpeg*>(info->client_data)->jump, 1); }
@@ -40,7 +40,8 @@ void Skip(j_decompress_ptr info, long count) {
   info->src->bytes_in_buffer -= static_cast<std::size_t>(count);
 }
 
-// A small file can have very many scans of a large image, each of which takes as long as the whole image.
+// Limits the number of scans. A small file can have very many scans of a large image, and each scan takes as long as
+// the whole image.
 void LimitScans(j_common_ptr info) {
   constexpr int kMostScans = 500;
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans)
@@ -76,7 +77,7 @@ bool ReadHeader(Jpeg& jpeg, std::span<const std::byte> file) {
   return true;
 }
 
-// Converts cyan, magenta, yellow and black, rounded like Pillow.
+// Converts a row from CMYK to RGB, rounded as in Pillow.
 void CmykToRgb(const std::uint8_t* cmyk, std::int64_t width, bool inverted, std::uint8_t* rgb) {
   const unsigned flip = inverted ? 255 : 0;
   for (std::int64_t x = 0; x < width; ++x, cmyk += 4)
@@ -86,7 +87,7 @@ void CmykToRgb(const std::uint8_t* cmyk, std::int64_t width, bool inverted, std:
     }
 }
 
-// cmyk: a buffer for a row of four channels, empty if the file has fewer.
+// `cmyk` is a buffer for a row of four channels. It is empty if the file has fewer channels.
 bool ReadPixels(Jpeg& jpeg, Image& image, std::span<std::uint8_t> cmyk) {
   if (setjmp(jpeg.jump) != 0) return false;
   jpeg.info.out_color_space = cmyk.empty() ? JCS_RGB : JCS_CMYK;
@@ -95,7 +96,7 @@ bool ReadPixels(Jpeg& jpeg, Image& image, std::span<std::uint8_t> cmyk) {
     std::uint8_t* const out = image.row(jpeg.info.output_scanline);
     JSAMPROW row = cmyk.empty() ? out : cmyk.data();
     jpeg_read_scanlines(&jpeg.info, &row, 1);
-    // Adobe's programs store the complements.
+    // Adobe's programs store inverted values.
     if (!cmyk.empty()) CmykToRgb(cmyk.data(), image.width, jpeg.info.saw_Adobe_marker != 0, out);
   }
   jpeg_finish_decompress(&jpeg.info);
@@ -126,7 +127,8 @@ StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name,
     if (data.starts_with(exif)) stored.exif += stored.exif.empty() ? data : data.substr(exif.size());
     if (data.starts_with(xmp)) stored.xmp = data.substr(xmp.size());
   }
-  if (!IsExif(stored.exif)) stored.exif.clear();  // frequent in JPEG files, and ignored by all viewers
+  // Invalid Exif data is frequent in JPEG files and is ignored by all viewers.
+  if (!IsExif(stored.exif)) stored.exif.clear();
   if (!pixels) return stored;
   std::vector<std::uint8_t> cmyk(jpeg.info.num_components == 4 ? std::size_t{jpeg.info.image_width} * 4 : 0);
   if (!ReadPixels(jpeg, stored.image, cmyk)) FailToRead(jpeg, name);

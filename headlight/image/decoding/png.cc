@@ -14,11 +14,11 @@
 namespace headlight {
 namespace {
 
-// libpng's state, whose errors return through `jump`.
+// The state of libpng. After an error, libpng returns through `jump`.
 struct Png {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  std::span<const std::byte> rest;  // of the file
+  std::span<const std::byte> rest;  // the unread bytes of the file
   std::jmp_buf jump;
   std::array<char, 128> problem = {};
 
@@ -38,16 +38,16 @@ void Read(png_structp png, png_bytep to, std::size_t count) {
   rest = rest.subspan(count);
 }
 
-// Checks the checksums of the chunks before the pixels. libpng is told to check none, since those of the pixels, which
-// zlib also checks, are wrong in some files that every viewer shows. Throws Error for an animation whose second image
-// has no frame, which libpng does not read. Returns true if metadata may follow the pixels.
+// Verifies the checksums of the chunks before the pixels. libpng is configured to verify no checksums. The checksums of
+// the pixels are wrong in some files that every viewer shows, and zlib checks the pixels too. Returns true if metadata
+// may follow the pixels. Throws Error for an animation whose second image has no frame, since libpng does not read it.
 bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
   const auto number = [&](std::size_t at) {
     return std::uint32_t{bytes[at]} << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
   };
   bool pixels = false, metadata = false;
-  for (std::size_t at = 8; file.size() - at >= 12;) {  // length, type, data, checksum
+  for (std::size_t at = 8; file.size() - at >= 12;) {  // a chunk has a length, a type, data and a checksum
     const std::size_t length = number(at);
     const std::string_view type(reinterpret_cast<const char*>(bytes + at + 4), 4);
     if (length > file.size() - at - 12 || (pixels && type == "fcTL")) return true;
@@ -68,13 +68,13 @@ bool ReadHeader(Png& png) {
   if (setjmp(png.jump) != 0) return false;
   png_set_read_fn(png.png, &png, Read);
   png_set_crc_action(png.png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
-  // libpng silently drops invalid Exif data; Pillow refuses the file.
+  // Keeps the original Exif chunk. libpng silently drops invalid Exif data, but Pillow rejects the file.
   png_set_keep_unknown_chunks(png.png, PNG_HANDLE_CHUNK_ALWAYS, reinterpret_cast<png_const_bytep>("eXIf"), 1);
   png_read_info(png.png, png.info);
   return true;
 }
 
-// The bytes per pixel that Begin requests from libpng.
+// Returns the number of bytes per pixel that Begin requests from libpng.
 int BytesPerPixel(const Png& png) {
   const int type = png_get_color_type(png.png, png.info);
   if (type == PNG_COLOR_TYPE_PALETTE) return 1;
@@ -99,13 +99,12 @@ bool Begin(Png& png) {
 bool ReadPixels(Png& png, std::span<png_bytep> rows) {
   if (setjmp(png.jump) != 0) return false;
   png_read_image(png.png, rows.data());
-  constexpr std::size_t kSum = 4;  // the checksum of the last pixels, which libpng has not read yet
-  if (png.rest.size() > kSum)
-    png_read_end(png.png, png.info);  // otherwise the end of the file is missing, which is accepted
+  constexpr std::size_t kSum = 4;  // the size of the checksum of the last pixels, which libpng has not read yet
+  if (png.rest.size() > kSum) png_read_end(png.png, png.info);  // a missing end of the file is accepted
   return true;
 }
 
-// Replaces the indices, which are at the end of each row, by their colours.
+// Replaces palette indices, which are at the end of each row, by their colours.
 void SpreadIndices(const Png& png, Image& image) {
   std::array<png_color, 256> colors = {};
   png_colorp palette = nullptr;
@@ -132,8 +131,8 @@ void SpreadIndices(const Png& png, Image& image) {
   }
 }
 
-// Parses "Raw profile type exif", in which older programs store Exif data: a line with its name, one with its length,
-// and lines of hexadecimal digits.
+// Parses "Raw profile type exif", in which older programs store Exif data. The text has a line with the name, a line
+// with the length, and lines of hexadecimal digits.
 std::string FromHexadecimal(std::string_view text) {
   for (int line = 0; line < 3; ++line) text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
   std::string bytes;
@@ -161,7 +160,7 @@ void ReadMetadata(const Png& png, StoredImage& stored) {
   png_unknown_chunkp chunks = nullptr;
   const int chunk_count = png_get_unknown_chunks(png.png, png.info, &chunks);
   for (int i = 0; i < chunk_count; ++i)
-    stored.exif.assign(reinterpret_cast<const char*>(chunks[i].data), chunks[i].size);  // only eXIf is kept
+    stored.exif.assign(reinterpret_cast<const char*>(chunks[i].data), chunks[i].size);  // only the chunk eXIf is kept
 }
 
 }  // namespace
@@ -188,7 +187,7 @@ StoredImage DecodePng(std::span<const std::byte> file, const std::string& name, 
   check(Begin(png));
   std::vector<std::uint8_t> rgba(bytes == 4 ? image.pixels.size() / 3 * 4 : 0);
   std::vector<png_bytep> rows(static_cast<std::size_t>(height));
-  for (std::int64_t y = 0; y < height; ++y)  // indices are stored at the end of their row, and then expanded
+  for (std::int64_t y = 0; y < height; ++y)  // indices are stored at the end of their row and then expanded in place
     rows[static_cast<std::size_t>(y)] =
         bytes == 4 ? rgba.data() + 4 * y * width : image.row(y) + (bytes == 1 ? 2 * width : 0);
   check(ReadPixels(png, rows));

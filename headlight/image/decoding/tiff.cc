@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// libtiff's input, and its first message.
+// The input of libtiff, and its first error message.
 struct TiffSource {
   std::span<const std::byte> file;
   std::uint64_t at = 0;
@@ -69,7 +69,7 @@ StoredImage DecodeTiff(std::span<const std::byte> file, const std::string& name,
   };
   const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(),
                                                                                  TIFFOpenOptionsFree);
-  constexpr std::int64_t kMostOfAPixel = 16;  // bytes: four samples of 32 bits
+  constexpr std::int64_t kMostOfAPixel = 16;  // the maximum number of bytes per pixel: four samples of 32 bits
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), std::max<std::int64_t>(1 << 20, most_pixels * kMostOfAPixel));
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), KeepProblem, &source);
   TIFFOpenOptionsSetWarningHandlerExtR(options.get(), IgnoreWarning, &source);
@@ -90,11 +90,11 @@ StoredImage DecodeTiff(std::span<const std::byte> file, const std::string& name,
   RgbaImage reading;
   check(TIFFRGBAImageOK(tiff.get(), problem) != 0 && TIFFRGBAImageBegin(&reading, tiff.get(), /*stop=*/1, problem) != 0,
         problem);
-  reading.req_orientation = reading.orientation;  // keep the stored orientation
+  reading.req_orientation = reading.orientation;  // the stored orientation is kept
   std::vector<std::uint32_t> raster(std::size_t{height} * width);
   check(TIFFRGBAImageGet(&reading, raster.data(), width, height) != 0, "its pixels are damaged");
   std::uint8_t* out = stored.image.pixels.data();
-  for (const std::uint32_t pixel : raster) {  // premultiplied with alpha
+  for (const std::uint32_t pixel : raster) {  // the pixels are premultiplied with alpha
     const std::uint32_t white = 255 - TIFFGetA(pixel);
     for (const std::uint32_t value : {TIFFGetR(pixel), TIFFGetG(pixel), TIFFGetB(pixel)})
       *out++ = static_cast<std::uint8_t>(std::min<std::uint32_t>(255, value + white));

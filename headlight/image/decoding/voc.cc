@@ -12,9 +12,9 @@ namespace headlight {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
-constexpr double kFarthest = 1 << 24;  // pixels
+constexpr double kFarthest = 1 << 24;  // the maximum absolute coordinate in pixels
 
-// The text of a child element without surrounding spaces.
+// Returns the text of a child element without surrounding spaces.
 std::string_view TextOf(const pugi::xml_node& node, const char* child) {
   std::string_view text = node.child_value(child);
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };

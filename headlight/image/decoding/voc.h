@@ -1,5 +1,5 @@
-// Image annotations in the format of Pascal VOC (Everingham et al., "The Pascal Visual Object Classes Challenge",
-// 2010): one XML file per image.
+// Reads image annotations in the format of Pascal VOC, which has one XML file per image (Everingham et al., "The Pascal
+// Visual Object Classes Challenge", 2010).
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace headlight {
 
-/// Reads the image's name, its size, and the name and bndbox of each object. Corners are taken unchanged from xmin to
-/// xmax and from ymin to ymax, even if the area is not positive. Parts of objects are ignored. Throws Error, which
-/// begins with `name` and gives the byte or the object, for invalid XML, another kind of document, or more than 16 MiB.
+/// Parses the image's name, its size, and the name and bndbox of each object. A box is xmin to xmax and ymin to ymax
+/// without changes, even if its area is not positive. Parts of objects are ignored. Throws Error for invalid XML, other
+/// kinds of documents, or more than 16 MiB. The error begins with `name`, and gives the byte or the object.
 HEADLIGHT_API ImageAnnotation ParseVoc(std::string_view xml, const std::string& name);
 HEADLIGHT_API ImageAnnotation ReadVoc(const std::string& path);
 

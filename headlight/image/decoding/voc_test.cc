@@ -33,7 +33,7 @@ TEST(Voc, HasTheImageAndItsObjects) {
   EXPECT_EQ(annotation.objects[0].label, "RBC");
   EXPECT_EQ(annotation.objects[0].box, (Box{78, 336.5, 184, 435}));
   EXPECT_EQ(annotation.objects[1].label, "WBC & more");
-  EXPECT_EQ(annotation.objects[1].box, (Box{3, 2, 4, 1}));  // without an area: the caller drops it
+  EXPECT_EQ(annotation.objects[1].box, (Box{3, 2, 4, 1}));  // the area of the box is not positive; the caller drops it
 }
 
 TEST(Voc, RefusesDamagedFiles) {

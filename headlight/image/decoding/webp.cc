@@ -32,7 +32,7 @@ StoredImage DecodeWebp(std::span<const std::byte> file, const std::string& name,
                      .xmp = Chunk(parts.get(), "XMP ")};
   if (!pixels) return stored;
   WebPAnimDecoderOptions options;
-  WebPAnimDecoderOptionsInit(&options);  // a still image is an animation with one frame
+  WebPAnimDecoderOptionsInit(&options);  // a still image is decoded as an animation with one frame
   const std::unique_ptr<WebPAnimDecoder, decltype(&WebPAnimDecoderDelete)> decoder(WebPAnimDecoderNew(&data, &options),
                                                                                    WebPAnimDecoderDelete);
   std::uint8_t* rgba = nullptr;  // owned by the decoder

@@ -10,8 +10,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kMostFound = 100;  // detections per class and image, the best ones
-constexpr std::int64_t kRecalls = 101;    // 0, 0.01, ..., 1, at which precision is averaged
+// The maximum number of detections per class and image; the best detections are kept.
+constexpr std::int32_t kMostFound = 100;
+constexpr std::int64_t kRecalls = 101;  // the number of recall values 0, 0.01, ..., 1 at which precision is averaged
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct AreaRange {
@@ -20,7 +21,7 @@ struct AreaRange {
 constexpr std::array<AreaRange, 4> kAreaRanges = {
     {{0, 1e10}, {0, 32.0 * 32.0}, {32.0 * 32.0, 96.0 * 96.0}, {96.0 * 96.0, 1e10}}};
 
-// Same as numpy.linspace(0.5, 0.95, 10), so that ties at a threshold are resolved as in pycocotools.
+// Returns numpy.linspace(0.5, 0.95, 10)[index], so that ties at a threshold are resolved as in pycocotools.
 double Threshold(std::size_t index) {
   return index == 9 ? 0.95 : 0.5 + static_cast<double>(index) * ((0.95 - 0.5) / 9);
 }
@@ -33,7 +34,7 @@ double Intersection(const Box& a, const Box& b) {
 
 bool Outside(double area, const AreaRange& range) { return area < range.least || area > range.most; }
 
-// The mean of the values that are not NaN; NaN if there is none.
+// Returns the mean of the values that are not NaN, or NaN if there are none.
 double Mean(std::span<const double> values) {
   double sum = 0;
   std::int64_t count = 0;
@@ -52,7 +53,7 @@ double IntersectionOverUnion(const Box& a, const Box& b) {
   return both == 0 ? 0 : both / (a.area() + b.area() - both);
 }
 
-// Precision at each recall, and the final recall; both NaN if there are no objects.
+// The mean of the precision over the recall values, and the final recall. Both are NaN if there are no objects.
 struct DetectionMatches::Curve {
   double precision = kNone, recall = kNone;
 };
@@ -81,8 +82,9 @@ void DetectionMatches::Add(std::span<const LabelledBox> truth, std::span<const F
   }
 }
 
-// Assigns each detection, best first, to the unassigned true box with the greatest overlap, if that is at least the
-// threshold. Ignored true boxes (crowds, other sizes) are only used if there is no other.
+// Assigns each detection, from the highest score, to the unassigned true box with the greatest overlap. The overlap
+// must be at least the threshold. Ignored true boxes (crowds and boxes outside of the area range) are only assigned if
+// no other box matches.
 void DetectionMatches::MatchClass(std::span<const LabelledBox> truth, std::span<const FoundBox> found, Class& matches) {
   std::vector<Match> results;
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -133,7 +135,7 @@ DetectionMatches::Curve DetectionMatches::CurveOf(const Class& matches, std::siz
                                                   std::int32_t most) {
   const auto all = static_cast<double>(matches.truth[area]);
   if (all == 0) return {};
-  std::vector<double> recall, precision;  // after each detection that counts
+  std::vector<double> recall, precision;  // the values after each detection that is not ignored
   double right = 0, wrong = 0;
   for (const Match& match : matches.found) {
     if (match.rank >= most || match.ignored[area][threshold]) continue;
@@ -154,7 +156,7 @@ DetectionMatches::Curve DetectionMatches::CurveOf(const Class& matches, std::siz
 DetectionScores DetectionMatches::Scores() const {
   std::vector<Class> sorted = classes_;
   for (Class& one : sorted) std::ranges::stable_sort(one.found, std::greater<>(), &Match::score);
-  // For each class and threshold.
+  // Returns the values of all classes and thresholds.
   const auto curves = [&](double Curve::*value, std::size_t area, std::int32_t most) {
     std::vector<double> values;
     for (const Class& one : sorted)

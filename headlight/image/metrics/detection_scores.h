@@ -1,5 +1,5 @@
-// Average precision and recall of object detection, as defined by COCO (Lin et al., "Microsoft COCO: Common Objects in
-// Context", 2014) and computed by pycocotools.
+// Computes the average precision and recall of object detection, as defined by COCO (Lin et al., "Microsoft COCO:
+// Common Objects in Context", 2014) and computed by pycocotools.
 #pragma once
 
 #include <array>
@@ -14,40 +14,42 @@
 
 namespace headlight {
 
-/// Intersection over union of two boxes; 0 if they do not overlap.
+/// Returns the intersection over union of two boxes, or 0 if they do not overlap.
 HEADLIGHT_API double IntersectionOverUnion(const Box& a, const Box& b);
 
-/// Means over classes and over ten IoU thresholds from 0.5 to 0.95. Values are 0 to 1, and NaN if there are no objects.
+/// The scores, averaged over the classes and over ten IoU thresholds from 0.5 to 0.95. Values are from 0 to 1, or NaN
+/// if there are no objects.
 struct DetectionScores {
   double ap = 0;                                     // average precision
-  double ap50 = 0, ap75 = 0;                         // at the thresholds 0.5 and 0.75
-  double ap_small = 0, ap_medium = 0, ap_large = 0;  // for areas up to 32^2, up to 96^2, and above
-  double ar1 = 0, ar10 = 0, ar100 = 0;  // average recall, with at most this many detections per class and image
+  double ap50 = 0, ap75 = 0;                         // average precision at the IoU thresholds 0.5 and 0.75
+  double ap_small = 0, ap_medium = 0, ap_large = 0;  // for areas up to 32^2, up to 96^2 and greater
+  double ar1 = 0, ar10 = 0, ar100 = 0;  // average recall with at most 1, 10 and 100 detections per class and image
   double ar_small = 0, ar_medium = 0, ar_large = 0;
-  std::vector<double> class_ap = {}, class_ap50 = {};  // one per class
+  std::vector<double> class_ap = {}, class_ap50 = {};  // average precision of each class
 };
 
 /// Collects true objects and detections, one image at a time.
 class HEADLIGHT_API DetectionMatches {
  public:
-  /// Throws Error for a class that is not below `classes`, and for a score or a side that is not finite.
+  /// Creates an empty collection. Add throws Error for a class that is not less than `classes`, and for a score or a
+  /// side that is not finite.
   explicit DetectionMatches(std::int32_t classes) : classes_(static_cast<std::size_t>(classes)) {}
 
   void Add(std::span<const LabelledBox> truth, std::span<const FoundBox> found);
   DetectionScores Scores() const;
 
  private:
-  static constexpr std::size_t kThresholds = 10, kAreas = 4;  // all, small, medium, large
+  static constexpr std::size_t kThresholds = 10, kAreas = 4;  // the area ranges are all, small, medium and large
 
-  /// A detection: for each area range and threshold, whether it is correct, and whether it counts.
+  /// A detection. For each area range and threshold, it is marked as correct or ignored.
   struct Match {
     double score;
-    std::int32_t rank;  // by score, among those of its class and image
+    std::int32_t rank;  // by score, among the detections of the same class and image
     std::array<std::bitset<kThresholds>, kAreas> right, ignored;
   };
   struct Class {
     std::vector<Match> found;
-    std::array<std::int64_t, kAreas> truth{};  // numbers of true objects
+    std::array<std::int64_t, kAreas> truth{};  // the number of true objects in each area range
   };
   struct Curve;
 

@@ -19,7 +19,7 @@ std::vector<double> Numbers(const JsonView& array) {
   return numbers;
 }
 
-// Goldens from tools/make_detection_score_goldens.py.
+// Compares the scores with goldens from tools/make_detection_score_goldens.py.
 TEST(DetectionMatches, MatchesPycocotools) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/image/metrics/testdata/detection_scores.json");
   for (const JsonView& golden : cases.Items()) {
@@ -61,7 +61,7 @@ TEST(DetectionMatches, PerfectBoxesHaveAScoreOfOne) {
   EXPECT_EQ(scores.ap_large, 1);
   EXPECT_TRUE(std::isnan(scores.ap_medium));
   EXPECT_EQ(scores.class_ap50[0], 1);
-  EXPECT_TRUE(std::isnan(scores.class_ap[1]));  // there is no object of this class
+  EXPECT_TRUE(std::isnan(scores.class_ap[1]));  // there are no objects of this class
 }
 
 TEST(DetectionMatches, RefusesInvalidDetections) {
