@@ -15,8 +15,8 @@
 
 namespace headlight {
 
-/// The options of torchvision's ColorJitter. Brightness, contrast and saturation are changed by a factor from 1 - x to
-/// 1 + x, and the hue by -x to x, in random order.
+/// The options of torchvision's ColorJitter. For a value x, brightness, contrast and saturation are multiplied by a
+/// factor from 1 - x to 1 + x. The hue is shifted by -x to x. The order is random.
 struct ColourJitter {
   double brightness = 0, contrast = 0, saturation = 0, hue = 0;
 };
@@ -24,7 +24,7 @@ HEADLIGHT_API Image JitterColours(const Image& image, const ColourJitter& jitter
 
 /// The options of RandAugment (Cubuk et al., "RandAugment: Practical automated data augmentation with a reduced search
 /// space", 2020). It applies `operations` random operations with a magnitude from 0 to 30. The fourteen operations and
-/// their strengths are those of torchvision.
+/// their strengths are taken from torchvision.
 struct RandAugmentOptions {
   int operations = 2, magnitude = 9;
 };

@@ -52,7 +52,7 @@ TEST_F(ImageFilesTest, ListsFoldersFilesPatternsAndIdx) {
   EXPECT_THAT(Names({"phot?s"}), testing::SizeIs(4));
   EXPECT_THAT(Names({"t-idx3-ubyte"}), ElementsAre("t-idx3-ubyte#1", "t-idx3-ubyte#2"));
   EXPECT_THAT(Names({"t-idx3-ubyte#2"}), ElementsAre("t-idx3-ubyte#2"));
-  WriteFile(folder.File("[1].jpg"), "");  // matches itself instead of a pattern, since the file exists
+  WriteFile(folder.File("[1].jpg"), "");  // since this file exists, its name is not a pattern
   EXPECT_THAT(Names({"[1].jpg"}), ElementsAre("[1].jpg"));
 }
 

@@ -34,7 +34,8 @@ struct MappedChain {
 struct ChainMapping {
   std::vector<MappedChain> chains;  // the reference's chains in order, then the model's unpaired chains
   ChainPairing paired_by = ChainPairing::name;
-  Correspondence residues;  // of all chains of the reference, concatenated; paired_by is the first pair's
+  /// The residues of all chains of the reference, concatenated; paired_by is set by the first pair.
+  Correspondence residues;
 };
 
 /// Pairs chains by `chains`, and the residues of each pair by `residues` (Correspond). If both structures have only one

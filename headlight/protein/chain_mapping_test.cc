@@ -78,7 +78,7 @@ TEST(ChainMapping, PairsBySequenceIfNamesAndOrderDiffer) {
   EXPECT_EQ(Lddt(mapping), 1);  // including distances between the chains, which are 9 A apart
   std::swap(model.chains[0], model.chains[1]);
   EXPECT_EQ(PairsOf(MapChains(model, reference), model, reference), "BA AB");
-  // Pairing by name is possible on request. Residues with the same number are different.
+  // On request, chains are paired by name. Residues with equal numbers then have different types.
   mapping = MapChains(model, reference, ChainPairing::name, Pairing::number);
   EXPECT_EQ(PairsOf(mapping, model, reference), "AA BB");
   EXPECT_EQ(mapping.paired_by, ChainPairing::name);
@@ -151,7 +151,7 @@ TEST(ChainMapping, ChainsThatTheModelLacksCountAsMissing) {
 }
 
 TEST(ChainMapping, PairsTheMoreSimilarSequence) {
-  // 17 of the 20 residues are equal to those of kFirst.
+  // 17 of the 20 residues are equal to the residues of kFirst.
   const std::string close = "MKVLAEYTWGRDAACFHWWW";
   const Structure reference{"reference", {Helix("A", kFirst, {0, 0, 0}), Helix("B", close, {20, 0, 0})}};
   // The positions of the two chains are exchanged.

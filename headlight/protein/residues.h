@@ -75,8 +75,8 @@ struct ResidueType {
 
 /// Returns all residue types, [kResidueTypes].
 HEADLIGHT_API const std::array<ResidueType, kResidueTypes>& ResidueTypes();
-/// Return the residue type of an upper-case letter or three-letter name, or nullopt if it is not one of the 20 amino
-/// acids, X or UNK.
+/// Return the residue type of an upper-case letter or three-letter name. Return nullopt if it is neither an amino acid
+/// nor X or UNK.
 HEADLIGHT_API std::optional<int> ResidueOfLetter(char letter);
 HEADLIGHT_API std::optional<int> ResidueOfName(std::string_view name);
 
@@ -128,7 +128,8 @@ struct DistanceBounds {
 };
 HEADLIGHT_API DistanceBounds BoundsOfDistances(double overlap = 1.5, double factor = 15);
 
-/// Returns the radius in angstrom of an element C, N, O or S, which is the first letter of an atom's name.
+/// Returns the van der Waals radius in angstrom of an element: C, N, O or S. The element is the first letter of an
+/// atom's name.
 HEADLIGHT_API double VanDerWaalsRadius(char element);
 
 /// The length of a peptide bond in angstrom, for a second residue that is not proline and for proline, and the cosines

@@ -24,8 +24,7 @@ struct ResidueLabels {
   std::array<bool, kAtom37> resolved{};         // whether each atom (atom37) of the type is known
   std::array<RigidFrame, kRigidGroups> frames;  // the frame of each rigid group
   std::array<bool, kRigidGroups> frame_known{};
-  /// The sine and cosine of omega, phi, psi and chi1 to chi4. psi is rotated by 180 degrees so that it moves O, as
-  /// described in residues.h.
+  /// The sine and cosine of omega, phi, psi and chi1 to chi4. psi is computed from O, as described in residues.h.
   std::array<std::array<double, 2>, 7> torsions{};
   std::array<bool, 7> torsion_known{};
   Vector3 beta;  // C beta, or C alpha for glycine
@@ -37,7 +36,8 @@ struct ResidueLabels {
 HEADLIGHT_API std::vector<ResidueLabels> LabelsOf(const ProteinChain& chain);
 
 /// Returns the position of each residue, starting at 0. Positions increase by one, except at a break between two
-/// observed residues (BreaksOf). There they increase by the difference of the author's numbers.
+/// observed residues (BreaksOf). At such a break, they increase by the difference of the author's numbers, but at least
+/// by one.
 HEADLIGHT_API std::vector<std::int32_t> PositionsOf(const ProteinChain& chain);
 
 /// Returns the residue with ambiguous atom names swapped. The torsion and the frame between these atoms are rotated by

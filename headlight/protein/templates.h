@@ -56,8 +56,8 @@ struct TemplateFeatures {
   std::vector<std::int32_t> types;                       // [residues] residue types, or kGap
   Tensor beta;                                           // [residues, 3] C beta, or C alpha for glycine, in angstrom
   std::vector<std::uint8_t> beta_known, backbone_known;  // [residues] the backbone is N, C alpha and C
-  /// [residues, 57] the one-hot type (22), the sine and cosine of the seven torsions omega, phi, psi and chi1 to chi4,
-  /// the same values with ambiguous angles rotated by 180 degrees, and whether each torsion is known.
+  /// [residues, 57] the one-hot type (22), then the sine and cosine of the seven torsions omega, phi, psi and chi1 to
+  /// chi4. The same values follow with ambiguous angles rotated by 180 degrees, then whether each torsion is known.
   Tensor angles;
 };
 

@@ -14,8 +14,8 @@ namespace headlight {
 
 constexpr std::int64_t kMostPixels = 100'000'000;
 
-/// Decodes an image to RGB and applies its orientation. The result is equal to that of Pillow's exif_transpose and
-/// convert("RGB"). Transparency is dropped, 16-bit values are reduced to their upper eight bits, and only the first
+/// Decodes an image to RGB and applies its orientation. The result is equal to the result of Pillow's exif_transpose
+/// and convert("RGB"). Transparency is dropped, 16-bit values are reduced to their upper eight bits, and only the first
 /// frame of an animation is decoded. The format is detected from the first bytes. Throws Error, which begins with
 /// `name`, for other formats and for a file that is damaged or truncated. Also throws Error if the image has more than
 /// `most_pixels`, before memory for them is allocated.

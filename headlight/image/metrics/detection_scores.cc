@@ -53,7 +53,8 @@ double IntersectionOverUnion(const Box& a, const Box& b) {
   return both == 0 ? 0 : both / (a.area() + b.area() - both);
 }
 
-// The mean of the precision over the recall values, and the final recall. Both are NaN if there are no objects.
+// The interpolated precision, averaged over the recall values, and the final recall. Both are NaN if there are no
+// objects.
 struct DetectionMatches::Curve {
   double precision = kNone, recall = kNone;
 };

@@ -13,9 +13,9 @@ namespace headlight {
 
 /// Reads the protein chains of a file's first model. The file is PDB or mmCIF (detected from the content), plain or
 /// gzip, with at most 1 GiB of text.
-/// - Residues: their order is that of the sequence if the file has it, otherwise that of the atoms. Modified residues
-///   have the type of their parent. D-amino acids and residues without a parent are X, with only the atoms N, CA, C, O
-///   and CB. The selenium of selenomethionine is converted to the sulfur of methionine.
+/// - Residues: they are in the order of the sequence if the file has it, otherwise in the order of the file. Modified
+///   residues have the type of their parent. D-amino acids and residues without a parent are X, with only the atoms N,
+///   CA, C, O and CB. The selenium of selenomethionine is converted to the sulfur of methionine.
 /// - Alternative locations: for each residue, the atoms without a location letter and the atoms of one letter are used.
 ///   This is the letter with the greatest occupancy; ties go to the first letter. If several residues have the same
 ///   position (microheterogeneity), the residue with the greatest occupancy is used.
@@ -32,8 +32,8 @@ struct PredictionNote {
   std::string title;     // the entry's title
   std::string software;  // the name of the program that predicted the structure
   std::string version;
-  std::optional<double>
-      mean_plddt;             // 0 to 100, for the whole model; the B factor of each residue's CA is its own value
+  /// The pLDDT of the whole model, 0 to 100. The pLDDT of each residue is the B factor of its CA.
+  std::optional<double> mean_plddt;
   std::optional<double> ptm;  // 0 to 1
 };
 
@@ -42,8 +42,8 @@ struct PredictionNote {
 /// (label_seq_id) and the author's number (auth_seq_id). Throws Error for a structure without a known atom.
 HEADLIGHT_API std::string WriteMmcif(const Structure& structure, const std::optional<PredictionNote>& note = {});
 
-/// Formats a structure as PDB, with SEQRES. Throws Error if PDB cannot store the structure: a chain name has more than
-/// one letter, there are more than 99,999 atoms, or a residue number or coordinate in angstrom is outside -999 to
+/// Formats a structure as PDB, with SEQRES. Throws Error if PDB cannot store the structure. A chain name can have only
+/// one letter, and there can be at most 99,999 atoms. Residue numbers and coordinates in angstrom must be from -999 to
 /// 9,999.
 HEADLIGHT_API std::string WritePdb(const Structure& structure);
 

@@ -16,8 +16,8 @@ struct HEADLIGHT_API AlignmentGrid {
   using Marks = std::shared_ptr<const std::vector<std::uint8_t>>;
 
   /// `marks` has rows * residues values, which are 0 for cells that are masked out. If it is null, all cells are
-  /// present. Throws Error if there are no rows or residues, if the numbers of cells or pairs exceed the index type, or
-  /// if `marks` has another size.
+  /// present. Throws Error if there are no rows or residues, or if `marks` has another size. Also throws Error if the
+  /// numbers of cells or pairs exceed the index type.
   AlignmentGrid(std::int64_t of_rows, std::int64_t of_residues, Marks marks = {});
 
   std::int32_t rows, residues;

@@ -97,7 +97,7 @@ TEST(TriangleAttention, ReportsTheSharedNode) {
       if (name == "linear.weight")
         parameter.value.data<double>()[0] = 1;  // the bias is the first value of the normalized pair
     }
-    // The bias is that of pair (j, k) around the starting node, and of pair (k, i) around the ending node.
+    // The bias is computed from pair (j, k) around the starting node, and from pair (k, i) around the ending node.
     const bool starting = node == TriangleAttention::Node::starting;
     const Tensor pairs = RandomTensor({residues * residues, 3}, 7);
     ResidueWeights look;

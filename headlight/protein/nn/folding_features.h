@@ -27,8 +27,8 @@ struct FoldingFeatures {
   Tensor covariation = {};  // [residues * residues, 2] features of Covariation, if the model uses them; empty: zeros
 };
 
-/// Converts sampled features of an alignment (protein/alignment_features.h) to model inputs. `positions` are those of
-/// the residues in the chain; if they are empty, 0, 1, 2, ... are used.
+/// Converts sampled features of an alignment (protein/alignment_features.h) to model inputs. `positions` are the
+/// positions of the residues in the chain. If they are empty, 0, 1, 2, ... are used.
 HEADLIGHT_API FoldingFeatures FeaturesForModel(const AlignmentFeatures& drawn, std::vector<std::int32_t> positions = {},
                                                std::vector<TemplateFeatures> templates = {});
 

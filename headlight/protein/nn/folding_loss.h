@@ -16,7 +16,7 @@ namespace headlight {
 
 struct FoldingLabels {
   std::vector<ResidueLabels> residues;
-  /// The original letter of each masked cell of the alignment, otherwise -1. The order is that of
+  /// The original letter of each masked cell of the alignment, otherwise -1. The order is the same as in
   /// FoldingOutputs::letters.
   std::vector<std::int32_t> letters;
   /// The fraction of the backbone's frame-aligned error that is clamped. In AlphaFold's training, this is 1 for nine of
@@ -39,8 +39,8 @@ struct FoldingLosses {
                           // weight is 0
 };
 
-/// The weights of the losses. The defaults are those of AlphaFold's initial training. Its fine-tuning uses the weights
-/// 0.01 for `resolved` and 1 for `violations`.
+/// The weights of the losses. The defaults are the weights of AlphaFold's initial training. Its fine-tuning uses the
+/// weights 0.01 for `resolved` and 1 for `violations`.
 struct FoldingLossWeights {
   double backbone = 0.5, side_chains = 0.5, torsions = 1, distances = 0.3, letters = 2, lddt = 0.01,
          aligned_errors = 0.1, resolved = 0, violations = 0, smooth_lddt = 0;

@@ -1,6 +1,6 @@
 // Computes the frames of residues and the positions of atoms in them (Jumper et al., "Highly accurate protein structure
-// prediction with AlphaFold", 2021, supplement, section 1.8). A frame is either a unit quaternion w, x, y, z and a
-// translation, [residues, 7], or a row-major rotation matrix and a translation, [residues, 12].
+// prediction with AlphaFold", 2021, supplement, section 1.8). Frames [residues, 7] have a unit quaternion w, x, y, z
+// and a translation. Frames [residues, 12] have a row-major rotation matrix and a translation.
 #pragma once
 
 #include <cstdint>
