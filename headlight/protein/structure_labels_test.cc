@@ -32,8 +32,8 @@ ProteinChain Chain(std::vector<Residue> residues) {
 }
 
 TEST(StructureLabels, PositionsFollowTheNumbersOnlyAtBreaks) {
-  // The residues are, in order, the first residue; a bonded residue whose number skips one; a residue after a break of
-  // 4; a residue after a break with a lower number; an unobserved residue; an observed residue after it.
+  // Residue 1 is bonded, but its number skips one. Residues 2 and 3 follow breaks with a difference of 4 and a lower
+  // number. Residue 4 is not observed, and residue 5 is.
   const ProteinChain chain = Chain({Backbone('A', 10, 0), Backbone('A', 12, 3.7), Backbone('A', 16, 20),
                                     Backbone('A', 3, 40), Residue(), Backbone('A', 30, 60)});
   EXPECT_THAT(PositionsOf(chain), testing::ElementsAre(0, 1, 5, 6, 7, 8));

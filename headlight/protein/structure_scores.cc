@@ -48,7 +48,7 @@ class Search {
   }
 
  private:
-  // Superposes a fragment, and then repeatedly superposes the residues that are close until they stay the same.
+  // Superposes a fragment. Then superposes the residues that are close, and repeats this until their set is unchanged.
   void Refine(std::size_t start, std::size_t fragment) {
     constexpr int kMostRounds = 20;
     std::vector<std::size_t> close(fragment), next;
