@@ -36,10 +36,10 @@ struct AlignmentOptions {
 ///   A3M, A2M, aligned FASTA   Upper-case letters and - are columns, and lower-case letters are insertions. Dots fill
 ///                             the columns of other rows' insertions.
 ///   Stockholm                 Letters have either case, and - . _ and ~ are gaps. Rows may be split into blocks.
-/// In A3M, A2M and FASTA, a query with only lower-case letters is converted to upper case. Skipped are a * at the end
-/// of a row (a stop), a byte order mark, the NULs that end MMseqs2's entries, and HH-suite's annotation rows
-/// (>ss_pred). Letters in columns in which the query has a gap count as insertions. Insertions after the last column
-/// are not counted.
+/// In A3M, A2M and FASTA, a query with only lower-case letters is converted to upper case. A * at the end of a row (a
+/// stop), a byte order mark, the NULs that end MMseqs2's entries and HH-suite's annotation rows (>ss_pred) are skipped.
+/// Letters in columns in which the query has a gap count as insertions. Insertions after the last column are not
+/// counted.
 ///
 /// Memory: A3M, A2M and FASTA files of any size are read one row at a time (at most 4 MiB). Stockholm files have
 /// interleaved blocks, so the letters of the first `most_rows` rows are kept, at most 1 GiB.
