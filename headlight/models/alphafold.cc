@@ -19,9 +19,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kLetters = 23;  // of an alignment: the residue types, a gap and the mask
+constexpr std::int64_t kLetters = 23;  // number of letters in an alignment: the residue types, a gap and the mask
 
-// Sets the widths that modules share.
+// Sets the sizes that several modules share.
 AlphaFoldConfig Complete(AlphaFoldConfig config) {
   for (EvoformerConfig* const part : {&config.evoformer, &config.extra_rows}) {
     part->pair.pair = config.pair;
@@ -59,7 +59,7 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   evoformer_.emplace(root / "evoformer", config_.evoformer, config_.blocks);
   single_ = linear(root / "evoformer", "linear", config_.alignment, config_.single, LeCunNormal(config_.alignment));
   structure_.emplace(root / "structure_module", config_.structure);
-  // Cheap layers that everything depends on, and the layers that move the atoms: kept in float32.
+  // These layers are cheap, and everything depends on them or they move the atoms. They are kept in float32.
   for (const char* part : {"input_embedder.", "recycling_embedder.", "evoformer.linear.", "structure_module."})
     parameters_.KeepExact(part);
   const std::int64_t hidden = config_.lddt_hidden;
@@ -123,7 +123,8 @@ void AlphaFold::CheckTemplates(const FoldingFeatures& features) const {
 
 namespace {
 
-// The marks of an alignment extended by one row per template, whose cells are present if psi is known.
+// Returns the marks of an alignment with one additional row per template. A template's cell is present if its psi is
+// known.
 AlignmentGrid::Marks WithTemplates(const FoldingFeatures& features) {
   auto marks = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(features.alignment.rows()), 1);
   if (features.present != nullptr) *marks = *features.present;
@@ -147,14 +148,14 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
                                      : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
   if (!features.templates.empty()) state = (*templates_)(context, state, features.templates, after_block);
-  // Without extra rows, one absent row is used. Its outer product is divided by nearly zero, as in the published
-  // models' training.
+  // Without extra rows, one absent row is used. As in the training of the published models, its outer product is
+  // divided by a value near zero.
   const bool none = features.extra.rows() == 0;
   const Tensor extra = none ? Tensor::Zeros({residues, kExtraFeatures}, parameters_.dtype()) : features.extra;
   AlignmentGrid::Marks absent;
   if (none) absent = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(residues));
   const AlignmentGrid extra_grid(extra.rows() / residues, residues, absent);
-  const ResidueHook hook = std::exchange(context.hooks.residues, {});  // attention in the extra stack is not reported
+  const ResidueHook hook = std::exchange(context.hooks.residues, {});  // the hook is not called in the extra stack
   state.pair = (*extra_rows_)(context, {(*extra_)(context, extra), state.pair}, extra_grid, after_block).pair;
   context.hooks.residues = hook;
   const AlignmentGrid grid(state.alignment.rows() / residues, residues,
@@ -162,7 +163,7 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
   state = (*evoformer_)(context, state, grid, after_block);
 
   FoldingOutputs outputs;
-  outputs.alignment = FirstCells(state.alignment, features.alignment.rows());  // without the templates' rows
+  outputs.alignment = FirstCells(state.alignment, features.alignment.rows());  // without the rows of templates
   outputs.pair = state.pair;
   outputs.single = (*single_)(context, FirstCells(state.alignment, residues));
   outputs.structure = (*structure_)(context, outputs.single, state.pair, features.types);
@@ -187,7 +188,7 @@ Json::Object AlphaFold::Description() const {
 
 namespace {
 
-// The settings of a stack of blocks, under the names of OpenFold's configuration.
+// Describes the settings of a stack of blocks under the names of OpenFold's configuration.
 void DescribeStack(ConfigTable& table, EvoformerConfig& block, int& blocks) {
   table.Size("c_hidden_msa_att", block.head_dim, "the head dimension of MSA attention");
   table.Integer("no_heads_msa", block.heads, "the heads of MSA attention", 1, 1024);
@@ -261,12 +262,12 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
 
 namespace {
 
-// Weights of templates, which models 1 and 2 have.
+// A weight that only models with templates have (1 and 2).
 constexpr std::string_view kTemplateWeight = "template_embedder.template_pair_embedder.linear.weight";
 constexpr std::int64_t kPublishedTemplates = 4;
 
-// DeepMind's files have no configuration. Sizes are those of the arrays; the number of extra rows depends on the file
-// name.
+// Derives the configuration, which DeepMind's files lack. Sizes are those of the arrays. The number of extra rows
+// depends on the file name.
 AlphaFoldConfig PublishedConfig(const Safetensors& file) {
   const auto axis = [&](std::string_view name, std::size_t index) { return PublishedAxis(file, name, index); };
   for (const auto& [name, stored] : file.tensors())

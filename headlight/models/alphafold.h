@@ -16,25 +16,25 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// The defaults are those of the published models.
 struct AlphaFoldConfig {
   std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
-  std::int32_t farthest = 32;  ///< largest relative position
-  bool covariation = false;    ///< also reads the covariation of columns (protein/nn/covariation.h)
-  /// alignment, pair and single are set to the members above. Transitions of pairs have the factor of those of
-  /// alignments.
+  std::int32_t farthest = 32;  ///< the largest relative position
+  bool covariation = false;    ///< whether the covariation of columns is also an input (protein/nn/covariation.h)
+  /// The fields alignment, pair and single are overwritten by the members above. The transition factor of pairs is that
+  /// of the alignment.
   EvoformerConfig evoformer = {};
   EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};
   int blocks = 48, extra_blocks = 4;
-  bool triangles = true;  ///< false omits triangle updates in both stacks, to measure their effect
+  bool triangles = true;  ///< if false, both stacks omit triangle updates, to measure their effect
   StructureModuleConfig structure = {};
   TemplateConfig template_stack = {};
-  std::int64_t templates = 0;  ///< templates that the model reads, at most (published: 4); 0: no template stack
+  std::int64_t templates = 0;  ///< maximum number of templates (published: 4); 0: no template stack
   std::int64_t lddt_hidden = 128, lddt_bins = 50, distance_bins = 64;
-  std::int64_t error_bins = 0;                      ///< of aligned errors (pTM); 0: no such head
-  std::int64_t rows = 512, most_extra_rows = 1024;  ///< rows of an alignment, at most; `rows` includes templates
+  std::int64_t error_bins = 0;                      ///< number of bins of aligned errors (pTM); 0: no such head
+  std::int64_t rows = 512, most_extra_rows = 1024;  ///< maximum rows of an alignment; `rows` includes templates
   int recycles = 3;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, AlphaFoldConfig& config);
@@ -45,7 +45,7 @@ class HEADLIGHT_API AlphaFold : public FoldingModel {
   explicit AlphaFold(const AlphaFoldConfig& config, DType dtype = DType::float32);
 
   FoldingPlan plan() const override;
-  /// Algorithm 2.
+  /// Runs one pass of algorithm 2.
   FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                       const std::function<void()>& after_block = {}) const override;
 
@@ -64,7 +64,7 @@ class HEADLIGHT_API AlphaFold : public FoldingModel {
   std::optional<Linear> extra_, single_;
   std::optional<EvoformerStack> extra_rows_, evoformer_;
   std::optional<StructureModule> structure_;
-  // Heads.
+  // Output heads.
   struct LddtHead {
     LayerNorm norm;
     Linear first, second, third;

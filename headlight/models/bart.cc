@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// Unused rows of the position table before that of the first position.
+// The position table has this number of unused rows before the first position.
 constexpr std::int32_t kFirstPosition = 2;
 
 }  // namespace
@@ -27,7 +27,7 @@ Bart::Bart(const BartConfig& config, DType dtype) : EncoderDecoder(dtype), confi
     output_bias_ = &bias;
   }
 
-  // Both layouts normalize embeddings, in addition to the layers' norms.
+  // In both layouts, a LayerNorm follows the embeddings.
   const auto embedding = [&](const Scope& stack) {
     return Embedding(
         tokens, config.scale_embeddings ? std::sqrt(static_cast<double>(config.model)) : 1,
@@ -64,7 +64,7 @@ void Describe(ConfigTable& table, BartConfig& config) {
   table.Default(config.start_id, config.end_id);
   table.Token("decoder_start_token_id", config.start_id, config.vocabulary);
   table.Note("forced_eos_token_id", config.end_id);
-  // Settings in early checkpoints; only these values are supported.
+  // These settings occur in early checkpoints, and only these values are supported.
   for (const char* key : {"tie_word_embeddings", "normalize_embedding"}) table.Only(key, true);
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) table.Only(key, pre);
   for (const char* key : {"add_bias_logits", "static_position_embeddings", "is_decoder"}) table.Only(key, false);

@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// The defaults are BART-large.
 struct BartConfig {
@@ -25,10 +25,10 @@ struct BartConfig {
   std::int32_t encoder_heads = 16, decoder_heads = 16;
   std::int64_t encoder_ffn = 4096, decoder_ffn = 4096;
   Activation activation = Activation::gelu;
-  NormPosition norm = NormPosition::post;  ///< pre in mBART
-  double dropout = 0.1;                    ///< of embeddings and sublayers
-  double attention_dropout = 0;            ///< of attention weights
-  bool scale_embeddings = false;           ///< by sqrt(model)
+  NormPosition norm = NormPosition::post;  ///< pre-norm in mBART
+  double dropout = 0.1;                    ///< dropout rate of embeddings and sublayers
+  double attention_dropout = 0;            ///< dropout rate of the attention weights
+  bool scale_embeddings = false;           ///< whether embeddings are multiplied by sqrt(model)
   std::int64_t vocabulary = 50265;
   std::int64_t positions = 1024;
   std::int32_t start_id = 2, end_id = 2, pad_id = 1;
@@ -39,8 +39,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, BartConfig& config);
 
 class HEADLIGHT_API Bart : public EncoderDecoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Bart(const BartConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;

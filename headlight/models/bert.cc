@@ -123,7 +123,7 @@ void DescribeBert(ConfigTable& table, BertConfig& config) {
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens) {
   if (!scores_tokens) return table.Harmless({"tie_word_embeddings"});
   table.Only("tie_word_embeddings", true, "a separate output table");
-  table.Note("tie_word_embeddings", true);  // the folder that the model was trained from may have false
+  table.Note("tie_word_embeddings", true);  // the folder that the model was fine-tuned from may have false
 }
 
 void Describe(ConfigTable& table, BertConfig& config) {
@@ -184,7 +184,7 @@ extern const Family bert = MakeFamily<Bert, LoadBert>({"bert"});
 std::unique_ptr<TextEncoder> Bert::WithHeads(const TextHeadsConfig& wanted) const {
   BertConfig config = config_;
   config.on_top = wanted;
-  config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // needed for sequence classification
+  config.on_top.pooler = wanted.pooler || wanted.sequence_classes;  // required for sequence classification
   config.scope = BertConfig().scope;
   return std::make_unique<Bert>(config, parameters_.dtype());
 }

@@ -19,7 +19,7 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// The defaults are the paper's BERT-base.
 struct BertConfig {
@@ -28,38 +28,39 @@ struct BertConfig {
   std::int32_t heads = 12;
   std::int64_t ffn = 3072;
   Activation activation = Activation::gelu;
-  double dropout = 0.1;                           ///< of embeddings and sublayers
-  double attention_dropout = 0.1;                 ///< of attention weights
-  std::optional<double> classifier_dropout = {};  ///< of the classifier's input; default: `dropout`
+  double dropout = 0.1;                           ///< dropout rate of embeddings and sublayers
+  double attention_dropout = 0.1;                 ///< dropout rate of the attention weights
+  std::optional<double> classifier_dropout = {};  ///< dropout rate of the classifier's input; default: `dropout`
   double norm_epsilon = 1e-12;
   std::int64_t vocabulary = 30522;
   std::int64_t positions = 512;
-  std::int64_t types = 2;  ///< segment types: first text, second text
+  std::int64_t types = 2;  ///< number of segment types (first text, second text)
   std::int32_t pad_id = 0;
-  TextHeadsConfig on_top = {.pooler = true};  ///< the heads
+  TextHeadsConfig on_top = {.pooler = true};  ///< the task heads
   std::string scope = "bert";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
-/// Describes all settings but the model type; RoBERTa and DeBERTa share them.
+/// Describes all settings except the model type. RoBERTa and DeBERTa share them.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
-/// The sizes of the layers and the number of segment types, for descriptions of BERT variants.
+/// Returns the sizes of the layers and the number of segment types, for descriptions of BERT variants.
 HEADLIGHT_API Json::Object SizesOfBert(const BertConfig& config);
 
-/// Describes `tie_word_embeddings`. It must be true for a model that scores all tokens; other models have no output
+/// Describes `tie_word_embeddings`. It must be true for a model that predicts tokens. Other models have no output
 /// table.
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens);
 
-/// Like LoadWeights. Early checkpoints, and Transformers 5 for ESM, name the parameters of a LayerNorm gamma and beta.
+/// Loads weights as LoadWeights does. It also accepts the LayerNorm parameter names gamma and beta, which early
+/// checkpoints and Transformers 5 (for ESM) use.
 void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                      const OtherTensors& others);
 
-/// The normalized sum of three embeddings (figure 2). There are no segment embeddings if `types` is 0, and no
+/// Computes the normalized sum of three embeddings (figure 2). Segment embeddings are omitted if `types` is 0, and
 /// positional embeddings if the model has none.
 class HEADLIGHT_API BertEmbeddings {
  public:
   BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions = true);
-  /// The input of the first layer. Arguments as in TextEncoder::Encode.
+  /// Returns the input of the first layer. The arguments are those of TextEncoder::Encode.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return tokens_; }
@@ -73,15 +74,15 @@ class HEADLIGHT_API BertEmbeddings {
   LayerNorm norm_;
 };
 
-/// The configuration of BERT's layers (section 3), which vision-language variants share.
+/// Returns the configuration of BERT's layers (section 3), which vision-language variants share.
 TransformerLayerConfig BertLayerOf(const BertConfig& config);
 
 /// The embeddings and the Transformer layers (section 3).
 class HEADLIGHT_API BertEncoder {
  public:
-  /// `names`: parameter names of a variant's layers, if they are not BERT's.
+  /// `names` has the parameter names of a variant's layers, if they differ from BERT's.
   BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names = {});
-  /// As TextEncoder::Encode.
+  /// Encodes texts as TextEncoder::Encode does.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return embeddings_.tokens(); }
@@ -93,8 +94,8 @@ class HEADLIGHT_API BertEncoder {
 
 class HEADLIGHT_API Bert : public TextEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Bert(const BertConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,

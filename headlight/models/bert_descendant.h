@@ -1,4 +1,4 @@
-// Shared by variants of BERT: loading and saving, and other heads.
+// Shared code of BERT variants: loading, saving and replacing heads.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,9 @@
 
 namespace headlight {
 
-/// The base of a family's class M. The family's file has for its Config, besides Describe (io/config_table.h):
-///   BertConfig& BertOf(Config& config);  // the settings that BERT has, too
+/// The base class of a family's class M. The family's file must declare these functions of its Config, in addition to
+/// Describe (io/config_table.h):
+///   BertConfig& BertOf(Config& config);  // the settings shared with BERT
 ///   TextHeadsLayout HeadsOf(const Config& config);
 ///   OtherTensors OthersOf(const Config& config);
 template <typename M, typename Config>
@@ -42,7 +43,7 @@ class BertDescendant : public TextEncoder {
   Config config_;
 };
 
-/// Loads the model of a folder. `config` has the settings that are known before its config.json is read.
+/// Loads the model of a folder. `config` must contain the settings that are not in config.json.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelOptions& options, Config config) {
   BertConfig& bert = BertOf(config);

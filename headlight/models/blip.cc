@@ -42,7 +42,8 @@ MultiHeadAttentionConfig AttentionOf(const BertConfig& config) {
           .names = {"self.query", "self.key", "self.value", "output.dense"}};
 }
 
-// In cross-attention, an image's states have the vision encoder's width; a question's states have the answer's width.
+// The memory of cross-attention has the width of the vision encoder for images, and the width of the text model for
+// questions.
 MultiHeadAttentionConfig CrossAttentionOf(const BlipConfig& config) {
   MultiHeadAttentionConfig attention = AttentionOf(config.text);
   attention.memory = config.vision.model;
@@ -77,7 +78,7 @@ Tensor BlipTextLayer::operator()(Context& context, const Tensor& x, const Sequen
 
 namespace {
 
-// The embedding table also scores the tokens of generated text.
+// In decoders, the embedding table is also the output projection.
 BertConfig EmbeddingsOf(const BlipConfig& config, bool writes) {
   BertConfig text = config.text;
   text.on_top = {.masked_words = writes};
@@ -180,7 +181,7 @@ Tensor Blip::MatchLogits(Context& context, const Tensor& states, const Sequences
 
 Tensor Blip::ImageVectors(Context& context, const EncodedImages& encoded) const {
   if (!image_vectors_) return CaptionModel::ImageVectors(context, encoded);
-  // The class token's state is normalized once more before pooling.
+  // Before pooling, the state of the class token is normalized a second time.
   const Tensor first = encoded.RowOfEach(0);
   return (*image_vectors_)(context, pooler_ ? (*norm_)(context, first) : first);
 }
@@ -214,7 +215,7 @@ void DescribeText(ConfigTable& table, BlipConfig& config) {
   DescribeEncoderStack(table, config.text);
   table.Size("vocab_size", config.text.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", config.text.positions, "the number of positions");
-  table.Note("encoder_hidden_size", config.vision.model);  // Transformers sets it to the vision encoder's width
+  table.Note("encoder_hidden_size", config.vision.model);  // Transformers replaces it by the vision encoder's width
   table.Only("is_decoder", true, "a BLIP without cross-attention");
   table.Token("bos_token_id", config.start_id, config.text.vocabulary);
   table.Token("sep_token_id", config.end_id, config.text.vocabulary);
@@ -222,7 +223,7 @@ void DescribeText(ConfigTable& table, BlipConfig& config) {
   table.Harmless({"initializer_factor", "label_smoothing", "projection_dim", "tie_word_embeddings"});
 }
 
-// text_config, with settings of the whole model that it contains.
+// The settings in text_config, some of which belong to the whole model.
 struct BlipTextConfig {
   BlipConfig& whole;
 };

@@ -1,6 +1,6 @@
 // BLIP (Li et al., "BLIP: Bootstrapping Language-Image Pre-training for Unified Vision-Language Understanding and
-// Generation", 2022): a Vision Transformer that encodes an image, and BERTs with cross-attention to it that encode or
-// generate a text (figure 2).
+// Generation", 2022). A Vision Transformer encodes an image, and BERTs with cross-attention to it encode or generate a
+// text (figure 2).
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// captions: a decoder with cross-attention to the image. answers: an encoder of the question with cross-attention to
 /// the image, and a decoder with cross-attention to the question (figure 5). matching: an encoder with an image-text
-/// matching head, and vectors of both. vectors: only vectors, as in Transformers' BlipModel.
+/// matching head, and embeddings of images and texts. vectors: only the embeddings, as in Transformers' BlipModel.
 enum class BlipTask { captions, answers, matching, vectors };
 
 /// The defaults are the paper's base model.
@@ -35,24 +35,24 @@ struct BlipVisionConfig {
   Activation activation = Activation::gelu;
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
-  Grid image = {384, 384}, patch = {16, 16};  ///< pixels
+  Grid image = {384, 384}, patch = {16, 16};  ///< in pixels
 };
 struct BlipConfig {
   BlipTask task = BlipTask::captions;
   BlipVisionConfig vision;
   BertConfig text{.heads = 8, .dropout = 0, .attention_dropout = 0, .vocabulary = 30524, .types = 0, .scope = ""};
-  std::int32_t start_id = 30522, end_id = 102;  ///< of generated text
-  std::int64_t vectors = 512, matching = 256;   ///< sizes of the vectors for `vectors` and `matching`
+  std::int32_t start_id = 30522, end_id = 102;  ///< the first and last token of generated text
+  std::int64_t vectors = 512, matching = 256;  ///< sizes of the embeddings for BlipTask::vectors and BlipTask::matching
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BlipVisionConfig& config);
 HEADLIGHT_API void Describe(ConfigTable& table, BlipConfig& config);
 
-/// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+/// Computes x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API BlipVisionLayer {
  public:
   BlipVisionLayer(const Scope& scope, const BlipVisionConfig& config, int layer);
   Tensor operator()(Context& context, const Tensor& x,
-                    const Sequences& images) const;  ///< [tokens, model] to [tokens, model]
+                    const Sequences& images) const;  ///< maps [tokens, model] to [tokens, model]
 
  private:
   LayerNorm attention_norm_;
@@ -61,11 +61,12 @@ class HEADLIGHT_API BlipVisionLayer {
   FeedForward feed_forward_;
 };
 
-/// LayerNorm(x + Attention(x)), then the same with cross-attention to an image, then with a feed-forward network.
+/// Computes LayerNorm(x + Attention(x)), then the same with cross-attention to a memory, then with a feed-forward
+/// network.
 class HEADLIGHT_API BlipTextLayer {
  public:
   BlipTextLayer(const Scope& scope, const BlipConfig& config, bool writes, int layer);
-  /// [tokens, model] to [tokens, model]; without a memory there is no cross-attention.
+  /// Maps [tokens, model] to [tokens, model]. Cross-attention is skipped if `memory` is null.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const;
 
  private:
@@ -94,8 +95,8 @@ class HEADLIGHT_API BlipText {
 
 class HEADLIGHT_API Blip : public CaptionModel {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Blip(const BlipConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;
@@ -118,8 +119,8 @@ class HEADLIGHT_API Blip : public CaptionModel {
   ImageEmbedding embedding_;
   std::deque<BlipVisionLayer> layers_;
   std::optional<LayerNorm> norm_;
-  std::optional<BlipText> encoder_, decoder_;  // text encoder and decoder
-  std::optional<Linear> output_dense_;         // before the decoder's output projection
+  std::optional<BlipText> encoder_, decoder_;
+  std::optional<Linear> output_dense_;  // layer before the decoder's output projection
   std::optional<LayerNorm> output_norm_;
   std::optional<Linear> match_, pooler_, image_vectors_, text_vectors_;
 };

@@ -11,17 +11,17 @@
 namespace headlight {
 namespace {
 
-// The defaults are those of missing keys.
+// The defaults apply to missing keys.
 struct BloomConfig {
   std::int64_t model = 64;
   int layers = 2;
   std::int32_t heads = 8;
-  std::int64_t ffn = 0;              // 4 * model
-  bool residual_after_norm = false;  // residual connections begin after the norms
+  std::int64_t ffn = 0;              // always 4 * model
+  bool residual_after_norm = false;  // whether residual connections begin after the norms
   double dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
   std::int64_t vocabulary = 250880;
-  std::int64_t positions = 2048;  // length of training texts; ALiBi itself has no limit
+  std::int64_t positions = 2048;  // length of the training texts; ALiBi itself has no limit
   std::int32_t begin_id = 1, end_id = 2, pad_id = -1;
   std::vector<std::int32_t> other_end_ids = {};
   bool tie_output = true;
@@ -42,12 +42,12 @@ void Describe(ConfigTable& table, BloomConfig& config) {
   table.Probability("attention_dropout", config.attention_dropout);
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
   DescribeTokens(table, config, "seq_length");
-  // Settings that have no effect on inference, or are constant in all models.
+  // These settings have no effect on inference, or are the same in all models.
   table.Harmless({"pretraining_tp", "slow_but_exact", "n_inner", "skip_bias_add", "skip_bias_add_qkv", "offset_alibi",
                   "bias_dropout_fusion", "masked_softmax_fusion", "attention_softmax_in_fp32"});
 }
 
-// x + Attention(Norm(x)), then x + FeedForward(Norm(x)).
+// Computes x + Attention(Norm(x)), then x + FeedForward(Norm(x)).
 class BloomLayer {
  public:
   BloomLayer(const Scope& scope, const BloomConfig& config, int layer)

@@ -60,14 +60,14 @@ ImageEmbeddingConfig EmbeddingOf(const ClipImageConfig& config) {
           .patch = config.patch,
           .channels = config.channels,
           .special = {{"class_embedding"}},
-          .waves = 1,  // larger than the default, like CLIP's pixel values and projection
+          .waves = 1,  // larger than the default, in the same way as CLIP's pixel values and projection
           .projection = "patch_embedding",
           .bias = false,
           .flat = true,
           .table = "position_embedding.weight"};
 }
 
-// Initialises a tower as OpenAI's program initialises the text tower; here both are initialised this way.
+// Initialises a tower. OpenAI's code initialises only the text tower this way; here it is used for both towers.
 void InitialiseTower(Parameters& parameters, const std::string& scope, const ClipTowerConfig& config) {
   const double model = static_cast<double>(config.model), layers = config.layers;
   for (Parameter& parameter : parameters.all()) {
@@ -134,7 +134,7 @@ Tensor Clip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, co
   return (*texts_)(context, ids, texts);
 }
 
-// For a text without an end token, Transformers takes the first token.
+// For a text without an end token, the first token is used, as in Transformers.
 Tensor Clip::PoolTexts(Context&, const Tensor& hidden, std::span<const std::int32_t> ids,
                        const Sequences& texts) const {
   CheckTexts();
@@ -181,7 +181,7 @@ std::unique_ptr<Clip> LoadClip(const ModelFolder& files, const LoadModelOptions&
       config.vector = files.config.Get("projection_dim", 512).Integer(1, kLargestSize);
   }
   auto model = std::make_unique<Clip>(config);
-  // Buffers in older folders.
+  // Older folders contain these buffers.
   LoadWeights(files, options, model->parameters(),
               {.unused = {"text_model.embeddings.position_ids", "vision_model.embeddings.position_ids"}});
   return model;

@@ -1,5 +1,5 @@
-// CLIP (Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", 2021): a Vision
-// Transformer for images and a causal Transformer for texts, which map to vectors in the same space.
+// CLIP (Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", 2021). A Vision
+// Transformer for images and a causal Transformer for texts compute embeddings in a common space.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// The sizes of a tower's layers. The defaults are those of the text tower of CLIP-ViT-B/32.
 struct ClipTowerConfig {
@@ -25,48 +25,49 @@ struct ClipTowerConfig {
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   Activation activation = Activation::quick_gelu;
-  double attention_dropout = 0;  ///< of attention weights
+  double attention_dropout = 0;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-5;
 };
 
 struct ClipTextTowerConfig : ClipTowerConfig {
   std::int64_t vocabulary = 49408;
-  std::int64_t positions = 77;  ///< longest text, in tokens
+  std::int64_t positions = 77;  ///< the maximum length of a text in tokens
 };
 
-/// The end_id of the first published folders: a text's vector is then computed from its token with the largest id.
+/// The end_id in the configurations of the first published folders. The text embedding is then computed from the token
+/// with the largest id.
 inline constexpr std::int32_t kLargestIdEnds = 2;
 
 struct ClipTextConfig : ClipTextTowerConfig {
   std::int32_t end_id =
-      49407;  ///< a text's vector is computed from the state of the first end token; or kLargestIdEnds
+      49407;  ///< the text embedding is computed from the state of the first token with this id; or kLargestIdEnds
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipTextConfig& config);
 
 struct ClipImageConfig : ClipTowerConfig {
   ClipImageConfig() : ClipTowerConfig{.model = 768, .heads = 12, .ffn = 3072} {}
-  Grid image = {224, 224}, patch = {32, 32};  ///< pixels
+  Grid image = {224, 224}, patch = {32, 32};  ///< in pixels
   std::int64_t channels = 3;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipImageConfig& config);
 
-/// The defaults are CLIP-ViT-B/32's.
+/// The defaults are those of CLIP-ViT-B/32.
 struct ClipConfig {
-  std::optional<ClipTextConfig> text = ClipTextConfig();  ///< a folder may have only one tower
+  std::optional<ClipTextConfig> text = ClipTextConfig();  ///< empty if the folder has only an image tower
   std::optional<ClipImageConfig> image = ClipImageConfig();
-  std::optional<std::int64_t> vector = 512;  ///< size of the vectors; a single tower may have no projection
+  std::optional<std::int64_t> vector = 512;  ///< size of the embeddings; empty if a single tower has no projection
   double logit_scale = 2.6592;               ///< initial value: ln(1 / 0.07)
   /// Prefixes of the towers' parameter names; empty in newer folders with one tower.
   std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipConfig& config);
 
-/// Layers of x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+/// A stack of layers that compute x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API ClipLayers {
  public:
   ClipLayers(const Scope& scope, const ClipTowerConfig& config, bool causal);
   Tensor operator()(Context& context, Tensor x,
-                    const Sequences& sequences) const;  ///< [tokens, model] to [tokens, model]
+                    const Sequences& sequences) const;  ///< maps [tokens, model] to [tokens, model]
 
  private:
   struct Layer {
@@ -82,10 +83,10 @@ class HEADLIGHT_API ClipLayers {
 /// The text tower: token and positional embeddings, layers, and a LayerNorm.
 class HEADLIGHT_API ClipTextTower {
  public:
-  /// The two deviations initialise the token and position tables.
+  /// The two standard deviations are used to initialise the token and position tables.
   ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
                 double position_deviation, bool causal);
-  /// ids [tokens] of the texts to states [tokens, model].
+  /// Encodes ids [tokens] of the texts to states [tokens, model].
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
 
  private:
@@ -96,8 +97,8 @@ class HEADLIGHT_API ClipTextTower {
 
 class HEADLIGHT_API Clip : public DualEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Clip(const ClipConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override;

@@ -1,7 +1,7 @@
-// DALL-E (Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, section 2.2): a causal decoder that reads a text
-// and generates the codes of an image. The architecture is that of DALLE-pytorch without rotary positions and token
-// shift. Unlike in the paper, sublayers are scaled (Touvron et al., "Going deeper with Image Transformers", 2021,
-// section 2) and feed-forward networks are gated (Shazeer, "GLU Variants Improve Transformer", 2020).
+// DALL-E (Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, section 2.2), a causal decoder whose input is a
+// text and whose output is the codes of an image. The architecture is that of DALLE-pytorch without rotary positions
+// and token shift. Unlike in the paper, sublayers are scaled (Touvron et al., "Going deeper with Image Transformers",
+// 2021, section 2) and feed-forward networks are gated (Shazeer, "GLU Variants Improve Transformer", 2020).
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 struct DalleConfig {
-  std::int64_t text_vocabulary = 10000;  ///< of the tokenizer
+  std::int64_t text_vocabulary = 10000;  ///< size of the tokenizer's vocabulary
   std::int32_t text_positions = 256;     ///< texts are padded to this length
-  std::int64_t codes = 512;              ///< of the discrete VAE
-  std::int32_t side = 32;                ///< codes per side of an image
+  std::int64_t codes = 512;              ///< number of codes of the discrete VAE
+  std::int32_t side = 32;                ///< number of codes per side of an image
   std::int64_t model = 512;
   int layers = 12;
   std::int32_t heads = 8;
   std::int64_t head_dim = 64;
   std::int64_t ffn = 2048;
   std::vector<GridAttentionKind> kinds = {};  ///< attention type of each layer
-  double dropout = 0;                         ///< of every sublayer's output
-  double attention_dropout = 0;               ///< of attention weights
+  double dropout = 0;                         ///< dropout rate of the output of every sublayer
+  double attention_dropout = 0;               ///< dropout rate of the attention weights
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
-  /// Each text position has its own padding token, with ids after the vocabulary.
+  /// Returns the number of text ids. Each text position has its own padding token, with ids after the vocabulary.
   std::int64_t text_ids() const { return text_vocabulary + text_positions; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleConfig& config);
 
-/// x + scale * Attention(LayerNorm(x)), then x + scale * (GEGLU) FeedForward(LayerNorm(x)).
+/// Computes x + scale * Attention(LayerNorm(x)), then x + scale * (GEGLU) FeedForward(LayerNorm(x)).
 class HEADLIGHT_API DalleLayer {
  public:
   DalleLayer(const Scope& scope, const DalleConfig& config, int layer);
   Tensor operator()(Context& context, const Tensor& x,
-                    const GridPass& pass) const;  ///< [tokens, model] to [tokens, model]
+                    const GridPass& pass) const;  ///< maps [tokens, model] to [tokens, model]
 
  private:
   double dropout_;
@@ -58,13 +58,13 @@ class HEADLIGHT_API DalleLayer {
 
 class HEADLIGHT_API Dalle : public TextToImageModel {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Dalle(const DalleConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   Tensor OutputBias(Context& context) const override { return context.Use(*code_bias_); }  // [codes]
-  /// The start token, the text's ids and padding. Id 0 in the text means padding, too.
+  /// Returns the start token, the text's ids and padding. Id 0 in the text also means padding.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
 
   ops::Weight TextWeight(Context& context) const override { return context.UseWeight(*text_head_); }

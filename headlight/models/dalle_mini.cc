@@ -121,7 +121,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
   const auto continues = [&](std::size_t i) { return cache != nullptr && cache->length(cache->active()[i]) > 0; };
   const std::int32_t pad = TextId(config_.text_pad_id);
   std::vector<std::int32_t> words, codes, text_lengths, image_lengths;
-  std::vector<std::size_t> begun;  // the texts whose prompt is in this pass
+  std::vector<std::size_t> begun;  // indices of the texts whose prompt is in this pass
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const Sequence& text = texts[i];
     const std::span<const std::int32_t> all =
@@ -149,7 +149,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
   }
   const Sequences read = PackedSequences(text_lengths), images = PackedSequences(image_lengths);
   if (begun.empty()) return Write(context, codes, images, {});
-  Context reading = context;  // without the cache, which belongs to the decoder
+  Context reading = context;  // the encoder does not use the cache, which belongs to the decoder
   reading.cache = nullptr;
   const Memory memory = {Encode(cache == nullptr ? context : reading, words, read), read};
   for (std::size_t i = 0; cache != nullptr && i < begun.size(); ++i) {
@@ -158,11 +158,11 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
     cache->RemoveMemory(own);
   }
   const Tensor written = Write(context, codes, images, memory);
-  std::vector<std::int32_t> rows;  // of the encoder's states, then the decoder's
+  std::vector<std::int32_t> rows;  // rows of the encoder's states, followed by the decoder's
   for (std::size_t i = 0, next = 0; i < texts.size(); ++i) {
     const bool has_prompt = next < begun.size() && begun[next] == i;
     const Sequence text = has_prompt ? read[next++] : Sequence{};
-    // Padding is not encoded: its rows are copies of the text's last state.
+    // Padding is not encoded. Its rows are copies of the text's last state.
     for (std::int32_t position = 0; has_prompt && position + 1 < config_.text_positions; ++position)
       rows.push_back(text.row(std::min(position, text.length - 1)));
     for (std::int32_t cell = 0; cell < images[i].length; ++cell)

@@ -1,7 +1,7 @@
-// DALL-E mini (Dayma et al., 2021) in the layout of min-dalle: an encoder reads a text, and a decoder with
-// cross-attention generates the codes of an image. The layers are BART's with gated feed-forward networks (Shazeer,
-// "GLU Variants Improve Transformer", 2020), without biases, and with a second norm in every sublayer (Shleifer et al.,
-// "NormFormer: Improved Transformer Pretraining with Extra Normalization", 2021, figure 1).
+// DALL-E mini (Dayma et al., 2021) in the layout of min-dalle. The input of the encoder is a text, and a decoder with
+// cross-attention generates the codes of an image. The layers are those of BART with gated feed-forward networks
+// (Shazeer, "GLU Variants Improve Transformer", 2020), without biases, and with a second norm in every sublayer
+// (Shleifer et al., "NormFormer: Improved Transformer Pretraining with Extra Normalization", 2021, figure 1).
 #pragma once
 
 #include <cstdint>
@@ -18,38 +18,38 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are DALL-E mini. DALL-E mega has 24 layers, a model dimension of 2048, 32 heads and an ffn dimension of
-/// 4096.
+/// The defaults are those of DALL-E mini. DALL-E mega has 24 layers, a model dimension of 2048, 32 heads and an ffn
+/// dimension of 4096.
 struct DalleMiniConfig {
   std::int64_t model = 1024;
   int encoder_layers = 12, decoder_layers = 12;
   std::int32_t encoder_heads = 16, decoder_heads = 16;
   std::int64_t encoder_ffn = 2730, decoder_ffn = 2730;
   Activation activation = Activation::gelu;
-  double dropout = 0;            ///< of embeddings and sublayers
-  double attention_dropout = 0;  ///< of attention weights
+  double dropout = 0;            ///< dropout rate of embeddings and sublayers
+  double attention_dropout = 0;  ///< dropout rate of the attention weights
   std::int64_t text_vocabulary = 50264;
-  std::int32_t text_positions = 64;  ///< texts with start and end token are padded to this length
+  std::int32_t text_positions = 64;  ///< texts with start and end tokens are padded to this length
   std::int32_t text_start_id = 0, text_end_id = 2, text_pad_id = 1;
   std::int64_t codes = 16384;
-  std::int32_t side = 16;         ///< codes per side of an image
-  std::int32_t start_id = 16383;  ///< the decoder's first input
+  std::int32_t side = 16;         ///< number of codes per side of an image
+  std::int32_t start_id = 16383;  ///< the decoder's first input token
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleMiniConfig& config);
 
-/// x + LayerNorm(Attention(LayerNorm(x))), in the decoder the same with cross-attention, then x +
-/// (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
+/// Computes x + LayerNorm(Attention(LayerNorm(x))). A decoder then does the same with cross-attention. The result x is
+/// replaced by x + (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
 class HEADLIGHT_API DalleMiniLayer {
  public:
-  /// A decoder layer, with cross-attention and causal self-attention, if `kind` is decoder_self. The positions and
-  /// names of norms in `config` are ignored.
+  /// Declares a layer. If `kind` is decoder_self, it is a decoder layer, with causal self-attention and
+  /// cross-attention. The positions and names of norms in `config` are ignored.
   DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer);
 
-  /// x [tokens, model] to [tokens, model]. `memory` is null in an encoder.
+  /// Maps x [tokens, model] to [tokens, model]. `memory` is null in an encoder.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
 
  private:
@@ -69,14 +69,14 @@ class HEADLIGHT_API DalleMiniLayer {
 
 class HEADLIGHT_API DalleMini : public TextToImageModel {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit DalleMini(const DalleMiniConfig& config, DType dtype = DType::float32);
 
-  /// The rows of a prompt's ids are the encoder's states, except that of its last id. The rows of the last id and of
-  /// codes are the decoder's. A prompt must be in a single pass.
+  /// Returns one row per id. The rows of a prompt are the encoder's states, except the row of its last id. The rows of
+  /// the last id and of the codes are the decoder's states. A prompt must be in a single pass.
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
-  /// The text's start token, its ids without padding, its end token, and padding.
+  /// Returns the text's start token, its ids without padding, its end token, and padding.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;
 
   const DalleMiniConfig& config() const { return config_; }

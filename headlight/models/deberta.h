@@ -1,6 +1,6 @@
-// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021): a BERT with separate
-// vectors for the content and the position of a token. This file has what version 1 (deberta.cc) shares with versions 2
-// and 3 (deberta_v2.cc).
+// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021), a BERT with separate
+// vectors for the content and the position of a token. This file contains the code shared by version 1 (deberta.cc) and
+// versions 2 and 3 (deberta_v2.cc).
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace headlight {
 
-/// The defaults are the paper's DeBERTa-base.
+/// The defaults are those of the paper's DeBERTa-base.
 struct DebertaConfig {
   std::string family = "Deberta";  ///< prefix of the architecture's name
-  /// The settings that BERT has, too. There may be no segment types.
+  /// The settings shared with BERT. The number of segment types may be 0.
   BertConfig bert = {.norm_epsilon = 1e-7, .vocabulary = 50265, .types = 0, .on_top = {}, .scope = "deberta"};
-  bool absolute_positions = false;  ///< added to the embeddings, as in BERT
+  bool absolute_positions = false;  ///< whether absolute positions are added to the embeddings, as in BERT
   bool relative_positions = true;
   bool content_to_position = true, position_to_content = true;
-  std::int64_t farthest = 512;    ///< larger distances share one vector
-  bool own_masked_words = false;  ///< the masked-word head has DeBERTa's names instead of BERT's
-  double pooler_dropout = 0;      ///< of the pooler for sequence classification
+  std::int64_t farthest = 512;    ///< distances larger than this share one vector
+  bool own_masked_words = false;  ///< whether the masked-word head has DeBERTa's names instead of BERT's
+  double pooler_dropout = 0;      ///< dropout rate of the pooler for sequence classification
   Activation pooler_activation = Activation::gelu;
 };
 
-/// From a, the output of attention: LayerNorm(x + W a), then LayerNorm(x + FeedForward(x)).
+/// Computes LayerNorm(x + W a) from the attention output a, then LayerNorm(x + FeedForward(x)).
 class DebertaSublayers {
  public:
   DebertaSublayers(const Scope& scope, const DebertaConfig& config);
@@ -42,11 +42,11 @@ class DebertaSublayers {
 };
 
 void Describe(ConfigTable& table, DebertaConfig& config);
-void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  ///< all but the model type
+void DescribeDeberta(ConfigTable& table, DebertaConfig& config);  ///< describes all settings except the model type
 inline BertConfig& BertOf(DebertaConfig& config) { return config.bert; }
 TextHeadsLayout HeadsOf(const DebertaConfig& config);
 OtherTensors OthersOf(const DebertaConfig& config);
-/// True if the masked-word head in a file has DeBERTa's names.
+/// Returns true if the masked-word head in a file has DeBERTa's names.
 bool OwnMaskedWords(const Safetensors& weights);
 
 }  // namespace headlight

@@ -22,19 +22,19 @@
 namespace headlight {
 namespace {
 
-// The defaults are DeBERTaV3-base.
+// The defaults are those of DeBERTaV3-base.
 struct DebertaV2Config {
   DebertaConfig base = {
       .family = "DebertaV2",
       .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
-  std::int64_t buckets = 256;      // distances above half of them share buckets; 0: one vector per distance
-  bool share_projections = true;   // relative vectors are projected by the content matrices
-  bool normalize_relative = true;  // relative vectors are normalized
-  std::int64_t convolution = 0;    // width of the convolution parallel to the first layer; 0: none
+  std::int64_t buckets = 256;      // distances above half of this share buckets; 0: one vector per distance
+  bool share_projections = true;   // whether relative vectors are projected by the content matrices
+  bool normalize_relative = true;  // whether relative vectors are normalized
+  std::int64_t convolution = 0;    // kernel width of the convolution parallel to the first layer; 0: none
   Activation convolution_activation = Activation::tanh;
 };
 
-// Half the number of rows in the table of relative vectors.
+// Returns half the number of rows of the table of relative vectors.
 std::int64_t SpanOf(const DebertaV2Config& config) {
   return config.buckets > 0 ? config.buckets : config.base.farthest;
 }
@@ -94,7 +94,7 @@ class DebertaV2Layer {
       const Tensor vectors = ops::Drop(relative.vectors, context.NextDropout(dropout_));
       if (relative_key_) relative_key = (*relative_key_)(context, vectors);
       if (relative_query_) relative_query = (*relative_query_)(context, vectors);
-      if (!relative_key_ && !relative_query_) {  // shared
+      if (!relative_key_ && !relative_query_) {  // the content matrices are shared
         const Tensor both = query_key_value_(context, vectors);
         if (attention_.position_to_content) relative_query = ops::Columns(both, 0, model);
         if (attention_.content_to_position) relative_key = ops::Columns(both, model, model);
@@ -110,7 +110,7 @@ class DebertaV2Layer {
   DisentangledAttention attention_;
   double dropout_;
   Linear query_key_value_;
-  std::optional<Linear> relative_key_, relative_query_;  // if they are not shared
+  std::optional<Linear> relative_key_, relative_query_;  // empty if the content matrices are shared
   DebertaSublayers sublayers_;
 };
 
@@ -160,7 +160,7 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
   }
 
  private:
-  // The convolution over neighbouring tokens, in parallel with the first layer.
+  // Computes the convolution over neighbouring tokens, in parallel with the first layer.
   Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const {
     const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution),
                                     context.UseWeight(*convolution_weight_), context.Use(*convolution_bias_));

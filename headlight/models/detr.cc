@@ -20,9 +20,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kLearnedPositions = 50;  // rows and columns of a map
+constexpr std::int64_t kLearnedPositions = 50;  // maximum number of rows and columns of a feature map
 
-// In a model with masks, the names of the whole detector have this prefix.
+// Returns the root scope. In a model with masks, all names of the detector have this prefix.
 Scope RootOf(Parameters& parameters, bool masks) { return Scope(parameters) / (masks ? "detr" : ""); }
 
 }  // namespace
@@ -124,10 +124,11 @@ Detr::Detr(const DetrConfig& config, DType dtype)
 
 namespace {
 
-// The pixel of a mask that decides about a cell: a nearest-neighbour resize of the mask to the map.
+// Returns the pixel of a mask that determines whether a cell is masked, as in a nearest-neighbour resize of the mask to
+// the feature map.
 std::int64_t NearestPixel(std::int64_t cell, std::int64_t cells, std::int64_t pixels) { return cell * pixels / cells; }
 
-// Sets the cells of `found` to those of the feature maps that are not masked.
+// Sets the cells of `found` to the unmasked cells of the feature maps.
 void FindCells(std::span<const Tensor> images, std::span<const DetectionModel::PixelMask> masks,
                const std::vector<Grid>& grids, DetectedImages& found) {
   Check(masks.empty() || masks.size() == images.size(), "there are {} images, and {} masks", images.size(),
@@ -167,8 +168,8 @@ T* WriteSines(double place, std::int64_t d, T* to) {
   return to;
 }
 
-// Encodes the vertical and horizontal position of each unmasked cell. The position is 2 pi times the share of the
-// unmasked cells in its column or row up to it (section A.4 and the authors' code).
+// Encodes the vertical and horizontal position of each unmasked cell. The position is 2 pi times the fraction of the
+// unmasked cells of the column or row that precede the cell or are the cell (section A.4 and the authors' code).
 template <typename T>
 void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
   T* to = positions.data<T>();
@@ -194,14 +195,14 @@ void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
 
 }  // namespace
 
-// [cells, model]
+// Returns the positional embeddings [cells, model].
 Tensor Detr::CellPositions(Context& context, const DetectedImages& images) const {
   if (!config_.learned_positions) {
     const Tensor positions = Tensor::Empty({std::ssize(images.cells), config_.model}, parameters_.dtype());
     Dispatch(positions.dtype(), [&]<typename T>(T) { WriteSinePositions<T>(images, positions); });
     return positions;
   }
-  // The column's vector, then the row's; both from one table.
+  // The first half is the column's vector and the second half the row's. Both are from one table.
   const Tensor table = ops::Concatenate(context.Use(*columns_), context.Use(*rows_));
   std::vector<std::int32_t> halves;
   for (std::size_t image = 0; image < images.grids.size(); ++image) {
@@ -237,7 +238,7 @@ DetectedImages Detr::Detect(Context& context, std::span<const Tensor> images, st
   Tensor hidden = projected;
   if (std::ssize(found.cells) < projected.rows()) {
     std::vector<std::int32_t> seen;
-    std::int32_t first = 0;  // first row of an image's map
+    std::int32_t first = 0;  // first row of the image's feature map
     for (std::size_t image = 0; image < found.grids.size(); ++image) {
       const Sequence& rows = found.images[image];
       for (std::int32_t i = 0; i < rows.length; ++i)
@@ -251,7 +252,7 @@ DetectedImages Detr::Detect(Context& context, std::span<const Tensor> images, st
   for (const DetrEncoderLayer& layer : encoder_) hidden = layer(context, hidden, positions, found.images);
   found.memory = hidden;
 
-  // The decoder's input is zero; only positional embeddings distinguish the queries.
+  // The decoder's input is zero. Only the positional embeddings distinguish the queries.
   std::vector<std::int32_t> ids, lengths;
   for (std::size_t image = 0; image < images.size(); ++image) {
     for (std::int32_t query = 0; query < config_.queries; ++query) ids.push_back(query);
@@ -279,7 +280,7 @@ FeatureMaps Detr::Masks(Context& context, const DetectedImages& found, std::span
 
 namespace {
 
-// Reads `backbone`, in older files, or `backbone_config`.
+// Reads the key `backbone` of older files, or `backbone_config`.
 void ReadBackbone(const JsonView& json, DetrConfig& config) {
   const JsonView nested = json["backbone_config"];
   const bool described = nested.present();
@@ -374,7 +375,7 @@ extern const Family detr = MakeFamily<Detr, LoadDetr>({"detr"});
 void Detr::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);
   json.Set("architectures", Json::Array{config_.masks ? "DetrForSegmentation" : "DetrForObjectDetection"});
-  // Transformers only accepts integers.
+  // Transformers accepts only integers for these keys.
   for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
     if (const double value = *json.Find(key)->As<double>(); value == std::floor(value))
       json.Set(key, static_cast<std::int64_t>(value));
@@ -391,7 +392,7 @@ std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& l
   auto made = std::make_unique<Detr>(config);
   made->parameters().Initialise(seed);
   made->parameters().Unpack();
-  auto kept = model.parameters().all().begin();  // in the same order, followed by those of the mask head
+  auto kept = model.parameters().all().begin();  // parameters in the same order, followed by those of the mask head
   for (const Parameter& parameter : made->parameters().all()) {
     const Parameter& was = *kept++;
     Ensure(was.names.front().ends_with(parameter.names.front()), "{} is not kept", was.names.front());

@@ -1,6 +1,6 @@
 // DETR (Carion et al., "End-to-End Object Detection with Transformers", 2020). A convolutional backbone computes the
-// feature map of an image, and a Transformer encoder reads its cells. A decoder transforms learned object queries in
-// parallel to boxes with classes.
+// feature map of an image, and a Transformer encoder processes its cells. A decoder transforms learned object queries
+// in parallel to boxes with classes.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,17 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are the paper's, with ResNet-50.
+/// The defaults are those of the paper with ResNet-50.
 struct DetrConfig {
   ResnetConfig backbone;
-  /// The name of the backbone in timm, whose parameter names are then used; empty: `backbone` has the full description.
+  /// The name of the backbone in timm, which also selects timm's parameter names. If empty, `backbone` has the full
+  /// description.
   std::string timm_backbone = {};
-  /// In training, the backbone's batch norms keep their statistics, which come from a classifier. Those of a backbone
-  /// that is trained from scratch use the batch. This setting is not in files.
+  /// How the backbone's batch norms compute statistics in training. A pretrained backbone keeps the statistics of its
+  /// classifier. A backbone that is trained from scratch uses the statistics of the batch. This setting is not in
+  /// files.
   BatchStatistics backbone_statistics = BatchStatistics::frozen;
   std::int64_t model = 256;
   int encoder_layers = 6, decoder_layers = 6;
@@ -39,23 +41,23 @@ struct DetrConfig {
   double dropout = 0.1, attention_dropout = 0;
   std::int64_t queries = 100;
   bool learned_positions =
-      false;  ///< learned positional embeddings of cells, up to 50 rows and columns; otherwise sines
+      false;  ///< whether cells have learned positional embeddings, up to 50 rows and columns, instead of sines
   std::string position_scope =
-      "model.position_embedding";  ///< prefix of the learned ones, which differs between published checkpoints
-  /// Applies the decoder's final norm after each of its layers, too, as Transformers does if `auxiliary_loss` is true.
-  /// In the paper, the next layer's input is not normalized.
+      "model.position_embedding";  ///< prefix of the learned positional embeddings; published checkpoints differ
+  /// Whether the decoder's final norm is also applied after each of its layers, as Transformers does if
+  /// `auxiliary_loss` is true. In the paper, the next layer's input is not normalized.
   bool norm_between_layers = false;
   DetectionLossOptions loss;
-  bool masks = false;  ///< mask head, which needs a backbone of four stages
+  bool masks = false;  ///< whether there is a mask head, which needs a backbone of four stages
   std::vector<std::string> labels = {};
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DetrConfig& config);
 
-/// Attention with positional embeddings that are added to queries and keys, but not to values (section A.3).
+/// Attention with positional embeddings, which are added to queries and keys but not to values (section A.3).
 class DetrAttention {
  public:
   DetrAttention(const Scope& scope, const DetrConfig& config, std::int32_t heads, AttentionKind kind, int layer);
-  /// [rows, model] each; key and value have the same rows.
+  /// Computes attention for `query`, `key` and `value` [rows, model]. Key and value have the same rows.
   Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                     const Sequences& queries, const Sequences& keys) const;
 
@@ -89,7 +91,8 @@ struct DetrMemory {
 class DetrDecoderLayer {
  public:
   DetrDecoderLayer(const Scope& scope, const DetrConfig& config, int layer);
-  /// x and the queries' positional embeddings, [images * queries, model], to [images * queries, model].
+  /// Maps x, with the queries' positional embeddings, to [images * queries, model]. Both inputs are [images * queries,
+  /// model].
   Tensor operator()(Context& context, const Tensor& x, const Tensor& positions, const Sequences& queries,
                     const DetrMemory& memory) const;
 
@@ -105,8 +108,8 @@ class DetrDecoderLayer {
 
 class HEADLIGHT_API Detr : public DetectionModel {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Detr(const DetrConfig& config, DType dtype = DType::float32);
 
   DetectedImages Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks = {},
@@ -138,8 +141,8 @@ class HEADLIGHT_API Detr : public DetectionModel {
   std::optional<MaskHead> masks_;
 };
 
-/// The detector of a model, without masks. If the classes or the number of queries differ, they are initialised with
-/// the seed.
+/// Returns the detector of a model, without masks. If the classes or the number of queries differ, their parameters are
+/// initialised with the seed.
 HEADLIGHT_API std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& labels,
                                           std::int64_t queries, std::uint64_t seed);
 

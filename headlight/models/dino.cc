@@ -21,8 +21,8 @@
 namespace headlight {
 namespace {
 
-// The inner size of the feed-forward network. A gate adds a third matrix, so v2 uses two thirds of the size, rounded up
-// to a multiple of 8.
+// Returns the inner size of the feed-forward network. A gate adds a third matrix, so v2 uses two thirds of the size,
+// rounded up to a multiple of 8.
 std::int64_t InnerSize(const DinoConfig& config) {
   if (config.kind == DinoKind::v3) return config.ffn;
   const std::int64_t size = config.model * config.ffn_factor;
@@ -121,14 +121,14 @@ Dino::Dino(const DinoConfig& config, DType dtype)
     classes_.emplace(root, std::vector<std::string>{"classifier"}, 2 * config.model, std::ssize(config.labels));
 }
 
-// The rotary angles of v3. For each patch, half of them depend on the height of its centre and half on its width, from
-// -1 to 1 over the image. The frequencies decrease from 1 by powers of the base. Special tokens have index 0, without
-// rotation.
+// Returns the rotary angles of v3. In each patch, half of the angles encode the height of its centre and half the
+// width, from -1 to 1 over the image. The frequencies decrease from 1 by powers of the base. Special tokens have index
+// 0, which has no rotation.
 ops::RotaryAngles Dino::Angles(const EncodedImages& encoded) const {
   const std::int64_t head_dim = config_.model / config_.heads, each = head_dim / 4;
   ops::RotaryAngles angles;
   std::vector<double> all(static_cast<std::size_t>(head_dim / 2));
-  std::vector<std::pair<Grid, std::int32_t>> known;  // grids and the index of their first patch
+  std::vector<std::pair<Grid, std::int32_t>> known;  // each grid with the index of its first patch
   std::int32_t places = 1;
   const auto append = [&](std::int64_t index, std::int64_t count) {
     const double coordinate = 2 * (static_cast<double>(index) + 0.5) / static_cast<double>(count) - 1;
@@ -186,7 +186,7 @@ Tensor Dino::Pool(Context&, const EncodedImages& encoded) const { return encoded
 
 Tensor Dino::ClassLogits(Context& context, const EncodedImages& encoded) const {
   Check(classes_.has_value(), "{}: this model has no classes", parameters_.source());
-  // Two rows per image: the class token's state, and the mean of the patches' states.
+  // Each image has two rows: the class token's state, and the mean of the patches' states.
   std::int64_t terms = 1;
   for (const Grid& grid : encoded.grids) terms = std::max(terms, grid.cells());
   std::vector<std::int32_t> rows;
@@ -220,7 +220,7 @@ void Describe(ConfigTable& table, DinoConfig& config) {
       "model_type", config.kind,
       {{"dinov2", DinoKind::v2}, {"dinov2_with_registers", DinoKind::v2_registers}, {"dinov3_vit", DinoKind::v3}});
   const bool v3 = config.kind == DinoKind::v3;
-  // Defaults that differ between versions.
+  // These defaults differ between versions.
   if (config.kind != DinoKind::v2) table.Default(config.patch, {16, 16});
   if (config.kind == DinoKind::v2_registers) table.Default(config.registers, 4);
   if (v3) {
@@ -251,7 +251,8 @@ void Describe(ConfigTable& table, DinoConfig& config) {
       Check(value_bias == config.biases, "{}: it must be as query_bias", table.json()["value_bias"].location());
     table.Flag("proj_bias", config.output_bias);
     table.Flag("mlp_bias", config.ffn_biases);
-    // The last three move the patches' coordinates at random in Transformers' training, which is not implemented.
+    // The last three settings change the patches' coordinates at random in Transformers' training, which is not
+    // implemented.
     table.Harmless({"pos_embed_jitter", "pos_embed_rescale", "pos_embed_shift"});
     table.Rule(config.biases || !config.key_bias, "key_bias without query_bias is not supported");
     table.Rule(config.model / config.heads % 4 == 0,
@@ -266,7 +267,7 @@ void Describe(ConfigTable& table, DinoConfig& config) {
     if (table.reads()) config.key_bias = config.biases;
     if (config.kind == DinoKind::v2) table.Flag("use_mask_token", config.mask);
   }
-  // Settings for use as a backbone, and for training.
+  // These settings are for use as a backbone, or for training.
   table.Harmless(
       {"apply_layernorm", "drop_path_rate", "out_features", "out_indices", "reshape_hidden_states", "stage_names"});
   if (config.classes) CheckLabels(config.labels);

@@ -1,6 +1,6 @@
-// The discrete variational autoencoder of DALLE-pytorch, smaller than that of DALL-E's authors (Ramesh et al.,
-// "Zero-Shot Text-to-Image Generation", 2021, section 2.1). The encoder's convolutions halve an image and score the
-// codes. The decoder's transposed convolutions double the map of code embeddings.
+// The discrete variational autoencoder of DALLE-pytorch. It is smaller than that of the DALL-E paper (Ramesh et al.,
+// "Zero-Shot Text-to-Image Generation", 2021, section 2.1). The encoder's strided convolutions halve the sides and
+// compute logits of the codes. The decoder's transposed convolutions double the sides of the map of code embeddings.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 struct DiscreteVaeConfig {
-  std::int64_t image = 256;  ///< pixels per side
+  std::int64_t image = 256;  ///< in pixels per side
   std::int64_t codes = 512;
   std::int64_t code_width = 512;  ///< size of a code's embedding
-  int layers = 3;                 ///< each halves, or doubles, the sides
-  int blocks = 0;                 ///< residual blocks between those and the codes
-  std::int64_t hidden = 64;       ///< channels
+  int layers = 3;                 ///< number of layers; each halves or doubles the sides
+  int blocks = 0;                 ///< number of residual blocks next to the codes
+  std::int64_t hidden = 64;       ///< number of hidden channels
   PixelDistribution distribution = PixelDistribution::normal;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DiscreteVaeConfig& config);
 
-/// x + convolutions of 3 x 3, 3 x 3 and 1 x 1 with ReLU between them.
+/// Computes x plus convolutions of 3 x 3, 3 x 3 and 1 x 1 with ReLU between them.
 class VaeBlock {
  public:
   VaeBlock(const Scope& scope, std::int64_t channels);
@@ -38,8 +38,8 @@ class VaeBlock {
 
 class HEADLIGHT_API DiscreteVae : public ImageCoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit DiscreteVae(const DiscreteVaeConfig& config, DType dtype = DType::float32);
 
   FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;

@@ -1,5 +1,5 @@
-// DistilBERT (Sanh et al., "DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter", 2019): half
-// of BERT's layers, without segments and without the pooler (section 3).
+// DistilBERT (Sanh et al., "DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter", 2019), a
+// BERT with half of the layers, without segment types and without the pooler (section 3).
 #include <string>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace {
 
 struct DistilBertConfig {
   BertConfig bert = {.layers = 6, .classifier_dropout = 0.2, .types = 0, .on_top = {}, .scope = "distilbert"};
-  double answer_dropout = 0.1;  // of the answer head's input
+  double answer_dropout = 0.1;  // dropout rate of the answer head's input
 };
 
 void Describe(ConfigTable& table, DistilBertConfig& config) {
@@ -33,7 +33,7 @@ void Describe(ConfigTable& table, DistilBertConfig& config) {
   table.Size("max_position_embeddings", bert.positions, "the number of positions");
   table.Integer("pad_token_id", bert.pad_id, "the padding's id", 0, kLargestSize);
   DescribeOutputTable(table, bert.on_top.masked_words);
-  table.Harmless({"tie_weights_", "sinusoidal_pos_embds"});  // the positions are stored in either case
+  table.Harmless({"tie_weights_", "sinusoidal_pos_embds"});  // files contain the positions for either value
 }
 
 TextHeadsLayout HeadsOf(const DistilBertConfig& config) {
@@ -58,7 +58,7 @@ OtherTensors OthersOf(const DistilBertConfig& config) {
 
 class DistilBert : public BertDescendant<DistilBert, DistilBertConfig> {
  public:
-  // The layers are BERT's with other parameter names.
+  // The layers are those of BERT with other parameter names.
   explicit DistilBert(const DistilBertConfig& config)
       : BertDescendant(config),
         encoder_(Scope(parameters_) / config.bert.scope, config.bert,

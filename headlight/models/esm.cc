@@ -18,12 +18,12 @@ namespace headlight {
 namespace {
 
 constexpr std::int32_t kEnd = 2;                  // the token <eos>, whose attention is not used for contacts
-constexpr std::int64_t kLongestRotary = 1 << 17;  // no table limits it; longer than any protein
-constexpr double kMaskedInTraining = 0.15 * 0.8;  // share of tokens that were replaced by masks
+constexpr std::int64_t kLongestRotary = 1 << 17;  // longer than any protein; no table limits positions
+constexpr double kMaskedInTraining = 0.15 * 0.8;  // fraction of the tokens that were replaced by masks in training
 
 }  // namespace
 
-// The heads are RoBERTa's.
+// The heads are those of RoBERTa.
 TextHeadsLayout HeadsOf(const EsmConfig& config) {
   return {.family = "Esm",
           .pooler = Prefix(config.encoder.scope) + "pooler.dense",
@@ -46,7 +46,8 @@ OtherTensors OthersOf(const EsmConfig& config) {
                                   {"lm_head.decoder.bias", "lm_head.bias"}},
                          .unused = {scope + "embeddings.position_ids"}};
   if (!config.rotary) return others;
-  // The rotary frequencies, which the base determines, and a table of positions that Transformers does not read either.
+  // These tensors are not used: rotary frequencies, which the base determines, and a table of positions that
+  // Transformers also ignores.
   others.unused.push_back(scope + "embeddings.position_embeddings.weight");
   others.unused.push_back(scope + "rotary_embeddings.inv_freq");
   others.unused.push_back(scope + "encoder.layer.*.attention.self.rotary_embeddings.inv_freq");
@@ -86,7 +87,7 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
   for (int i = 0; i < encoder.layers; ++i) layers_.emplace_back(scope / layer.names.layers / i, layer, i);
   norm_after_.emplace(scope / "encoder" / "emb_layer_norm_after", encoder.model, encoder.norm_epsilon);
   if (!config.contacts) return;
-  // A logistic regression on the trained model's attention.
+  // The contact head is a logistic regression on the trained model's attention weights.
   const Scope contacts = scope / "contact_head" / "regression";
   const std::int64_t heads = std::int64_t{encoder.layers} * encoder.heads;
   Parameter& weight = contacts.Declare("weight", {1, heads}, Initialisation::Constant(0));
@@ -96,7 +97,8 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
   contact_bias_ = &bias;
 }
 
-// The embeddings of masks are zeros. All embeddings of a sequence are then scaled for the share of masks in training.
+// Embeds tokens. The embeddings of masks are zero. All embeddings of a sequence are then scaled to compensate for the
+// fraction of masks in training.
 Tensor EsmEncoder::Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                          std::span<const std::int32_t> first_positions) const {
   Tensor x = tokens_(context, ids);
@@ -189,7 +191,7 @@ Tensor Esm::Contacts(std::span<const std::int32_t> ids) const {
         for (std::size_t j = 0; j < size; ++j) sums[i] += both(i, j);
         total += sums[i];
       }
-      // A NaN from damaged weights passes this check and is in the result.
+      // A NaN from damaged weights passes this check and appears in the result.
       Check(!(total <= 0), "contacts: layer {}, head {} attends to no residue", seen.layer, head);
       const double weight = weights[static_cast<std::size_t>(seen.layer * heads + head)];
       for (std::size_t i = 0; i < size; ++i)

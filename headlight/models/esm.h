@@ -1,5 +1,5 @@
 // ESM-2 (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023),
-// and ESM-1b (Rives et al., 2021): BERT's encoder with pre-norm layers, trained on masked residues of proteins.
+// and ESM-1b (Rives et al., 2021). Both are BERT encoders with pre-norm layers, trained on masked residues of proteins.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,11 @@
 
 namespace headlight {
 
-/// The defaults are ESM-2's with 650 million parameters, except those that Transformers uses for missing keys.
+/// The defaults are those of ESM-2 with 650 million parameters, except the values that Transformers uses for missing
+/// keys.
 struct EsmConfig {
-  /// `positions` is the number of rows of an absolute table; a sequence has at most positions - pad_id - 1 tokens.
+  /// `positions` is the number of rows of the table of absolute positions. A sequence has at most positions - pad_id -
+  /// 1 tokens.
   BertConfig encoder = {.model = 1280,
                         .layers = 33,
                         .heads = 20,
@@ -32,15 +34,15 @@ struct EsmConfig {
                         .pad_id = 1,
                         .on_top = {.masked_words = true},
                         .scope = "esm"};
-  bool rotary = true;  ///< ESM-2; ESM-1b has absolute positions
+  bool rotary = true;  ///< true in ESM-2; ESM-1b has absolute positions
   double rotary_base = 10000;
-  bool norm_before = false;   ///< normalizes embeddings: ESM-1b
-  bool token_dropout = true;  ///< mask embeddings are zeros, and others are scaled to compensate
+  bool norm_before = false;   ///< whether embeddings are normalized, as in ESM-1b
+  bool token_dropout = true;  ///< whether mask embeddings are zero and the other embeddings are scaled to compensate
   std::int32_t mask_id = 32;
-  bool contacts = true;  ///< has a contact head
+  bool contacts = true;  ///< whether there is a contact head
 };
 HEADLIGHT_API void Describe(ConfigTable& table, EsmConfig& config);
-/// For BertDescendant.
+/// Functions that BertDescendant requires.
 BertConfig& BertOf(EsmConfig& config);
 TextHeadsLayout HeadsOf(const EsmConfig& config);
 OtherTensors OthersOf(const EsmConfig& config);
@@ -53,15 +55,15 @@ class HEADLIGHT_API EsmEncoder {
  public:
   EsmEncoder(const Scope& scope, const EsmConfig& config);
 
-  /// As TextEncoder::Encode. If `seen` is given, it receives the states before each layer and those after the last
-  /// norm.
+  /// Encodes texts as TextEncoder::Encode does. If `seen` is not empty, it is called with the states before each layer
+  /// and the states after the last norm.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     std::span<const std::int32_t> first_positions = {},
                     const std::function<void(const Tensor& states)>& seen = {}) const;
 
-  std::int64_t positions() const { return longest_; }  // most tokens of a text
+  std::int64_t positions() const { return longest_; }  // maximum number of tokens of a text
   const TokenEmbedding& tokens() const { return tokens_; }
-  /// The contact head's weight [1, layers * heads] and bias [1]; null if there is none.
+  /// The contact head's weight [1, layers * heads] and bias [1], or null if there is no contact head.
   const Parameter* contact_weight() const { return contact_weight_; }
   const Parameter* contact_bias() const { return contact_bias_; }
 
@@ -86,11 +88,11 @@ class HEADLIGHT_API Esm : public BertDescendant<Esm, EsmConfig> {
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                 const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
-  /// The contact probability of each pair of residues (C beta atoms within 8 angstrom), [tokens - 2, tokens - 2] in
-  /// float32. It is a logistic regression on the attention maps of all heads, symmetrized and with average product
-  /// correction (Rao et al., "Transformer protein language models are unsupervised structure learners", 2021). `ids`
-  /// [tokens]: one sequence with its first and last token, which are not residues. Throws Error for fewer than 3
-  /// tokens, and if the model has no contact head or one that is all zeros.
+  /// Returns the contact probability of each pair of residues (C beta atoms within 8 angstrom), [tokens - 2, tokens -
+  /// 2] in float32. It is a logistic regression on the attention maps of all heads, symmetrized and with average
+  /// product correction (Rao et al., "Transformer protein language models are unsupervised structure learners", 2021).
+  /// `ids` [tokens] is one sequence with its first and last token, which are not residues. Throws Error for fewer than
+  /// 3 tokens, and if the model has no contact head or its weights are all zero.
   Tensor Contacts(std::span<const std::int32_t> ids) const;
   bool has_contacts() const { return encoder_.contact_weight() != nullptr; }
 

@@ -24,13 +24,13 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kDistanceBins = 64, kErrorBins = 64, kLddtBins = 50;
-constexpr std::int64_t kResidueLetters = kResidueTypes + 2;  // a padding, the types, a mask
-// Bins of recycled distances between beta atoms, in angstrom: the first bin is below the first edge, the last above the
-// last edge.
+constexpr std::int64_t kResidueLetters = kResidueTypes + 2;  // padding, the residue types and a mask
+// Recycled distances between beta atoms have this number of bins. The first bin is below the first edge and the last
+// bin above the last edge, in angstrom.
 constexpr std::int64_t kRecycledBins = 15;
 constexpr double kFirstEdge = 3.375, kLastEdge = 21.375;
 
-// The language model's ids of the residue types, and of <cls> and <eos>.
+// Returns the language model's token ids of the residue types, then of <cls> and <eos>.
 std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   std::vector<std::int32_t> tokens;
   const auto add = [&](const std::string& word) {
@@ -44,7 +44,7 @@ std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   return tokens;
 }
 
-// ESM-2's tokens, by id, as in text/tokenizers/esm_tokenizer.h, which this folder may not include.
+// Returns ESM-2's tokens by id. They equal those in text/tokenizers/esm_tokenizer.h, which this folder may not include.
 std::vector<std::string> EsmVocabulary() {
   std::vector<std::string> words = {"<cls>", "<pad>", "<eos>", "<unk>"};
   for (const char letter : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) words.emplace_back(1, letter);
@@ -64,8 +64,8 @@ Linear LinearOf(const Scope& scope, const char* name, std::int64_t inputs, std::
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, LeCunNormal(inputs)};
 }
 
-// Algorithm 32 of AlphaFold's supplement with other bins: the bin of the distance of each pair's beta atoms, computed
-// as if residues were alanines.
+// Returns the bin of the distance between the beta atoms of each pair, computed as if all residues were alanines. This
+// is algorithm 32 of AlphaFold's supplement with other bins.
 std::vector<std::int32_t> DistanceBins(const Tensor& atoms) {
   const std::int64_t residues = atoms.rows();
   std::vector<Vector3> betas;
@@ -78,7 +78,7 @@ std::vector<std::int32_t> DistanceBins(const Tensor& atoms) {
       betas.push_back(-0.58273431 * Cross(first, second) + 0.56802827 * first + -0.54067466 * second + ca);
     }
   });
-  std::array<double, kRecycledBins - 1> edges;  // squared
+  std::array<double, kRecycledBins - 1> edges;  // squared distances
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const double edge =
         kFirstEdge + (kLastEdge - kFirstEdge) * static_cast<double>(i) / static_cast<double>(edges.size() - 1);
@@ -127,8 +127,8 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
 
 FoldingPlan EsmFold::plan() const { return {.recycles = config_.passes - 1, .blocks = config_.blocks}; }
 
-// The weighted mean of the language model's states, with a softmax over its layers, projected to the trunk's first
-// representation.
+// Returns the input of the trunk: the projected mean of the language model's hidden states, weighted by a softmax over
+// its layers.
 Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> types) const {
   std::vector<std::int32_t> ids = {tokens_[kResidueTypes]};
   for (const std::int32_t type : types) ids.push_back(tokens_[static_cast<std::size_t>(type)]);
@@ -148,7 +148,7 @@ Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> typ
   return residues_ ? ops::Add(sequence, (*residues_)(context, types)) : sequence;
 }
 
-// The embedding of the relative position of each pair's second residue; row 0 is for missing pairs.
+// Returns the embedding of the relative position of each pair's second residue. Row 0 is for missing pairs.
 Tensor EsmFold::PositionBiases(Context& context, std::span<const std::int32_t> positions) const {
   std::vector<std::int32_t> distances;
   for (const std::int32_t i : positions)
@@ -163,10 +163,10 @@ FoldingOutputs EsmFold::Pass(Context& context, const FoldingFeatures& features, 
   const std::int64_t residues = std::ssize(features.types), pairs = residues * residues;
   CheckChain(features, before);
   const auto grid =
-      std::make_shared<const AlignmentGrid>(1, residues);  // shared, because the tape needs it for the backward pass
+      std::make_shared<const AlignmentGrid>(1, residues);  // shared, because the tape keeps it for the backward pass
 
   FoldingOutputs outputs;
-  // Without gradients, later passes reuse it.
+  // Without gradients, later passes reuse the language model's output.
   const bool known = before != nullptr && context.tape == nullptr && !before->sequence.empty();
   outputs.sequence = known ? before->sequence : ReadSequence(context, features.types);
   const DType dtype = parameters_.dtype();
@@ -198,7 +198,7 @@ FoldingOutputs EsmFold::Pass(Context& context, const FoldingFeatures& features, 
   outputs.aligned_errors = (*aligned_errors_)(context, z);
   outputs.letters = (*letters_)(context, s);
   outputs.atom_lddt = AtomLddt(context, outputs.structure.single);
-  constexpr std::int64_t alpha_atom = 1;  // atom37
+  constexpr std::int64_t alpha_atom = 1;  // the index of the alpha carbon in the atom37 format
   outputs.lddt = ops::Columns(outputs.atom_lddt, alpha_atom * kLddtBins, kLddtBins);
   return outputs;
 }
@@ -219,7 +219,7 @@ Json::Object EsmFold::Description() const {
 
 namespace {
 
-// The sections of esmfold_config.
+// The following functions describe the sections of esmfold_config.
 void DescribeStructureModule(ConfigTable& table, StructureModuleConfig& config) {
   table.Size("sequence_dim", config.single, "the residues' width");
   table.Size("pairwise_dim", config.pair, "the pairs' width");
@@ -233,7 +233,7 @@ void DescribeStructureModule(ConfigTable& table, StructureModuleConfig& config) 
   table.Layers("num_transition_layers", config.transition_layers, "the number of transition layers");
   table.Layers("num_resnet_blocks", config.angle_blocks, "the number of blocks of the angle network");
   table.Only("num_angles", 7, "other torsions");
-  auto scale = static_cast<std::int64_t>(config.scale);  // Transformers only accepts integers
+  auto scale = static_cast<std::int64_t>(config.scale);  // Transformers accepts only integers
   table.Integer("trans_scale_factor", scale, "the unit of translations", 1, 1000);
   config.scale = static_cast<double>(scale);
   table.Epsilon("epsilon", config.epsilon);
@@ -260,7 +260,8 @@ void DescribeFolding(ConfigTable& table, EsmFoldConfig& config) {
   DescribePart(table, "trunk", [&](ConfigTable& part) { DescribeTrunk(part, config); });
   for (const char* other : {"use_esm_attn_map", "esm_ablate_sequence", "bypass_lm"})
     table.Only(other, false, "inputs other than the language model's states");
-  // The language model is computed in the precision of the rest, whatever the file has; two settings have no effect.
+  // The language model is computed in the precision of the other modules. fp16_esm and the other two settings have no
+  // effect.
   table.Note("fp16_esm", false);
   table.Harmless({"esm_type", "esm_ablate_pairwise", "esm_input_dropout"});
 }
@@ -289,7 +290,7 @@ void Describe(ConfigTable& table, EsmFoldConfig& config) {
 
 namespace {
 
-constexpr const char* kTokens = "af2_to_esm";  // Transformers' table: the language model's ids of padding and the types
+constexpr const char* kTokens = "af2_to_esm";  // Transformers' table of token ids: padding, then the types
 
 std::vector<std::int64_t> StoredTokens(const EsmFoldConfig& config) {
   const std::vector<std::int32_t> tokens = TokensOf(Complete(config).vocabulary);
@@ -314,7 +315,7 @@ std::unique_ptr<EsmFold> LoadEsmFold(const ModelFolder& files, const LoadModelOp
   return model;
 }
 
-// Transformers gives ESMFold the model type of ESM-2.
+// Returns true for ESMFold, which has the same model type as ESM-2 in Transformers.
 bool Folds(const JsonView& config) { return config.Get("is_folding_model", false).Bool(); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// ESMFold (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023):
-// structure prediction from a single sequence. Compared with AlphaFold 2, the states of an ESM-2 replace the alignment,
+// ESMFold (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023),
+// structure prediction from a single sequence. Unlike in AlphaFold 2, the hidden states of ESM-2 replace the alignment,
 // and a trunk of simpler blocks replaces the Evoformer.
 #pragma once
 
@@ -18,15 +18,15 @@
 
 namespace headlight {
 
-/// The defaults are the published model's, except for the language model.
+/// The defaults are those of the published model, except for the language model.
 struct EsmFoldConfig {
   EsmConfig language;
-  std::vector<std::string> vocabulary;  ///< of the language model, by id; empty: ESM-2's
+  std::vector<std::string> vocabulary;  ///< tokens of the language model by id; empty: ESM-2's vocabulary
   EsmFoldBlockConfig block;
-  std::int32_t farthest = 32;  ///< largest relative position
+  std::int32_t farthest = 32;  ///< the largest relative position
   int blocks = 48;
   int passes = 4;
-  bool embeds_residues = true;  ///< residue types are also embedded, in addition to the language model's states
+  bool embeds_residues = true;  ///< whether residue types are embedded, in addition to the language model's states
   StructureModuleConfig structure = {.nested_points = false};
   std::int64_t lddt_hidden = 128;
 };
@@ -37,30 +37,31 @@ class HEADLIGHT_API EsmFold : public FoldingModel {
   /// Throws Error for an invalid configuration.
   explicit EsmFold(const EsmFoldConfig& config, DType dtype = DType::float32);
 
-  /// Only types and positions of the features are used. The outputs have no alignment; `letters` are [residues, 23]: a
-  /// padding, the residue types, a mask.
+  /// Only the types and positions of the features are used. The outputs have no alignment. `letters` has 23 columns:
+  /// padding, the residue types, and a mask.
   FoldingPlan plan() const override;
   FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                       const std::function<void()>& after_block = {}) const override;
 
   const EsmFoldConfig& config() const { return config_; }
   Json::Object Description() const override;
-  /// Inputs: input_ids [batch, length], which are residue types, and optionally attention_mask, position_ids and
-  /// num_recycles [1], the passes after the first. Outputs have Transformers' names and shapes, and are zero for
-  /// padding; ptm is [batch], and integers are int32.
+  /// Runs the model on named tensors. Inputs: input_ids [batch, length], which are residue types, and optionally
+  /// attention_mask, position_ids and num_recycles [1], the number of passes after the first. Outputs have
+  /// Transformers' names and shapes, and are zero for padding. ptm is [batch], and integers are int32.
   NamedTensors Forward(const Safetensors& inputs) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
   Tensor ReadSequence(Context& context, std::span<const std::int32_t> types) const;
-  // The logits of each atom's lDDT, [residues, 37 * bins], from the structure module's states [residues, single].
+  // Returns the logits of each atom's lDDT, [residues, 37 * bins], from the structure module's states [residues,
+  // single].
   Tensor AtomLddt(Context& context, const Tensor& single) const;
   Tensor PositionBiases(Context& context, std::span<const std::int32_t> positions) const;
 
   EsmFoldConfig config_;
-  std::vector<std::int32_t> tokens_;  // of the language model: the residue types, then <cls> and <eos>
+  std::vector<std::int32_t> tokens_;  // token ids of the language model for the residue types, then <cls> and <eos>
   std::optional<EsmEncoder> language_;
-  const Parameter* layer_weights_ = nullptr;  // [layers + 1], before the softmax
+  const Parameter* layer_weights_ = nullptr;  // logits [layers + 1] of the weights of the layers
   std::optional<LayerNorm> language_norm_, recycled_sequence_norm_, recycled_pair_norm_, lddt_norm_;
   std::optional<Linear> language_inner_, language_outer_;
   std::optional<TokenEmbedding> residues_, places_, recycled_distances_;

@@ -1,6 +1,7 @@
-// Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3). It has parallel
-// sublayers, rotary positions, and one head of keys and values for all queries (7B) or one per group of them (40B). The
-// first models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as query heads.
+// Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3). Sublayers are parallel
+// and positions are rotary. All query heads share one key and value head (7B), or each group of query heads has its own
+// (40B). The first models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as query
+// heads.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -13,22 +14,22 @@
 namespace headlight {
 namespace {
 
-// Norms before the sublayers: one for each sequential sublayer; one that parallel sublayers share; or one for each
-// parallel sublayer.
+// The norms before the sublayers. in_turn: one per sequential sublayer. shared: one for both parallel sublayers.
+// parallel: one per parallel sublayer.
 enum class FalconNorms { in_turn, shared, parallel };
 
-// The defaults are those of missing keys: Falcon 7B's sizes.
+// The defaults apply to missing keys. They are the sizes of Falcon 7B.
 struct FalconConfig {
   std::int64_t model = 4544;
   int layers = 32;
   std::int32_t heads = 71;
   std::int32_t key_heads = 1;
-  std::int64_t ffn = 0;  // default: 4 * model
+  std::int64_t ffn = 0;  // 4 * model by default
   Activation activation = Activation::gelu;
   bool biases = false;
-  bool grouped = false;  // `new_decoder_architecture`: the file format with any number of key heads
+  bool grouped = false;  // `new_decoder_architecture`, the file format that allows any number of key heads
   FalconNorms norms = FalconNorms::shared;
-  bool linear_biases = false;  // instead of rotary positions
+  bool linear_biases = false;  // whether linear biases (ALiBi) replace rotary positions
   double dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
   RotarySettings rotary = {};
@@ -42,7 +43,7 @@ struct FalconConfig {
   std::int64_t HeadDim() const { return model / heads; }
 };
 
-// The number of key heads and the norms, for each file format.
+// Describes the number of key heads and the norms, for both file formats.
 void DescribeFalconKind(ConfigTable& table, FalconConfig& config) {
   table.Flag("new_decoder_architecture", config.grouped);
   bool one_key_head = config.key_heads == 1, parallel = config.norms != FalconNorms::in_turn;
@@ -91,10 +92,10 @@ void Describe(ConfigTable& table, FalconConfig& config) {
     table.Harmless({"rope_parameters", "rope_scaling", "rope_theta"});
   else
     DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
-  table.Harmless({"apply_residual_connection_post_layernorm"});  // no Falcon reads it
+  table.Harmless({"apply_residual_connection_post_layernorm"});  // not used by any Falcon
 }
 
-// The positions of a pass: rotary angles or linear biases.
+// The positions of one forward pass: rotary angles or linear biases.
 struct FalconPositions {
   std::optional<ops::RotaryAngles> angles = {};
   ops::AttentionBias bias = {};
@@ -160,7 +161,7 @@ class Falcon : public DecoderStack<FalconConfig, FalconLayer, LayerNorm> {
     Tensor hidden = (*tokens_)(context, ids);
     FalconPositions positions;
     if (config_.linear_biases) {
-      // Falcon adds the biases to the products of queries and keys before scaling.
+      // Falcon adds the biases to the dot products before they are scaled.
       const double scale = 1 / std::sqrt(static_cast<double>(config_.HeadDim()));
       positions.bias = LinearBiases({.heads = config_.heads, .factor = scale, .rounded = true}, texts, first_positions,
                                     hidden.dtype());

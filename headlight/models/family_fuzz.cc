@@ -1,4 +1,4 @@
-// Modifies config.json, or the index of the weights, in small folders of every family. It must throw Error, or the
+// Modifies config.json, or the index of the weights, in small folders of every family. Loading must throw Error, or the
 // model must run.
 #include <array>
 #include <cstdlib>
@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* kShard = "model-00001-of-00001.safetensors";
 
-// A copy of a folder whose weights are a shard.
+// A copy of a model folder with its weights in one shard.
 struct Folder {
-  fs::path from;     // the weights in the test data
-  std::string path;  // empty until it is copied
+  fs::path from;     // the folder in the test data
+  std::string path;  // empty before the first use
   Json::Object config, index;
 };
 
@@ -34,7 +34,7 @@ std::vector<Folder> FindFolders() {
   return folders;
 }
 
-// Copies on first use: copying all folders at once would exceed the time limit of an input.
+// Copies a folder on its first use. Copying all folders at once would exceed the time limit per input.
 void Copy(Folder& folder) {
   folder.path = fs::temp_directory_path() / "headlight-fuzz-XXXXXX";
   Ensure(mkdtemp(folder.path.data()) != nullptr, "cannot create {}", folder.path);
@@ -44,7 +44,7 @@ void Copy(Folder& folder) {
   for (const auto& [name, tensor] : weights.tensors()) folder.index.push_back({name, kShard});
 }
 
-// Choices from the fuzzer's bytes; 0 after the last byte.
+// Choices that are derived from the fuzzer's bytes. They are 0 after the last byte.
 struct Choices {
   std::span<const std::uint8_t> bytes;
 
@@ -130,7 +130,7 @@ void Run(Choices choices) {
   for (int changes = 0; changes < 5 && !choices.bytes.empty(); ++changes)
     Change(choices.Below(8) == 0 ? index : config, choices);
   try {
-    // WriteFile would wait for the disk.
+    // WriteFile is not used, because it waits for the disk.
     std::ofstream(folder.path + "/config.json") << Json(std::move(config)).Line();
     std::ofstream(folder.path + "/model.safetensors.index.json")
         << Json(Json::Object{{"weight_map", std::move(index)}}).Line();

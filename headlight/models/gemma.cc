@@ -1,8 +1,9 @@
 // Gemma (Gemma Team, "Gemma: Open Models Based on Gemini Research and Technology", 2024), Gemma 2 ("Gemma 2: Improving
-// Open Language Models at a Practical Size", 2024) and the text part of Gemma 3 ("Gemma 3 Technical Report", 2025):
-// Llama with embeddings multiplied by sqrt(model) and gains stored as their difference from 1. From Gemma 2 on each
-// sublayer also has a norm after it, layers with a window alternate with others, and scores and logits are capped;
-// Gemma 3 norms queries and keys instead of the caps, and its layers with a window have positions of their own.
+// Open Language Models at a Practical Size", 2024) and the text model of Gemma 3 ("Gemma 3 Technical Report", 2025).
+// They are Llama with embeddings multiplied by sqrt(model) and gains stored as their difference from 1. From Gemma 2,
+// each sublayer also has a norm after it, sliding-window layers alternate with full ones, and scores and logits are
+// capped. Gemma 3 normalizes queries and keys instead of the caps, and its sliding-window layers have separate rotary
+// settings.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr double kGainOffset = 1;
 
-// The defaults are what missing keys mean: Gemma 7B's sizes. `version` is 1, 2 or 3.
+// The defaults apply to missing keys. They are the sizes of Gemma 7B. `version` is 1, 2 or 3.
 struct GemmaConfig {
   int version = 1;
   std::int64_t model = 3072;
@@ -32,14 +33,14 @@ struct GemmaConfig {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 24576;
   Activation activation = Activation::gelu_tanh;
-  bool attention_biases = false;  // of all four projections
+  bool attention_biases = false;  // whether all four projections have biases
   double attention_dropout = 0;
   double norm_epsilon = 1e-6;
-  std::int64_t query_scalar = 256;      // from Gemma 2 on scores are divided by its square root
-  double score_cap = 0, logit_cap = 0;  // 0: none
-  LayerWindows windows = {};            // from Gemma 2 on
+  std::int64_t query_scalar = 256;      // from Gemma 2, scores are divided by its square root
+  double score_cap = 0, logit_cap = 0;  // 0: no cap
+  LayerWindows windows = {};            // from Gemma 2
   RotarySettings rotary = {};
-  RotarySettings sliding_rotary = {};  // of layers with a window (Gemma 3)
+  RotarySettings sliding_rotary = {};  // for sliding-window layers (Gemma 3)
   std::int64_t vocabulary = 256000;
   std::int64_t positions = 8192;
   std::int32_t begin_id = 2, end_id = 1, pad_id = 0;
@@ -72,7 +73,7 @@ constexpr ConfigName<int> kGemmaTypes[] = {{"gemma", 1}, {"gemma2", 2}, {"gemma3
 constexpr ConfigName<int> kGemmaArchitectures[] = {
     {"GemmaForCausalLM", 1}, {"Gemma2ForCausalLM", 2}, {"Gemma3ForCausalLM", 3}};
 
-// A cap of scores, null if there is none.
+// Describes a cap of scores or logits, which is null if there is none.
 void DescribeCap(ConfigTable& table, const char* key, double& cap) {
   constexpr double least = 1e-6, most = 1e6;
   if (table.reads()) {
@@ -84,7 +85,8 @@ void DescribeCap(ConfigTable& table, const char* key, double& cap) {
   table.Rule(cap >= 0 && cap <= most, "{}: a cap of {}", key, cap);
 }
 
-// Gemma 2: every second layer has no window; Gemma 3: every sixth, or as sliding_window_pattern says.
+// Describes the windows. Every second layer of Gemma 2 has none. In Gemma 3, every sixth layer has none, unless
+// sliding_window_pattern sets another number.
 void DescribeGemmaWindows(ConfigTable& table, GemmaConfig& config) {
   std::int64_t pattern = config.version == 2 ? 2 : 6;
   if (table.reads() && config.version == 3)
@@ -105,11 +107,11 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
   const bool newer = config.version > 1;
   if (newer) {
     table.Choice("hidden_activation", config.activation, kGateNames);
-    table.Harmless({"hidden_act", "sliding_window_size"});  // which published files have too
+    table.Harmless({"hidden_act", "sliding_window_size"});  // published files contain these keys, too
   } else {
     table.Choice("hidden_act", config.activation, kGateNames);
     table.Harmless({"hidden_activation"});
-    // Published files say gelu, and mean its approximation.
+    // In published files, gelu means the tanh approximation.
     if (config.activation == Activation::gelu) config.activation = Activation::gelu_tanh;
   }
   table.Flag("attention_bias", config.attention_biases);
@@ -121,7 +123,7 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
     DescribeCap(table, "final_logit_softcapping", config.logit_cap);
     DescribeGemmaWindows(table, config);
   }
-  // Transformers reads this one in Gemma 2 only.
+  // Transformers uses the cap of scores only in Gemma 2.
   table.Rule(config.version == 2 || config.score_cap == 0, "scores have a cap in Gemma 2 only");
   if (config.version == 3) {
     DescribeRotaryOfLayers(table, config.rotary, config.sliding_rotary, config.HeadDim(), config.positions);
@@ -138,7 +140,7 @@ MultiHeadAttentionConfig AttentionOf(const GemmaConfig& config, int layer) {
   return attention;
 }
 
-// x + Norm(Attention(Norm(x))), then x + Norm(FeedForward(Norm(x))); Gemma 1 lacks the outer norms.
+// Computes x + Norm(Attention(Norm(x))), then x + Norm(FeedForward(Norm(x))). Gemma 1 has no outer norms.
 class GemmaLayer {
  public:
   GemmaLayer(const Scope& scope, const GemmaConfig& config, int layer)

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// Differences between the layouts on disk: keys of config.json and names of tensors.
+// The names in which the layouts differ on disk: keys of config.json and names of tensors.
 struct LayoutNames {
   const char *model_type, *architecture;
   const char *model, *layers, *heads, *ffn, *activation, *dropout, *embedding_dropout, *attention_dropout, *positions;
@@ -35,7 +35,8 @@ MultiHeadAttentionConfig AttentionOf(const GptConfig& config, int layer) {
   attention.biases = false;
   attention.output_bias = true;
   attention.scale = 1;
-  // "Alternating dense and locally banded sparse attention patterns in the layers of the transformer" (GPT-3, 2.1).
+  // In "alternating dense and locally banded sparse attention patterns in the layers of the transformer" (GPT-3, 2.1),
+  // the banded layers have a window.
   attention.window = config.IsBanded(layer) ? config.window : 0;
   return attention;
 }
@@ -61,7 +62,8 @@ GptLayer::GptLayer(const Scope& scope, const GptConfig& config, int layer)
   cross_attention_.emplace(scope / "crossattention", CrossAttentionOf(config, layer), AttentionKind::cross, layer);
 }
 
-// GPT's transformer_block (eq. 2), and GPT-2's: "layer normalization was moved to the input of each sub-block" (2.3).
+// Computes GPT's transformer_block (eq. 2), or GPT-2's, in which "layer normalization was moved to the input of each
+// sub-block" (2.3).
 Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const {
   const auto attention = [&](Context&, const Tensor& input) {
     return attention_.Self(context, input, texts, /*causal=*/true);
@@ -90,8 +92,8 @@ GptStack::GptStack(const Scope& scope, const GptConfig& config) {
   if (config.layout != GptLayout::gpt) final_norm_.emplace(scope / "ln_f", config.model, config.norm_epsilon);
 }
 
-// h_0 = U W_e + W_p, h_l = transformer_block(h_(l-1)) (GPT, eq. 2), and "an additional layer normalization was added
-// after the final self-attention block" (GPT-2, 2.3); the softmax over h_n W_e^T is the caller's.
+// Computes h_0 = U W_e + W_p and h_l = transformer_block(h_(l-1)) (GPT, eq. 2). In GPT-2, "an additional layer
+// normalization was added after the final self-attention block" (2.3). The caller computes the softmax over h_n W_e^T.
 Tensor GptStack::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                             const Memory* memory) const {
   const std::vector<std::int32_t> first_positions = BeginPass(context, texts, memory, layers_.size());
@@ -111,8 +113,8 @@ Gpt::Gpt(const GptConfig& config, DType dtype)
 
 namespace {
 
-// Reads attention_types, [[["global", "local"], 6]]: patterns of layers with the number of repetitions. Returns one
-// entry per layer.
+// Reads attention_types, for example [[["global", "local"], 6]]: patterns of layers, each with its number of
+// repetitions. Returns whether each layer is local.
 std::vector<bool> ReadBanded(const JsonView& json, int layers) {
   std::vector<bool> banded;
   for (const JsonView& group : json.Items()) {
@@ -140,7 +142,7 @@ void DescribeNeoAttention(ConfigTable& table, GptConfig& config) {
     table.Note("attention_types", Json::Array{Json(Json::Array{kinds, 1})});
     table.Note("attention_layers", kinds);
   }
-  table.Harmless({"attention_layers"});  // attention_types with one entry per layer
+  table.Harmless({"attention_layers"});  // the same setting with one entry per layer
   table.Size("window_size", config.window, "the window of banded attention");
 }
 
@@ -168,7 +170,7 @@ void Describe(ConfigTable& table, GptConfig& config) {
   if (config.layout == GptLayout::gpt) {
     table.Rule(config.ffn == 4 * config.model, "the ffn dimension of the first GPT must be 4 * {}, not {}",
                config.model, config.ffn);
-    table.Choice(names.activation, config.activation,  // its gelu is the tanh approximation
+    table.Choice(names.activation, config.activation,  // gelu in these files is the tanh approximation
                  {{"gelu", Activation::gelu_tanh},
                   {"relu", Activation::relu},
                   {"swish", Activation::silu},
@@ -194,7 +196,7 @@ void Describe(ConfigTable& table, GptConfig& config) {
     table.Harmless({"is_decoder"});
   }
   table.Flag("tie_word_embeddings", config.tie_output);
-  // Settings of a multiple-choice head, and of attention in less than float32.
+  // Settings of a multiple-choice head, and of attention in a precision below float32.
   table.Harmless({"classifier_dropout", "n_ctx", "n_special", "predict_special_tokens", "reorder_and_upcast_attn",
                   "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                   "summary_use_proj"});
@@ -211,7 +213,7 @@ std::unique_ptr<Gpt> LoadGpt(const ModelFolder& files, const LoadModelOptions& o
   Check(!config.cross_attention, "{}: a GPT-2 with cross-attention is only supported in an encoder-decoder",
         files.config["add_cross_attention"].location());
   auto model = std::make_unique<Gpt>(config);
-  // Checkpoints also have the tied table under this name.
+  // Checkpoints may also contain the tied table under this name.
   LoadWeights(files, options, model->parameters(),
               {.tied = {{"lm_head.weight", scope + table}}, .unused = GptMasks(config, scope)});
   return model;

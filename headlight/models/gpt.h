@@ -1,4 +1,4 @@
-// The GPTs, decoder-only Transformers: GPT (Radford et al., "Improving Language Understanding by Generative
+// The GPTs, which are decoder-only Transformers: GPT (Radford et al., "Improving Language Understanding by Generative
 // Pre-Training", 2018), GPT-2 (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019) and GPT-3
 // (Brown et al., "Language Models are Few-Shot Learners", 2020), whose architecture GPT-Neo implements (Black et al.,
 // 2021).
@@ -20,34 +20,34 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// gpt: post-norm layers. gpt2: pre-norm layers and a final norm. gpt_neo: GPT-2 with alternating dense and banded
 /// attention, unscaled scores, and no biases of queries, keys and values.
 enum class GptLayout { gpt, gpt2, gpt_neo };
 
-/// The defaults are the smallest GPT-2, whose sizes are also those of GPT and of "GPT-3 Small" (table 2.1).
+/// The defaults are those of the smallest GPT-2. GPT and "GPT-3 Small" (table 2.1) have the same sizes.
 struct GptConfig {
   GptLayout layout = GptLayout::gpt2;
   std::int64_t model = 768;
   int layers = 12;
   std::int32_t heads = 12;
-  std::int64_t ffn = 3072;  ///< in GPT always 4 * model
+  std::int64_t ffn = 3072;  ///< always 4 * model in GPT
   Activation activation = Activation::gelu_tanh;
-  double dropout = 0.1;            ///< of every sublayer's output
-  double embedding_dropout = 0.1;  ///< of the sum of embeddings
-  double attention_dropout = 0.1;  ///< of attention weights
+  double dropout = 0.1;            ///< dropout rate of the output of every sublayer
+  double embedding_dropout = 0.1;  ///< dropout rate of the sum of embeddings
+  double attention_dropout = 0.1;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-5;
   std::int64_t vocabulary = 50257;
   std::int64_t positions = 1024;
-  std::int32_t end_id = 50256;                   ///< -1: none
-  std::vector<std::int32_t> other_end_ids = {};  ///< further tokens that end a text
-  bool scale_attention = true;                   ///< gpt2: scores by 1 / sqrt(head_dim)
-  bool scale_attention_by_layer = false;         ///< gpt2: and by 1 / (layer + 1)
-  std::vector<bool> banded = {false, true};      ///< gpt_neo: which layers are banded; the pattern repeats
+  std::int32_t end_id = 50256;                   ///< -1 if there is none
+  std::vector<std::int32_t> other_end_ids = {};  ///< additional tokens that end a text
+  bool scale_attention = true;                   ///< gpt2: whether scores are multiplied by 1 / sqrt(head_dim)
+  bool scale_attention_by_layer = false;         ///< gpt2: whether scores are also multiplied by 1 / (layer + 1)
+  std::vector<bool> banded = {false, true};      ///< gpt_neo: whether each layer is banded; the pattern repeats
   std::int32_t window = 256;     ///< gpt_neo: in a banded layer, a token attends to this many tokens, including itself
-  bool cross_attention = false;  ///< gpt2: every layer has cross-attention, as the decoder of an encoder-decoder
-  bool tie_output = true;        ///< the embedding table is also the output projection
+  bool cross_attention = false;  ///< gpt2: whether layers have cross-attention, as in the decoder of an encoder-decoder
+  bool tie_output = true;        ///< whether the embedding table is also the output projection
   std::string scope = "transformer";  ///< prefix of all names except the output table; empty in the first checkpoints
 
   bool IsBanded(int layer) const {
@@ -56,12 +56,12 @@ struct GptConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, GptConfig& config);
 
-/// GPT: LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)). Others: x + Attention(LayerNorm(x)), then the
-/// same with cross-attention if there is any, then x + FeedForward(LayerNorm(x)).
+/// In GPT, computes LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)). In the other layouts, computes x +
+/// Attention(LayerNorm(x)), then the same with cross-attention if the layer has it, then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API GptLayer {
  public:
   GptLayer(const Scope& scope, const GptConfig& config, int layer);
-  /// [tokens, model] to [tokens, model]. `memory` is null without cross-attention.
+  /// Maps [tokens, model] to [tokens, model]. `memory` is null without cross-attention.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const;
 
  private:
@@ -75,11 +75,11 @@ class HEADLIGHT_API GptLayer {
   FeedForward feed_forward_;
 };
 
-/// The embeddings, the layers, and the final norm if there is one.
+/// The embeddings, the layers, and the final norm if the layout has one.
 class HEADLIGHT_API GptStack {
  public:
   GptStack(const Scope& scope, const GptConfig& config);
-  /// As LanguageModel::Decode; `memory` as in GptLayer.
+  /// Decodes texts as LanguageModel::Decode does. `memory` is null without cross-attention.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     const Memory* memory = nullptr) const;
   const TokenEmbedding& tokens() const { return *tokens_; }
@@ -94,8 +94,8 @@ class HEADLIGHT_API GptStack {
 
 class HEADLIGHT_API Gpt : public LanguageModel {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Gpt(const GptConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {
@@ -112,7 +112,7 @@ class HEADLIGHT_API Gpt : public LanguageModel {
   GptStack stack_;
 };
 
-/// The names of each layer's causal masks, which files have in addition to the parameters.
+/// Returns the names of each layer's causal masks, which files contain in addition to the parameters.
 std::vector<std::string> GptMasks(const GptConfig& config, const std::string& prefix);
 
 }  // namespace headlight

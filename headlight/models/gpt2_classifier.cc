@@ -1,5 +1,5 @@
-// GPT-2 as a text classifier: Transformers' GPT2ForSequenceClassification. A linear layer scores the classes from the
-// state of a text's last token, the only one that attends to the whole text.
+// GPT-2 as a text classifier, Transformers' GPT2ForSequenceClassification. A linear layer computes class logits from
+// the state of a text's last token, which is the only one that attends to the whole text.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -19,7 +19,7 @@ namespace {
 struct Gpt2ClassifierConfig {
   GptConfig stack;
   TextHeadsConfig on_top;
-  std::int32_t pad_id = -1;  // -1: none
+  std::int32_t pad_id = -1;  // -1 if there is none
 };
 
 const TextHeadsLayout kLayout = {.family = "GPT2",
@@ -39,7 +39,7 @@ void Describe(ConfigTable& table, Gpt2ClassifierConfig& config) {
   table.Rule(!config.stack.cross_attention, "a classifier has no cross-attention: add_cross_attention must be false");
 }
 
-// Without an output projection.
+// Returns the configuration without an output projection.
 GptConfig WithoutOutput(GptConfig config) {
   config.tie_output = false;
   return config;
@@ -64,8 +64,8 @@ class Gpt2Classifier : public TextEncoder {
     InitialiseAsGpt(parameters_, 2 * gpt.layers, kGptOutputs);
   }
 
-  // Padding tokens at the end of a text get the state of the token before them, because Transformers classifies from
-  // that token.
+  // Padding tokens at the end of a text have the state of the last token before the padding, because Transformers
+  // classifies from that token.
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> /*types*/,
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
     for (const std::int32_t first : first_positions)
@@ -119,7 +119,8 @@ std::unique_ptr<Gpt2Classifier> LoadGpt2Classifier(const ModelFolder& files, con
   return model;
 }
 
-// A GPT-2 with a classification head belongs to this family, and is not a language model.
+// Returns true if the configuration is a GPT-2 with a classification head. It then belongs to this family and is not a
+// language model.
 bool Classifies(const JsonView& config) {
   const JsonView names = config["architectures"];
   if (!names.present()) return false;

@@ -1,6 +1,6 @@
 // GPT-NeoX (Black et al., "GPT-NeoX-20B: An Open-Source Autoregressive Language Model", 2022, section 2.1) and Pythia
-// (Biderman et al., "Pythia: A Suite for Analyzing Large Language Models Across Training and Scaling", 2023): GPT-2
-// with partial rotary positions, and parallel sublayers with separate norms.
+// (Biderman et al., "Pythia: A Suite for Analyzing Large Language Models Across Training and Scaling", 2023). They are
+// GPT-2 with partial rotary positions, and with parallel sublayers that have separate norms.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The defaults are those of missing keys: GPT-NeoX 20B's sizes.
+// The defaults apply to missing keys. They are the sizes of GPT-NeoX 20B.
 struct GptNeoXConfig {
   std::int64_t model = 6144;
   int layers = 44;
@@ -48,10 +48,10 @@ void Describe(ConfigTable& table, GptNeoXConfig& config) {
   table.Number("rotary_emb_base", config.rotary.base, 1, kLargestRotaryBase);
   table.Number("rotary_pct", config.rotary.rotated, 0, 1);
   DescribeRotary(table, config.rotary, config.model / config.heads, config.positions, /*partial=*/true);
-  table.Harmless({"classifier_dropout", "attention_probs_dropout_prob", "hidden_dropout_prob"});  // of no such model
+  table.Harmless({"classifier_dropout", "attention_probs_dropout_prob", "hidden_dropout_prob"});  // not used
 }
 
-// With parallel sublayers x + Attention(Norm(x)) + FeedForward(Norm'(x)); otherwise as in GPT-2.
+// Computes x + Attention(Norm(x)) + FeedForward(Norm'(x)) if sublayers are parallel. Otherwise it is a layer of GPT-2.
 class GptNeoXLayer {
  public:
   GptNeoXLayer(const Scope& scope, const GptNeoXConfig& config, int layer)
@@ -113,7 +113,7 @@ std::unique_ptr<GptNeoX> LoadGptNeoX(const ModelFolder& files, const LoadModelOp
   GptNeoXConfig config;
   ReadConfig(files.config, config, options.dropout);
   config.names.scope = ScopeIn(files.weights, config.names.scope);
-  if (files.weights.contains("lm_head.weight")) config.names.output = "lm_head";  // its name in Transformers 5
+  if (files.weights.contains("lm_head.weight")) config.names.output = "lm_head";  // the name in Transformers 5
   return LoadDecoder<GptNeoX>(files, options, config,
                               {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"});
 }

@@ -1,5 +1,6 @@
-// GPT-J (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021): GPT-2 with
-// parallel sublayers that share a norm, and rotary positions of adjacent features, as in the paper on rotary positions.
+// GPT-J (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021). It is GPT-2 with
+// parallel sublayers that share a norm. Rotary positions rotate pairs of adjacent features, as in the paper on rotary
+// positions.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -10,13 +11,13 @@
 namespace headlight {
 namespace {
 
-// The defaults are those of missing keys: GPT-J 6B's sizes.
+// The defaults apply to missing keys. They are the sizes of GPT-J 6B.
 struct GptJConfig {
   std::int64_t model = 4096;
   int layers = 28;
   std::int32_t heads = 16;
   std::int64_t ffn = 16384;
-  std::int64_t rotated = 64;  // the first features of a head, which have rotary positions
+  std::int64_t rotated = 64;  // number of rotated features of a head, beginning with the first
   Activation activation = Activation::gelu_tanh;
   double dropout = 0, embedding_dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
@@ -38,10 +39,10 @@ void Describe(ConfigTable& table, GptJConfig& config) {
              "rotary positions rotate pairs: {} of the {} features of a head are not pairs", config.rotated,
              config.model / config.heads);
   table.Only("scale_attn_weights", true, "unscaled scores");
-  table.Harmless({"rotary"});  // in published files, and always true
+  table.Harmless({"rotary"});  // always true in published files
 }
 
-// x + Attention(Norm(x)) + FeedForward(Norm(x)).
+// Computes x + Attention(Norm(x)) + FeedForward(Norm(x)).
 class GptJLayer {
  public:
   GptJLayer(const Scope& scope, const GptJConfig& config, int layer)

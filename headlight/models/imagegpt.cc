@@ -25,8 +25,8 @@ ImageGptLayer::ImageGptLayer(const Scope& scope, const ImageGptConfig& config, i
       feed_forward_(scope / "mlp", config.model, config.ffn, config.activation, {"c_fc", "c_proj"},
                     /*stored_transposed=*/true) {}
 
-// "n^l = layer_norm(h^l), a^l = h^l + multihead attention(n^l), h^(l+1) = a^l + mlp(layer_norm(a^l))" (section 2.3). In
-// the published program the norms subtract no mean and have no bias.
+// Computes a layer: "n^l = layer_norm(h^l), a^l = h^l + multihead attention(n^l), h^(l+1) = a^l + mlp(layer_norm(a^l))"
+// (section 2.3). In the published code, the norms subtract no mean and have no bias.
 Tensor ImageGptLayer::operator()(Context& context, const Tensor& x, const Sequences& images) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
     return attention_.Self(context, input, images, /*causal=*/true);
@@ -60,8 +60,8 @@ Tensor ImageGpt::Decode(Context& context, std::span<const std::int32_t> ids, con
   return (*final_norm_)(context, hidden);
 }
 
-// "We average pool n^L across the sequence dimension to extract a d-dimensional vector of features per example",
-// followed by a projection to class logits (section 2.4).
+// Classifies images: "We average pool n^L across the sequence dimension to extract a d-dimensional vector of features
+// per example", followed by a projection to class logits (section 2.4).
 Tensor ImageGpt::ClassLogits(Context& context, const Tensor& hidden, const Sequences& images) const {
   Check(classes_.has_value(), "{}: this model has no classes", parameters_.source());
   const std::int32_t longest = std::ranges::max_element(images, {}, &Sequence::length)->length;
@@ -92,7 +92,7 @@ void Describe(ConfigTable& table, ImageGptConfig& config) {
   table.Flag("scale_attn_by_inverse_layer_idx", config.scale_attention_by_layer);
   table.Only("add_cross_attention", false, "an ImageGPT that reads an encoder's output");
   table.Flag("tie_word_embeddings", config.tie_output);
-  table.Harmless({"reorder_and_upcast_attn"});  // precision of attention
+  table.Harmless({"reorder_and_upcast_attn"});  // the precision of attention
   if (config.classes) CheckLabels(config.labels);
 }
 
@@ -108,7 +108,7 @@ std::unique_ptr<ImageGpt> LoadImageGpt(const ModelFolder& files, const LoadModel
   config.next_colour =
       files.weights.contains("lm_head.weight") || (config.tie_output && !config.classes && !config.scope.empty());
   OtherTensors others{.tied = {{"lm_head.weight", table}}};
-  for (int layer = 0; layer < config.layers; ++layer)  // causal masks in older files
+  for (int layer = 0; layer < config.layers; ++layer)  // older files contain causal masks
     for (const char* mask : {"bias", "masked_bias"})
       others.unused.push_back(fmt::format("{}h.{}.attn.{}", Prefix(config.scope), layer, mask));
   auto model = std::make_unique<ImageGpt>(config);

@@ -1,5 +1,5 @@
-// ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020): GPT-2 on images. The tokens are the pixels, row
-// by row, reduced to a small palette of colours.
+// ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020), a GPT-2 for images. The tokens are the pixels,
+// row by row, quantized to a small palette of colours.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are the paper's iGPT-S, for images of 32 x 32 pixels in 512 colours.
+/// The defaults are those of the paper's iGPT-S, for images of 32 x 32 pixels in 512 colours.
 struct ImageGptConfig {
   std::int64_t model = 512;
   int layers = 24;
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   Activation activation = Activation::quick_gelu;
-  double dropout = 0.1;            ///< of every sublayer's output
-  double embedding_dropout = 0.1;  ///< of the sum of embeddings
-  double attention_dropout = 0.1;  ///< of attention weights
+  double dropout = 0.1;            ///< dropout rate of the output of every sublayer
+  double embedding_dropout = 0.1;  ///< dropout rate of the sum of embeddings
+  double attention_dropout = 0.1;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-5;
-  std::int64_t vocabulary = 513;          ///< the colours, then the start token
-  std::int64_t positions = 1024;          ///< the start token and all pixels but the last
-  bool scale_attention = true;            ///< scales scores by 1 / sqrt(head_dim)
-  bool scale_attention_by_layer = false;  ///< and by 1 / (layer + 1)
-  /// The heads. If the output table is tied to the embeddings, the start token has a logit, too.
+  std::int64_t vocabulary = 513;          ///< the number of colours, plus one for the start token
+  std::int64_t positions = 1024;          ///< the start token and all pixels except the last
+  bool scale_attention = true;            ///< whether scores are multiplied by 1 / sqrt(head_dim)
+  bool scale_attention_by_layer = false;  ///< whether scores are also multiplied by 1 / (layer + 1)
+  /// The heads. If the output table is tied to the embeddings, the start token also has a logit.
   bool next_colour = true, tie_output = false, classes = false;
   std::vector<std::string> labels = {};
   std::string scope = "transformer";  ///< prefix of all names except the heads; empty in checkpoints without heads
@@ -44,12 +44,12 @@ struct ImageGptConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ImageGptConfig& config);
 
-/// x + Attention(RmsNorm(x)), then x + FeedForward(RmsNorm(x)).
+/// Computes x + Attention(RmsNorm(x)), then x + FeedForward(RmsNorm(x)).
 class HEADLIGHT_API ImageGptLayer {
  public:
   ImageGptLayer(const Scope& scope, const ImageGptConfig& config, int layer);
   Tensor operator()(Context& context, const Tensor& x,
-                    const Sequences& images) const;  ///< [tokens, model] to [tokens, model]
+                    const Sequences& images) const;  ///< maps [tokens, model] to [tokens, model]
 
  private:
   double dropout_;
@@ -59,17 +59,18 @@ class HEADLIGHT_API ImageGptLayer {
   FeedForward feed_forward_;
 };
 
-/// As a LanguageModel, its texts are images: the start token and the colours.
+/// A language model whose texts are images: the start token, followed by the colours.
 class HEADLIGHT_API ImageGpt : public LanguageModel {
  public:
-  static constexpr std::string_view kKind = "generator of images";  ///< it has no tokenizer
+  static constexpr std::string_view kKind = "generator of images";  ///< the model has no tokenizer
 
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit ImageGpt(const ImageGptConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& images) const override;
-  /// Class logits from the mean state of each image, [images, labels]. Throws Error if the model has no classes.
+  /// Returns class logits from the mean state of each image, [images, labels]. Throws Error if the model has no
+  /// classes.
   Tensor ClassLogits(Context& context, const Tensor& hidden, const Sequences& images) const;
 
   const ImageGptConfig& config() const { return config_; }

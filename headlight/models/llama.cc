@@ -91,7 +91,7 @@ constexpr ConfigName<LlamaFamily> kLlamaArchitectures[] = {
     {"SmolLM3ForCausalLM", LlamaFamily::smollm3}, {"Phi3ForCausalLM", LlamaFamily::phi3},
     {"GraniteForCausalLM", LlamaFamily::granite}};
 
-// Qwen's first max_window_layers layers see all tokens.
+// Describes Qwen's windows. The first max_window_layers layers attend to all tokens.
 void DescribeQwenWindows(ConfigTable& table, LlamaConfig& config) {
   const auto layers = static_cast<std::size_t>(config.layers);
   std::vector<bool> slides(layers, true);
@@ -103,7 +103,7 @@ void DescribeQwenWindows(ConfigTable& table, LlamaConfig& config) {
   DescribeLayerWindows(table, config.windows, 4096, slides);
 }
 
-// Every fourth layer has no positions, and only such layers may slide.
+// Describes SmolLM3's layers. Every fourth layer has no positions, and only these layers may have a window.
 void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
   const auto layers = static_cast<std::size_t>(config.layers);
   if (table.reads()) {
@@ -116,7 +116,7 @@ void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
       config.rotates.push_back(rotates.Integer(0, 1) == 1);
     Check(config.rotates.size() >= layers, "{}: {} entries for {} layers", given.location(), config.rotates.size(),
           layers);
-    config.rotates.resize(layers);  // a smaller model's file may keep the list of a larger one
+    config.rotates.resize(layers);  // the file of a smaller model may contain the list of a larger one
   }
   table.Rule(config.rotates.empty() || config.rotates.size() == layers,
              "rotary positions of {} layers, where there are {}", config.rotates.size(), layers);
@@ -130,7 +130,7 @@ void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
   DescribeLayerWindows(table, config.windows, 0, slides);
 }
 
-// What missing keys mean.
+// Returns the values of missing keys.
 LlamaConfig DefaultsOf(LlamaFamily family) {
   switch (family) {
     case LlamaFamily::mistral:
@@ -189,7 +189,7 @@ HeadDefaults HeadDefaultsOf(LlamaFamily family) {
   }
 }
 
-// Granite multiplies embeddings, scores, the residual branches and logits by settings.
+// Describes the factors of Granite, which scale embeddings, scores, residual branches and logits.
 void DescribeGraniteFactors(ConfigTable& table, LlamaConfig& config) {
   constexpr double least = 1e-6, most = 1e6;
   table.Number("embedding_multiplier", config.embedding_scale, least, most);
@@ -200,7 +200,7 @@ void DescribeGraniteFactors(ConfigTable& table, LlamaConfig& config) {
   table.Number("logits_scaling", config.logit_divisor, least, most);
 }
 
-// The settings that not all of the families have.
+// Describes the settings that only some of the families have.
 void DescribeFamily(ConfigTable& table, LlamaConfig& config) {
   const LlamaFamily family = config.family;
   const bool has_attention_bias = family == LlamaFamily::llama || family == LlamaFamily::qwen3 ||
@@ -216,7 +216,7 @@ void DescribeFamily(ConfigTable& table, LlamaConfig& config) {
   if (family == LlamaFamily::qwen2 || family == LlamaFamily::qwen3) DescribeQwenWindows(table, config);
   if (family == LlamaFamily::smollm3) DescribeSmolLm3Layers(table, config);
   if (family == LlamaFamily::mistral) table.Only("attention_bias", false);
-  if (family == LlamaFamily::qwen2) table.Harmless({"attention_bias"});  // the same for all
+  if (family == LlamaFamily::qwen2) table.Harmless({"attention_bias"});  // Qwen2 always has the same biases
   if (family == LlamaFamily::mistral || family == LlamaFamily::qwen2 || family == LlamaFamily::qwen3)
     table.Only("mlp_bias", false);
   if (family == LlamaFamily::smollm3) table.Harmless({"max_window_layers"});
@@ -224,12 +224,12 @@ void DescribeFamily(ConfigTable& table, LlamaConfig& config) {
     for (const char* bias : {"attention_bias", "mlp_bias", "lm_head_bias"}) table.Only(bias, false);
     DescribeWindow(table, config.windows, 0);
     table.Probability("resid_pdrop", config.dropout);
-    table.Harmless({"embd_pdrop"});  // Transformers does not read it
+    table.Harmless({"embd_pdrop"});  // Transformers ignores this key
     table.Note("original_max_position_embeddings",
                config.rotary.first_positions > 0 ? config.rotary.first_positions : config.positions);
   }
   if (family == LlamaFamily::granite) DescribeGraniteFactors(table, config);
-  // What only some families can write.
+  // Only some families can store these settings.
   const LlamaConfig usual;
   table.Rule(family == LlamaFamily::smollm3 || config.rotates.empty(), "all layers have rotary positions");
   table.Rule((family != LlamaFamily::llama && family != LlamaFamily::granite) || config.windows == usual.windows,
@@ -253,7 +253,7 @@ void Describe(ConfigTable& table, LlamaConfig& config) {
   DescribeTokens(table, config);
   DescribeRotary(table, config.rotary, config.HeadDim(), config.positions, config.family == LlamaFamily::phi3);
   DescribeFamily(table, config);
-  table.Harmless({"pretraining_tp"});  // how another program divides its products
+  table.Harmless({"pretraining_tp"});  // parallelism of pre-training, which does not change the result
 }
 
 namespace {

@@ -12,9 +12,10 @@
 namespace headlight {
 namespace {
 
-constexpr double kEpsilon = 1e-12;  // of every norm; not in files
+constexpr double kEpsilon = 1e-12;  // epsilon of every norm; files do not store it
 
-// The word embeddings also score masked tokens.
+// Returns the configuration of the text embeddings. In pre-training, the embedding table is also the output projection
+// for masked words.
 BertConfig EmbeddingsOf(const LxmertConfig& config) {
   BertConfig bert = config.bert;
   bert.on_top = {.masked_words = config.pretraining};
@@ -30,7 +31,7 @@ TextHeadsLayout HeadsOf(const LxmertConfig& config) {
           .norm_epsilon = kEpsilon};
 }
 
-// The self-attention and the feed-forward network of one stream in a cross-modality layer.
+// Returns the configuration of one stream's self-attention and feed-forward network in a cross-modality layer.
 TransformerLayerConfig StreamOf(const BertConfig& config, const std::string& stream) {
   TransformerLayerConfig layer = BertLayerOf(config);
   layer.names.attention = stream + "_self_att";
@@ -121,10 +122,10 @@ EncodedPairs Lxmert::Encode(Context& context, std::span<const std::int32_t> ids,
                             const Sequences& texts, const Regions& regions, std::span<const std::int32_t> tasks) const {
   CheckPairs(texts, regions);
   Check(tasks.empty(), "this model has no tokens for tasks");
-  // All embeddings are trained. Transformers does not train those of position 0 and type 0, which it considers padding.
-  // But a text's first token has position 0, and all tokens of a question have type 0.
+  // All embeddings are trained. Transformers does not train the embeddings of position 0 and type 0, which it considers
+  // padding. However, a text's first token has position 0, and all tokens of a question have type 0.
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
-  // Equation 1: the mean of both, each normalized.
+  // Equation 1: the mean of the normalized features and the normalized boxes.
   const Tensor features = region_features_norm_(context, region_features_(context, regions.features));
   const Tensor boxes = region_boxes_norm_(context, region_boxes_(context, regions.boxes));
   states.regions = ops::Drop(ops::Scale(ops::Add(features, boxes), 0.5), context.NextDropout(config_.bert.dropout));
@@ -190,7 +191,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   table.Flag("visual_attr_loss", config.attribute_head);
   table.Flag("visual_feat_loss", config.feature_head);
   DescribeOutputTable(table, config.pretraining);
-  // Settings that are only for losses; num_hidden_layers repeats the three numbers of layers.
+  // Settings that only losses use. num_hidden_layers repeats the three numbers of layers.
   table.Harmless({"task_matched", "task_mask_lm", "visual_loss_normalizer", "num_hidden_layers"});
   table.Rule(!config.pretraining || config.labels.empty() != config.answers_in_pretraining,
              "task_qa must be true if a pre-trained model has a head for answers, and false otherwise");
@@ -202,8 +203,8 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
 
 namespace {
 
-// The labels in id2label, or default names if it has other than num_qa_labels: Transformers writes a default id2label
-// for models that do not use it.
+// Returns the labels in id2label, or default names if their number is not num_qa_labels. Transformers writes a default
+// id2label for models that do not use it.
 std::vector<std::string> ReadAnswers(const JsonView& config) {
   constexpr std::int64_t most = 1 << 20;
   const std::int64_t count = config.Get("num_qa_labels", LxmertConfig().answers).Integer(1, most);
@@ -236,7 +237,7 @@ extern const Family lxmert = MakeFamily<Lxmert, LoadLxmert>({"lxmert"});
 }  // namespace families
 
 const RegionTextEncoder::TensorNames& Lxmert::tensor_names() const {
-  // From the cross-modality layers, Transformers only returns the attention from text to image.
+  // Transformers returns only the attention from text to image of the cross-modality layers.
   static constexpr TensorNames names = {
       .features = "visual_feats",
       .boxes = "visual_pos",

@@ -19,24 +19,24 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// The defaults are the paper's.
 struct LxmertConfig {
-  BertConfig bert{.layers = 9, .on_top = {}, .scope = "lxmert"};  ///< of the text; all layers have these sizes
+  BertConfig bert{.layers = 9, .on_top = {}, .scope = "lxmert"};  ///< the text encoder; all layers have these sizes
   int image_layers = 5, cross_layers = 5;
-  std::int64_t features = 2048, box_numbers = 4;  ///< sizes of a region's inputs
+  std::int64_t features = 2048, box_numbers = 4;  ///< numbers of features and box coordinates of a region
   std::int64_t objects = 1600, attributes = 400;  ///< numbers of object and attribute classes
   std::int64_t answers = 9500;
-  bool pretraining = false;  ///< has the heads for words and alignment, and of the others these:
+  bool pretraining = false;  ///< has heads for masked words and alignment, and those below
   bool answers_in_pretraining = true, regions_in_pretraining = true;
-  bool object_head = true, attribute_head = true, feature_head = true;  ///< for regions
-  std::vector<std::string> labels = {};                                 ///< answers; none: no such head
+  bool object_head = true, attribute_head = true, feature_head = true;  ///< the heads for regions
+  std::vector<std::string> labels = {};  ///< the labels of the answer head; empty if there is no such head
 };
 HEADLIGHT_API void Describe(ConfigTable& table, LxmertConfig& config);
 
 /// A cross-modality layer (section 2.2, figure 2). Each stream attends to the other with shared projections, then to
-/// itself, followed by a feed-forward network.
+/// itself. A feed-forward network for each stream follows.
 class LxmertCrossLayer {
  public:
   LxmertCrossLayer(const Scope& scope, const LxmertConfig& config, int layer);
@@ -54,19 +54,19 @@ class LxmertCrossLayer {
 
 class HEADLIGHT_API Lxmert : public RegionTextEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Lxmert(const LxmertConfig& config, DType dtype = DType::float32);
 
-  /// A region's box has its left, top, right and bottom, as shares of the image's width and height.
+  /// Encodes pairs. A region's box is its left, top, right and bottom, as fractions of the image's width and height.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
-  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  ///< tanh(W first + b) of the text's first
+  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  ///< tanh(W x + b) of each first state x
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  /// The predictions of the region heads that the model has, with Transformers' names: obj, attr and feat. The first is
+  /// Returns the predictions of the model's region heads under Transformers' names: obj, attr and feat. The first is
   /// RegionLogits.
   std::vector<std::pair<std::string, Tensor>> RegionPredictions(Context& context, const Tensor& regions) const;
 

@@ -1,7 +1,7 @@
-// Decoders with mixtures of experts: Llama's layers with experts as feed-forward networks, of which each token uses a
-// few. Mixtral (Jiang et al., "Mixtral of Experts", 2024); Qwen2-MoE (Yang et al., "Qwen2 Technical Report", 2024,
-// section 2.2.2), which adds an expert for all tokens; and Qwen3-MoE (Yang et al., "Qwen3 Technical Report", 2025),
-// which normalizes queries and keys.
+// Decoders with mixtures of experts. The layers are those of Llama, but each token uses a few of several feed-forward
+// networks, the experts. Mixtral: Jiang et al., "Mixtral of Experts", 2024. Qwen2-MoE (Yang et al., "Qwen2 Technical
+// Report", 2024, section 2.2.2) adds an expert for all tokens. Qwen3-MoE (Yang et al., "Qwen3 Technical Report", 2025)
+// normalizes queries and keys.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ namespace {
 
 enum class MixtralFamily { mixtral, qwen2_moe, qwen3_moe };
 
-// The defaults are Mixtral 8x7B.
+// The defaults are those of Mixtral 8x7B.
 struct MixtralConfig {
   MixtralFamily family = MixtralFamily::mixtral;
   std::int64_t model = 4096;
@@ -28,15 +28,15 @@ struct MixtralConfig {
   std::int32_t heads = 32;
   std::int32_t key_heads = 0;
   std::int64_t head_dim = 0;
-  std::int64_t ffn = 14336;     // of Mixtral's experts, and of Qwen's layers without experts
-  std::int64_t expert_ffn = 0;  // of Qwen's experts
-  std::int64_t shared_ffn = 0;  // of the expert for all tokens; 0: none
+  std::int64_t ffn = 14336;     // ffn dimension of Mixtral's experts, and of Qwen's layers without experts
+  std::int64_t expert_ffn = 0;  // ffn dimension of Qwen's experts
+  std::int64_t shared_ffn = 0;  // ffn dimension of the expert for all tokens; 0: no such expert
   std::int32_t experts = 8, experts_per_token = 2;
-  bool normalized = true;        // the weights of a token's experts sum to 1
-  std::vector<bool> dense = {};  // [layers] without experts; empty: none
+  bool normalized = true;        // whether the weights of a token's experts sum to 1
+  std::vector<bool> dense = {};  // [layers], whether each layer has a dense network instead of experts; empty: no layer
   double router_loss = 0.001;    // factor of ops::LoadBalancingLoss
   Activation activation = Activation::silu;
-  bool attention_biases = false;  // of queries, keys and values; of the output only in Qwen3-MoE
+  bool attention_biases = false;  // biases of queries, keys and values, and in Qwen3-MoE also of the output
   LayerWindows windows = {};
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
@@ -58,7 +58,7 @@ constexpr ConfigName<MixtralFamily> kMixtralFamilies[] = {{"mixtral", MixtralFam
                                                           {"qwen2_moe", MixtralFamily::qwen2_moe},
                                                           {"qwen3_moe", MixtralFamily::qwen3_moe}};
 
-// The values of missing keys.
+// Returns the values of missing keys.
 MixtralConfig MixtralDefaults(MixtralFamily family) {
   if (family == MixtralFamily::mixtral) return {};
   const bool shared = family == MixtralFamily::qwen2_moe;
@@ -81,7 +81,7 @@ MixtralConfig MixtralDefaults(MixtralFamily family) {
           .end_id = -1};
 }
 
-// Files have one of two names for the number of experts. The one that is written is that of Transformers 5.
+// Describes the number of experts, which has two names in files. The name of Transformers 5 is written.
 void DescribeExpertCount(ConfigTable& table, MixtralConfig& config) {
   std::string_view written = "num_local_experts", other = "num_experts";
   if (config.family == MixtralFamily::qwen2_moe) std::swap(written, other);
@@ -96,7 +96,7 @@ void DescribeExpertCount(ConfigTable& table, MixtralConfig& config) {
           written, config.experts);
 }
 
-// Every decoder_sparse_step-th layer has experts, except those in mlp_only_layers.
+// Describes which layers have experts: every decoder_sparse_step-th layer, except those in mlp_only_layers.
 void DescribeDenseLayers(ConfigTable& table, MixtralConfig& config) {
   const auto layers = static_cast<std::size_t>(config.layers);
   if (table.reads()) {
@@ -127,7 +127,7 @@ void DescribeExperts(ConfigTable& table, MixtralConfig& config) {
   table.Rule(std::int64_t{config.layers} * config.experts <= most, "{} layers of {} experts are more than {} in all",
              config.layers, config.experts, most);
   table.Number("router_aux_loss_coef", config.router_loss, 0, 1000);
-  table.Harmless({"output_router_logits", "router_jitter_noise"});  // for training in another program
+  table.Harmless({"output_router_logits", "router_jitter_noise"});  // only for training in Transformers
   if (qwen) {
     table.Size("moe_intermediate_size", config.expert_ffn, "an expert's ffn dimension");
     table.Flag("norm_topk_prob", config.normalized);
@@ -149,7 +149,7 @@ void DescribeWindows(ConfigTable& table, MixtralConfig& config) {
       return table.Harmless({"max_window_layers"});
     }
     case MixtralFamily::qwen2_moe:
-      // Unless layer_types is given, every second of the first max_window_layers layers slides.
+      // If layer_types is missing, every second of the first max_window_layers layers has a window.
       const std::int64_t first = table.reads() ? table.json().Get("max_window_layers", 28).Integer(0, kLargestSize) : 0;
       std::vector<bool> slides;
       for (int layer = 0; layer < config.layers; ++layer) slides.push_back(layer % 2 == 0 && layer < first);
@@ -194,7 +194,8 @@ ExpertsConfig ExpertsOf(const MixtralConfig& config) {
           .shared_ffn = config.shared_ffn};
 }
 
-// x + Attention(RMSNorm(x)), then x + Experts(RMSNorm(x)), or a dense feed-forward network instead of experts.
+// Computes x + Attention(RMSNorm(x)), then x + Experts(RMSNorm(x)). Some layers have a dense feed-forward network
+// instead of experts.
 class MixtralLayer {
  public:
   MixtralLayer(const Scope& scope, const MixtralConfig& config, int layer)
@@ -263,12 +264,13 @@ std::unique_ptr<LanguageModel> NewMixtral(const LanguageModelSizes& sizes) {
     config.expert_ffn = sizes.ffn;
     config.ffn = sizes.ffn * sizes.experts_per_token;
   }
-  // The shared expert is as large as a token's other experts together, as in Qwen's models.
+  // As in Qwen's models, the shared expert is as large as a token's other experts together.
   if (family == MixtralFamily::qwen2_moe) config.shared_ffn = config.ffn;
   return std::make_unique<Mixtral>(config);
 }
 
-// An expert has half the size of Llama's network, so that two experts per token have the same cost.
+// Returns a family of mixtures of experts. Each expert is half as large as Llama's network, so that two experts per
+// token have the same cost.
 NewLanguageModel ExpertsFromScratch(std::string_view name,
                                     std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
   NewLanguageModel made = GatedFromScratch(name, make);

@@ -1,5 +1,5 @@
-// OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2): Llama with norms after the sublayers instead of before them,
-// and norms over all queries and all keys of a token.
+// OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2). It is Llama with norms after the sublayers instead of before
+// them, and with norms over all heads of a token's queries and keys.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The defaults are those of missing keys: OLMo 2 7B's sizes.
+// The defaults apply to missing keys. They are the sizes of OLMo 2 7B.
 struct Olmo2Config {
   std::int64_t model = 4096;
   int layers = 32;
@@ -20,7 +20,7 @@ struct Olmo2Config {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 11008;
   Activation activation = Activation::silu;
-  bool attention_biases = false;  // of all four projections
+  bool attention_biases = false;  // whether all four projections have biases
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
   RotarySettings rotary = {};
@@ -46,7 +46,7 @@ void Describe(ConfigTable& table, Olmo2Config& config) {
   DescribeRotary(table, config.rotary, config.HeadDim(), config.positions);
 }
 
-// x + RMSNorm(Attention(x)), then x + RMSNorm(FeedForward(x)).
+// Computes x + RMSNorm(Attention(x)), then x + RMSNorm(FeedForward(x)).
 class Olmo2Layer {
  public:
   Olmo2Layer(const Scope& scope, const Olmo2Config& config, int layer)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kGroups = 4;
 
-// A convolution of `taps` x `taps` that keeps the size of feature maps.
+// Returns a convolution of `taps` x `taps` that keeps the size of feature maps.
 Convolution Same(const Scope& scope, std::int64_t inputs, std::int64_t outputs, std::int64_t taps) {
   return {scope,         inputs,
           outputs,       {.kernel = {taps, taps}, .padding = {taps / 2, taps / 2}},

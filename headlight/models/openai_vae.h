@@ -1,5 +1,5 @@
-// The discrete variational autoencoder of DALL-E as published by its authors (Ramesh et al., "Zero-Shot Text-to-Image
-// Generation", 2021, appendix A.1): residual networks of convolutions.
+// The discrete variational autoencoder that the authors of DALL-E published (Ramesh et al., "Zero-Shot Text-to-Image
+// Generation", 2021, appendix A.1). Encoder and decoder are residual convolutional networks.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,36 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are the published model's: images of 256 x 256 pixels become 32 x 32 codes.
+/// The defaults are those of the published model. Images of 256 x 256 pixels become 32 x 32 codes.
 struct OpenAiVaeConfig {
-  std::int64_t image = 256;  ///< pixels per side
+  std::int64_t image = 256;  ///< in pixels per side
   std::int64_t codes = 8192;
-  std::int64_t hidden = 256;   ///< channels of the encoder's first group and the decoder's last group
-  std::int64_t decoder = 128;  ///< channels of the decoder's input
-  std::int32_t blocks = 2;     ///< blocks of each of the four groups
+  std::int64_t hidden = 256;   ///< number of channels of the encoder's first group and the decoder's last group
+  std::int64_t decoder = 128;  ///< number of channels of the decoder's input
+  std::int32_t blocks = 2;     ///< number of blocks in each of the four groups
 };
 HEADLIGHT_API void Describe(ConfigTable& table, OpenAiVaeConfig& config);
 
-/// identity(x) + gain * res(x); res has four convolutions, each after a ReLU.
+/// Computes identity(x) + gain * res(x). res consists of four convolutions, each after a ReLU.
 class OpenAiVaeBlock {
  public:
-  /// The 1 x 1 convolution is the last one in the encoder, and the first one in the decoder.
+  /// `encoder` determines the position of the 1 x 1 convolution. It is the last one in the encoder, and the first one
+  /// in the decoder.
   OpenAiVaeBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, bool encoder, double gain);
   FeatureMaps operator()(Context& context, const FeatureMaps& x) const;
 
  private:
   double gain_;
-  std::optional<Convolution> identity_;  // if the number of channels changes
+  std::optional<Convolution> identity_;  // only if the number of channels changes
   std::deque<Convolution> residual_;
 };
 
 class HEADLIGHT_API OpenAiVae : public ImageCoder {
  public:
-  explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);  ///< as DiscreteVae's
+  /// Declares the parameters, as DiscreteVae does.
+  explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);
 
   FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;
   FeatureMaps Decode(Context& context, const FeatureMaps& weights) const override;
@@ -48,7 +50,7 @@ class HEADLIGHT_API OpenAiVae : public ImageCoder {
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
 
  private:
-  struct Half {  // the encoder or the decoder
+  struct Half {  // the layers of the encoder or the decoder
     std::optional<Convolution> input, output;
     std::deque<std::deque<OpenAiVaeBlock>> groups;
   };

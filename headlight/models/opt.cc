@@ -1,5 +1,6 @@
-// OPT (Zhang et al., "OPT: Open Pre-trained Transformer Language Models", 2022): GPT-2's layers with ReLU. The model
-// with 350 million parameters has post-norm layers, and token embeddings that are narrower than its states.
+// OPT (Zhang et al., "OPT: Open Pre-trained Transformer Language Models", 2022), which has GPT-2's layers with ReLU.
+// The model with 350 million parameters has post-norm layers, and token embeddings that are narrower than the hidden
+// states.
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -16,19 +17,19 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kFirstPosition = 2;  // row of the first position in the table
+constexpr std::int32_t kFirstPosition = 2;  // the row of the first position in the table
 
-// The defaults are those of missing keys: OPT 125M's sizes.
+// The defaults apply to missing keys. They are the sizes of OPT 125M.
 struct OptConfig {
   std::int64_t model = 768;
   int layers = 12;
   std::int32_t heads = 12;
   std::int64_t ffn = 3072;
-  std::int64_t embedding = 0;  // size of token embeddings; 0: as the model's
+  std::int64_t embedding = 0;  // size of token embeddings; 0: equal to `model`
   Activation activation = Activation::relu;
   bool biases = true;
   bool pre_norm = true;
-  bool final_norm = true;  // for models with pre-norm layers
+  bool final_norm = true;  // only in models with pre-norm layers
   double dropout = 0.1, attention_dropout = 0;
   std::int64_t vocabulary = 50272;
   std::int64_t positions = 2048;
@@ -61,7 +62,7 @@ void Describe(ConfigTable& table, OptConfig& config) {
   table.Only("layer_norm_elementwise_affine", true, "norms without gains and biases");
   table.Probability("dropout", config.dropout);
   table.Probability("attention_dropout", config.attention_dropout);
-  table.Harmless({"activation_dropout"});  // Transformers does not read it
+  table.Harmless({"activation_dropout"});  // Transformers ignores this key
   table.Only("layerdrop", 0.0, "layers skipped in training (LayerDrop)");
   DescribeTokens(table, config);
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kReduction = 4;  // ratio of channels between a bottleneck's convolutions
 
-// A square convolution that keeps the size of a feature map, apart from its stride.
+// Returns a square convolution that keeps the size of a feature map unless its stride is above 1.
 NormedConvolution Square(const Scope& convolution, const Scope& norm, std::int64_t inputs, std::int64_t outputs,
                          std::int64_t side, std::int64_t stride, BatchStatistics statistics) {
   return {convolution,
@@ -100,7 +100,7 @@ std::vector<FeatureMaps> ResnetBackbone::operator()(Context& context, const Feat
 
 Resnet::Resnet(const ResnetConfig& config, DType dtype)
     : ImageEncoder(dtype), config_(Checked(config)), backbone_(Scope(parameters_) / config.scope, config) {
-  // Images of any size are allowed; published checkpoints were trained with this one.
+  // Images of any size are allowed. Published checkpoints were trained with this size.
   limits_ = {.image = {224, 224},
              .patch = {1, 1},
              .channels = config.channels,
@@ -162,7 +162,7 @@ void Describe(ConfigTable& table, ResnetConfig& config) {
   table.Choice("hidden_act", config.activation, kActivationNames);
   table.Flag("downsample_in_first_stage", config.downsample_in_first_stage);
   table.Flag("downsample_in_bottleneck", config.downsample_in_bottleneck);
-  table.Harmless({"out_features", "out_indices", "stage_names"});  // for use as a backbone
+  table.Harmless({"out_features", "out_indices", "stage_names"});  // settings for use as a backbone
   table.Rule(!config.hidden.empty() && config.hidden.size() == config.depths.size(),
              "hidden_sizes and depths must have a number for each stage, not {} and {}", config.hidden.size(),
              config.depths.size());
@@ -196,7 +196,7 @@ const std::array<TimmBackbone, 5>& TimmBackbones() {
 ResnetConfig ResnetOfTimm(const JsonView& name) {
   const std::string given = name.String();
   for (const TimmBackbone& backbone : TimmBackbones())
-    if (given.substr(0, given.find('.')) == backbone.name)  // "resnet50.a1_in1k" says how it was trained
+    if (given.substr(0, given.find('.')) == backbone.name)  // "resnet50.a1_in1k" has a suffix
       return {.hidden = backbone.bottleneck ? std::vector<std::int64_t>{256, 512, 1024, 2048}
                                             : std::vector<std::int64_t>{64, 128, 256, 512},
               .depths = backbone.depths,
@@ -242,7 +242,7 @@ void Resnet::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);
   json.Set("architectures", Json::Array{config_.classes ? "ResNetForImageClassification" : "ResNetModel"});
   WriteLabels(json, config_.labels);
-  // Transformers expects a batch count for each variance, and does not use it.
+  // Transformers requires a batch count for each variance, but does not use it.
   static constexpr std::int64_t kNoBatches = 0;
   std::vector<StoredTensor> counts;
   for (const Parameter& parameter : parameters_.all())

@@ -1,5 +1,6 @@
-// ResNet (He et al., "Deep Residual Learning for Image Recognition", 2015): convolutions with shortcuts, in stages that
-// halve the feature maps and double their channels. Used for classification, and as the backbone of detectors.
+// ResNet (He et al., "Deep Residual Learning for Image Recognition", 2015). It consists of convolutions with shortcuts,
+// in stages that halve the feature maps and double their channels. It is used for classification, and as the backbone
+// of detectors.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,20 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
-class JsonView;     // base/json.h
+class ConfigTable;  // defined in io/config_table.h
+class JsonView;     // defined in base/json.h
 
 /// The defaults are those of ResNet-50.
 struct ResnetConfig {
-  std::int64_t channels = 3;                                  ///< of images
-  std::int64_t embedding = 64;                                ///< channels after the stem
-  std::vector<std::int64_t> hidden = {256, 512, 1024, 2048};  ///< channels of each stage
-  std::vector<std::int64_t> depths = {3, 4, 6, 3};            ///< layers of each stage
-  bool bottleneck = true;                                     ///< layers have three convolutions, otherwise two
-  Activation activation = Activation::relu;                   ///< after the stem and after each residual sum
-  /// The stride of a stage is in the 3 x 3 convolution of its first layer, or in the first 1 x 1 convolution. The first
-  /// stage has no stride unless `downsample_in_first_stage`.
+  std::int64_t channels = 3;                                  ///< number of channels of the images
+  std::int64_t embedding = 64;                                ///< number of channels after the stem
+  std::vector<std::int64_t> hidden = {256, 512, 1024, 2048};  ///< number of channels of each stage
+  std::vector<std::int64_t> depths = {3, 4, 6, 3};            ///< number of layers of each stage
+  bool bottleneck = true;                                     ///< whether layers have three convolutions instead of two
+  Activation activation = Activation::relu;                   ///< activation after the stem and after each residual sum
+  /// Where strides are. The stride of a stage is in the first layer, in the 3 x 3 convolution or, if
+  /// `downsample_in_bottleneck`, in the first 1 x 1 convolution. The first stage has no stride unless
+  /// `downsample_in_first_stage`.
   bool downsample_in_first_stage = false, downsample_in_bottleneck = false;
   bool classes = false;
   std::vector<std::string> labels = {};
@@ -39,15 +41,16 @@ struct ResnetConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ResnetConfig& config);
 
-/// The configuration of a timm ResNet with this name; they only differ in depth. Throws Error for other names.
+/// Returns the configuration of the timm ResNet with this name. These models differ only in depth. Throws Error for
+/// other names.
 ResnetConfig ResnetOfTimm(const JsonView& name);
 
-/// Parameter names in checkpoints: encoder.stages.0.layers.0.layer.0.convolution of transformers is layer1.0.conv1 of
-/// timm.
+/// The naming of parameters in checkpoints. For example, encoder.stages.0.layers.0.layer.0.convolution in Transformers
+/// is layer1.0.conv1 in timm.
 enum class ResnetNames { transformers, timm };
 
-/// activation(F(x) + shortcut(x)); F has two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 convolution (figure
-/// 5).
+/// Computes activation(F(x) + shortcut(x)). F has two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 convolution
+/// (figure 5).
 class ResnetLayer {
  public:
   ResnetLayer(const Scope& scope, const ResnetConfig& config, ResnetNames names, BatchStatistics statistics,
@@ -57,7 +60,7 @@ class ResnetLayer {
  private:
   Activation activation_;
   std::vector<NormedConvolution> convolutions_;
-  std::optional<NormedConvolution> shortcut_;  // if x and F(x) have different sizes
+  std::optional<NormedConvolution> shortcut_;  // only if x and F(x) have different sizes
 };
 
 class HEADLIGHT_API ResnetBackbone {
@@ -65,7 +68,7 @@ class HEADLIGHT_API ResnetBackbone {
   ResnetBackbone(const Scope& scope, const ResnetConfig& config, ResnetNames names = ResnetNames::transformers,
                  BatchStatistics statistics = BatchStatistics::trained);
 
-  /// The feature maps after the stem and after each stage, for images from MapsOf.
+  /// Returns the feature maps after the stem and after each stage. `images` are from MapsOf.
   std::vector<FeatureMaps> operator()(Context& context, const FeatureMaps& images) const;
 
  private:
@@ -74,19 +77,19 @@ class HEADLIGHT_API ResnetBackbone {
   std::vector<std::deque<ResnetLayer>> stages_;
 };
 
-/// The names of batch counts in published checkpoints, which LoadWeights ignores.
+/// Returns the names of batch counts in published checkpoints, which LoadWeights ignores.
 HEADLIGHT_API std::vector<std::string> BatchCounts(const ModelFolder& files);
 
 class HEADLIGHT_API Resnet : public ImageEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Resnet(const ResnetConfig& config, DType dtype = DType::float32);
 
-  /// The last stage's feature map of each image; there are no special tokens.
+  /// Returns the last stage's feature map of each image. There are no special tokens.
   EncodedImages Encode(Context& context, std::span<const Tensor> images,
                        std::span<const std::uint8_t> masked = {}) const override;
-  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  ///< the mean of each feature map
+  Tensor Pool(Context& context, const EncodedImages& encoded) const override;  ///< returns the mean of each feature map
   Tensor ClassLogits(Context& context, const EncodedImages& encoded) const override;
   Tensor Pixels(Context& context, const EncodedImages& encoded) const override;
 

@@ -1,6 +1,6 @@
-// RoBERTa (Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach", 2019): BERT's encoder, trained longer
-// on more text and without next-sentence prediction. XLM-R (Conneau et al., "Unsupervised Cross-lingual Representation
-// Learning at Scale", 2020) is the same for a hundred languages.
+// RoBERTa (Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach", 2019). It is BERT's encoder, trained
+// longer on more text and without next-sentence prediction. XLM-R (Conneau et al., "Unsupervised Cross-lingual
+// Representation Learning at Scale", 2020) is the same model for a hundred languages.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -13,15 +13,15 @@
 namespace headlight {
 namespace {
 
-// The defaults are the paper's RoBERTa-base.
+// The defaults are those of the paper's RoBERTa-base.
 struct RobertaConfig {
-  // `positions` is the number of rows of its table. A text's first token has row pad_id + 1, so that a text has at most
-  // positions - pad_id - 1 tokens.
+  // `positions` is the number of rows of the position table. A text's first token has row pad_id + 1, so that a text
+  // has at most positions - pad_id - 1 tokens.
   BertConfig encoder = {.vocabulary = 50265, .positions = 514, .types = 1, .pad_id = 1, .scope = "roberta"};
-  bool xlm = false;  // published as XLM-R
+  bool xlm = false;  // whether the model type is that of XLM-R
 };
 
-// The heads differ from BERT's: they always use GELU, and sequence classification has no pooler.
+// Returns the heads, which differ from BERT's. They always use GELU, and sequence classification has no pooler.
 TextHeadsLayout HeadsOf(const RobertaConfig& config) {
   const double dropout = config.encoder.classifier_dropout.value_or(config.encoder.dropout);
   return {.family = config.xlm ? "XLMRoberta" : "Roberta",
@@ -78,7 +78,7 @@ class Roberta : public BertDescendant<Roberta, RobertaConfig> {
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
     const std::int32_t pad_id = limits_.pad_id;
-    // Padding within a text would have no position, and would shift the positions after it.
+    // Padding within a text would have no position, and would shift the later positions.
     Check(std::ranges::find(ids, pad_id) == ids.end(), "a text has the token {}, which is padding", pad_id);
     std::vector<std::int32_t> first;
     for (std::size_t text = 0; text < texts.size(); ++text) {

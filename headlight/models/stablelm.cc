@@ -1,5 +1,5 @@
-// StableLM (Bellagente et al., "Stable LM 2 1.6B Technical Report", 2024, section 2): Llama with LayerNorm and partial
-// rotary positions. Some models have parallel sublayers.
+// StableLM (Bellagente et al., "Stable LM 2 1.6B Technical Report", 2024, section 2), which is Llama with LayerNorm and
+// partial rotary positions. Some models have parallel sublayers.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The defaults are those of missing keys: StableLM 3B's sizes.
+// The defaults apply to missing keys. They are the sizes of StableLM 3B.
 struct StableLmConfig {
   std::int64_t model = 2560;
   int layers = 32;
@@ -21,11 +21,11 @@ struct StableLmConfig {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 6912;
   Activation activation = Activation::silu;
-  bool attention_biases = false;  // of queries, keys and values
-  bool head_norms = false;        // LayerNorms of each head's queries and keys
-  bool parallel = false;          // x + Attention(Norm(x)) + FeedForward(Norm(x)), with one norm
+  bool attention_biases = false;  // whether query, key and value projections have biases
+  bool head_norms = false;        // whether each head has LayerNorms of queries and keys
+  bool parallel = false;          // whether layers compute x + Attention(Norm(x)) + FeedForward(Norm(x)), with one norm
   double attention_dropout = 0;
-  double dropout = 0;  // of the feed-forward network's output
+  double dropout = 0;  // dropout rate of the feed-forward network's output
   double norm_epsilon = 1e-5;
   RotarySettings rotary = {.rotated = 0.25};
   std::int64_t vocabulary = 50304;

@@ -23,7 +23,7 @@ MultiHeadAttentionConfig AttentionOf(const T5Config& config) {
           .dropout = config.dropout,
           .names = {"q", "k", "v", "o"},
           .biases = false,
-          .scale = 1};  // the factor 1 / sqrt(head_dim) is part of the initial weights
+          .scale = 1};  // the initial weights include the factor 1 / sqrt(head_dim)
 }
 
 std::variant<FeedForward, GatedFeedForward> NetworkOf(const Scope& scope, const T5Config& config) {
@@ -104,8 +104,8 @@ T5::T5(const T5Config& config, DType dtype) : EncoderDecoder(dtype), config_(con
   encoder_.emplace(root / "encoder", config, /*decoder=*/false);
   decoder_.emplace(root / "decoder", config, /*decoder=*/true);
   if (!config.tie_output) output_ = &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-  // Scores have no scale, so the initial weights give them a standard deviation of 1. In self-attention, queries and
-  // keys are in one matrix.
+  // T5 does not scale scores, so the initial weights are chosen to give scores a standard deviation of 1. In
+  // self-attention, queries and keys are in one matrix.
   for (Parameter& parameter : parameters_.all()) {
     const std::string& name = parameter.names.front();
     if (!name.ends_with("Attention.q.weight")) continue;
@@ -127,8 +127,8 @@ Tensor T5::Decode(Context& context, std::span<const std::int32_t> ids, const Seq
 
 namespace {
 
-// feed_forward_proj: "relu", or "gated-" and an activation; "gated-gelu" means the tanh approximation. Newer files also
-// have dense_act_fn and is_gated_act.
+// Describes feed_forward_proj, which is "relu" or "gated-" with an activation. "gated-gelu" means the tanh
+// approximation. Newer files also have dense_act_fn and is_gated_act.
 void DescribeFeedForward(ConfigTable& table, T5Config& config) {
   if (table.reads()) {
     const JsonView& json = table.json();
@@ -186,8 +186,8 @@ void Describe(ConfigTable& table, T5Config& config) {
   table.Token("decoder_start_token_id", config.start_id, config.vocabulary);
   table.Token("eos_token_id", config.end_id, config.vocabulary);
   table.Only("is_decoder", false, "a T5 that is only a decoder");
-  // In published configurations of T5 1.1, a false tie_word_embeddings means that states are not scaled; those of mT5
-  // never are. The weights tell whether there are two tables.
+  // In published configurations of T5 1.1, tie_word_embeddings is false if states are not scaled. States of mT5 are
+  // never scaled. The weights determine whether there are two tables.
   bool tied = config.multilingual ? config.tie_output : config.scale_output;
   table.Flag("tie_word_embeddings", tied);
   if (table.reads())
@@ -201,7 +201,7 @@ std::unique_ptr<T5> LoadT5(const ModelFolder& files, const LoadModelOptions& opt
   T5Config config;
   ReadConfig(files.config, config, options.dropout);
   const Safetensors& weights = files.weights;
-  // A file may have the table under any of the names that share it.
+  // A file may contain the table under any of the names that share it.
   const std::string output = "lm_head.weight";
   std::string table = output;
   for (const char* name : {"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "shared.weight"})
@@ -209,7 +209,7 @@ std::unique_ptr<T5> LoadT5(const ModelFolder& files, const LoadModelOptions& opt
   config.tie_output =
       !weights.contains(output) || std::ranges::equal(weights.At(output).bytes, weights.At(table).bytes);
   auto model = std::make_unique<T5>(config);
-  // Position tables of cross-attention are in the first checkpoints, and not used by any T5.
+  // The first checkpoints contain position tables of cross-attention, which T5 does not use.
   LoadWeights(files, options, model->parameters(),
               {.tied = {{"encoder.embed_tokens.weight", "shared.weight"},
                         {"decoder.embed_tokens.weight", "shared.weight"},

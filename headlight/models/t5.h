@@ -1,5 +1,5 @@
-// T5 (Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", 2020): the
-// Transformer with relative positions and RMS norms. T5 1.1 (Shazeer, "GLU Variants Improve Transformer", 2020),
+// T5 (Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", 2020), which
+// is the Transformer with relative positions and RMS norms. T5 1.1 (Shazeer, "GLU Variants Improve Transformer", 2020),
 // including Flan-T5, and mT5 (Xue et al., 2021) have gated feed-forward networks and a separate output table.
 #pragma once
 
@@ -19,46 +19,47 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are T5-small.
+/// The defaults are those of T5-small.
 struct T5Config {
-  bool multilingual = false;  ///< mT5, which is T5 1.1 under another name
+  bool multilingual = false;  ///< whether the model is mT5, which is T5 1.1 under another name
   std::int64_t model = 512;
   int encoder_layers = 6, decoder_layers = 6;
   std::int32_t heads = 8;
   std::int64_t head_dim = 64;  ///< may differ from model / heads
   std::int64_t ffn = 2048;
   Activation activation = Activation::relu;
-  bool gated = false;               ///< gated feed-forward network
-  std::int32_t buckets = 32;        ///< of relative positions
-  std::int32_t max_distance = 128;  ///< distances from here on share a bucket
+  bool gated = false;               ///< whether feed-forward networks are gated
+  std::int32_t buckets = 32;        ///< number of buckets of relative positions
+  std::int32_t max_distance = 128;  ///< this distance and larger ones share a bucket
   double dropout = 0.1;
   double norm_epsilon = 1e-6;
-  bool tie_output = true;    ///< the embedding table is also the output projection
-  bool scale_output = true;  ///< scales the decoder's states by model^-0.5, as in T5 1.0
+  bool tie_output = true;    ///< whether the embedding table is also the output projection
+  bool scale_output = true;  ///< whether the decoder's states are multiplied by model^-0.5, as in T5 1.0
   std::int64_t vocabulary = 32128;
   std::int32_t start_id = 0, end_id = 1, pad_id = 0;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, T5Config& config);
 
-/// FFN(x) = activation(x W1) W2, or, with a gate, (activation(x W1) * x V) W2 (Shazeer, 2020, eq. 6).
+/// Computes FFN(x) = activation(x W1) W2 or, with a gate, (activation(x W1) * x V) W2 (Shazeer, 2020, eq. 6).
 class HEADLIGHT_API T5FeedForward {
  public:
   T5FeedForward(const Scope& scope, const T5Config& config);
-  Tensor operator()(Context& context, const Tensor& x) const;  ///< [tokens, model] to [tokens, model]
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< maps [tokens, model] to [tokens, model]
 
  private:
   double dropout_;
   std::variant<FeedForward, GatedFeedForward> network_;
 };
 
-/// x + Attention(norm(x)), in the decoder x + CrossAttention(norm(x), memory), then x + FeedForward(norm(x)).
+/// Computes x + Attention(norm(x)), then in the decoder x + CrossAttention(norm(x), memory), then x +
+/// FeedForward(norm(x)).
 class HEADLIGHT_API T5Layer {
  public:
   T5Layer(const Scope& scope, const T5Config& config, int layer, bool decoder);
-  /// x [tokens, model] to [tokens, model]. `positions` is added to the scores of self-attention. `memory` is null in an
-  /// encoder.
+  /// Maps x [tokens, model] to [tokens, model]. `positions` is added to the scores of self-attention. `memory` is null
+  /// in an encoder.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const ops::AttentionBias& positions,
                     const Memory* memory) const;
 
@@ -73,7 +74,7 @@ class HEADLIGHT_API T5Layer {
   RmsNorm feed_forward_norm_;
 };
 
-/// Layers that share one table of relative positions, and a final norm.
+/// A stack of layers that share one table of relative positions, with a final norm.
 class HEADLIGHT_API T5Stack {
  public:
   T5Stack(const Scope& scope, const T5Config& config, bool decoder);
@@ -88,16 +89,16 @@ class HEADLIGHT_API T5Stack {
 
 class HEADLIGHT_API T5 : public EncoderDecoder {
  public:
-  /// T5 has no limit on the length of a text, but takes quadratic time. This bound, far beyond the 512 tokens of
-  /// published models' training, keeps long lines from taking hours.
+  /// The maximum length of a text in tokens. T5 has no limit, but the time grows with the square of the length.
+  /// Published models were trained on 512 tokens.
   static constexpr std::int64_t kLongest = 1 << 14;
 
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit T5(const T5Config& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
-  /// Scaled by model^-0.5 if `scale_output`.
+  /// Returns hidden states, multiplied by model^-0.5 if `scale_output`.
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;

@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-// config.json in the format of Transformers' MarianConfig and PegasusConfig.
+// Describes config.json in the format of Transformers' MarianConfig and PegasusConfig.
 void Describe(ConfigTable& table, TransformerConfig& config) {
   table.Choice("model_type", config.norm, {{"marian", NormPosition::post}, {"pegasus", NormPosition::pre}});
   const bool post = config.norm == NormPosition::post;
@@ -58,8 +58,8 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
              config.end_id,
              config.pad_id};
 
-  // Embeddings are initialised with a standard deviation of model^-0.5. Scaled by model^0.5, they have that of the
-  // layers' norms.
+  // Embeddings are initialised with a standard deviation of model^-0.5. After multiplication by model^0.5, it equals
+  // that of the layers' norms.
   const Scope root(parameters_), model = root / "model";
   const Initialisation normal = Initialisation::Normal(1 / std::sqrt(static_cast<double>(config.model)));
   const auto table = [&](const Scope& scope, std::int64_t words, bool scores) {
@@ -109,11 +109,11 @@ Tensor Positions(const TransformerConfig& config) {
   return PositionalEncoding::Sinusoidal(config.positions, config.model).Table(context);
 }
 
-// A file may have the positional embeddings, if they are equal to the model's.
+// Throws Error if the file contains positional embeddings that differ from the model's sinusoids.
 void CheckPositions(const Safetensors& file, const std::string& name, const TransformerConfig& config) {
   if (!file.contains(name)) return;
   const Tensor stored = file.Read(name), computed = Positions(config);
-  constexpr float rounding = 1e-2F;  // 16-bit files
+  constexpr float rounding = 1e-2F;  // tolerance for 16-bit files
   Check(stored.shape() == computed.shape() &&
             std::ranges::equal(stored.span<float>(), computed.span<float>(),
                                [](float a, float b) { return std::abs(a - b) <= rounding; }),
@@ -150,7 +150,8 @@ void Transformer::Save(const std::string& folder, Compute compute) const {
                                        {"max_length", config_.positions},
                                        {"num_beams", 4}};
   WriteFile(folder + "/generation_config.json", generation.Text());
-  // With an untied output, Transformers ties no tables, so each is written. Pegasus expects the sinusoids in the file.
+  // If the output is not tied, Transformers ties no tables, so each is written. Pegasus requires the sinusoids in the
+  // file.
   const Tensor positions = Positions(config_);
   std::vector<StoredTensor> more;
   for (const std::string stack : {"model.encoder.", "model.decoder."}) {

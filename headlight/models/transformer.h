@@ -1,5 +1,5 @@
-// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). The format on disk is MarianMT, or with pre-norm
-// layers and a final LayerNorm after each stack, Pegasus.
+// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). The format on disk is that of MarianMT. For
+// models with pre-norm layers and a final LayerNorm after each stack, it is that of Pegasus.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are the paper's base model (section 3 and table 3).
+/// The defaults are those of the paper's base model (section 3 and table 3).
 struct TransformerConfig {
   std::int64_t model = 512;
   int encoder_layers = 6, decoder_layers = 6;
@@ -22,11 +22,11 @@ struct TransformerConfig {
   std::int64_t encoder_ffn = 2048, decoder_ffn = 2048;
   Activation activation = Activation::relu;
   NormPosition norm = NormPosition::post;
-  double dropout = 0.1;            ///< of embeddings and sublayers
-  double attention_dropout = 0.1;  ///< of attention weights
-  bool scale_embeddings = true;    ///< by sqrt(model), section 3.4
-  bool tie_source_target = true;   ///< one embedding table for source and target
-  bool tie_output = true;          ///< the target's embedding table is also the output projection
+  double dropout = 0.1;            ///< dropout rate of embeddings and sublayers
+  double attention_dropout = 0.1;  ///< dropout rate of the attention weights
+  bool scale_embeddings = true;    ///< whether embeddings are multiplied by sqrt(model) (section 3.4)
+  bool tie_source_target = true;   ///< whether source and target share one embedding table
+  bool tie_output = true;          ///< whether the target's embedding table is also the output projection
   std::int64_t source_vocabulary = 8000, target_vocabulary = 8000;
   std::int64_t positions = 512;
   std::int32_t start_id = 0, end_id = 0, pad_id = 0;
@@ -35,15 +35,15 @@ HEADLIGHT_API void Describe(ConfigTable& table, TransformerConfig& config);
 
 class HEADLIGHT_API Transformer : public EncoderDecoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Transformer(const TransformerConfig& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                 const Memory& memory) const override;
   Json::Object Description() const override;
-  /// Writes generation_config.json, too.
+  /// Saves the model and generation_config.json.
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const TransformerConfig& config() const { return config_; }
 

@@ -17,11 +17,11 @@
 namespace headlight {
 namespace {
 
-constexpr double kNormEpsilon = 1e-12;  // of every norm; not in files
-constexpr double kPooledDropout = 0.1;  // of the pooled input of heads
+constexpr double kNormEpsilon = 1e-12;  // epsilon of every norm; files do not store it
+constexpr double kPooledDropout = 0.1;  // dropout rate of the pooled input of heads
 constexpr std::int64_t kBoxNumbers = 5, kTasks = 20;
 
-// The text's embeddings are BERT's.
+// Returns the configuration of the text embeddings, which are those of BERT.
 BertConfig BertOf(const VilbertConfig& config) {
   return {.model = config.text.model,
           .dropout = config.text.dropout,
@@ -75,7 +75,7 @@ CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& conf
 void CoAttentionLayer::operator()(Context& context, EncodedPairs& states) const {
   const Tensor words = text_.query_key_value(context, states.text);
   const Tensor regions = image_.query_key_value(context, states.regions);
-  // As in the authors' program, the dropout of attention weights is that of the keys' stream.
+  // As in the authors' code, the dropout rate of attention weights is that of the stream of the keys.
   const AttentionAcross to_regions = {heads_, image_.attention_dropout, AttentionKind::text_to_image, layer_},
                         to_words = {heads_, text_.attention_dropout, AttentionKind::image_to_text, layer_};
   const Tensor seen = to_regions(context, words, regions, states.texts, states.images);
@@ -146,7 +146,7 @@ EncodedPairs Vilbert::Embed(Context& context, std::span<const std::int32_t> ids,
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
   states.regions = ops::Drop(region_norm_.AfterResidual(context, region_features_(context, regions.features),
                                                         region_places_(context, regions.boxes), 0),
-                             context.NextDropout(config_.text.dropout));  // the text's dropout for both streams
+                             context.NextDropout(config_.text.dropout));  // both streams use the text's dropout rate
   if (tasks_ == nullptr) {
     Check(tasks.empty(), "this model has no tokens for tasks");
     return states;
@@ -205,7 +205,7 @@ Tensor Vilbert::Pool(Context& context, const EncodedPairs& encoded) const {
 
 Tensor Vilbert::RegionLogits(Context& context, const Tensor& regions) const {
   Check(region_head_.has_value(), "{}: this model has no head for regions", parameters_.source());
-  // With the text's activation, as in the authors' program.
+  // The activation is that of the text stream, as in the authors' code.
   const Tensor dense = region_head_->dense(context, regions, config_.text.activation);
   return region_head_->classes(context, region_head_->norm(context, dense));
 }
@@ -240,7 +240,7 @@ std::vector<std::pair<std::string, Tensor>> Vilbert::TaskLogits(Context& context
 
 namespace {
 
-// The number of layers of a stream that precede each co-attention layer.
+// Describes the number of layers of a stream that precede each co-attention layer.
 void DescribeJoins(ConfigTable& table, const char* key, std::vector<std::int64_t>& joins, int layers) {
   if (table.writes()) return table.Note(key, Json::Array(joins.begin(), joins.end()));
   if (table.reads() && table.json()[key].present()) {
@@ -290,7 +290,7 @@ void Describe(ConfigTable& table, VilbertConfig& config) {
   table.Only("visual_target", 0, "region targets other than classes");
   table.Only("fixed_t_layer", 0, "text layers that are not trained");
   table.Only("fixed_v_layer", 0, "image layers that are not trained");
-  // Settings that the authors' program does not read, or only uses in training and visualization.
+  // Settings that the authors' code ignores, or uses only in training and visualization.
   table.Harmless({"pooling_method", "bi_intermediate_size", "bi_attention_type", "v_initializer_range", "fast_mode",
                   "objective", "num_negative", "visualization"});
   if (!config.labels.empty()) CheckLabels(config.labels);
@@ -314,7 +314,7 @@ std::unique_ptr<Vilbert> LoadVilbert(const ModelFolder& files, const LoadModelOp
   const std::string base = Prefix(config.scope);
   OtherTensors others{.tied = {{"cls.predictions.decoder.weight", base + "embeddings.word_embeddings.weight"}},
                       .unused = {}};
-  for (std::size_t i = 0; i < config.text.joins.size(); ++i)  // declared by the authors, but not used
+  for (std::size_t i = 0; i < config.text.joins.size(); ++i)  // the authors' code declares these, but does not use them
     for (const char* name : {"q_dense1.", "q_dense2."})
       others.unused.push_back(fmt::format("{}encoder.c_layer.{}.biOutput.{}", base, i, name));
   LoadWeights(files, options, model->parameters(), others);

@@ -1,5 +1,5 @@
 // ViLBERT (Lu et al., "ViLBERT: Pretraining Task-Agnostic Visiolinguistic Representations for Vision-and-Language
-// Tasks", 2019): two parallel encoders, of a text and of image regions, which attend to each other in some layers.
+// Tasks", 2019). Two parallel encoders, one of a text and one of image regions, attend to each other in some layers.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
 /// The sizes of one stream.
 struct VilbertStream {
@@ -30,7 +30,7 @@ struct VilbertStream {
   std::int64_t ffn = 3072;
   Activation activation = Activation::gelu;
   double dropout = 0.1, attention_dropout = 0.1;
-  /// The layers with an index below joins[i] run before co-attention layer i.
+  /// Co-attention layer i runs after the layers with an index below joins[i].
   std::vector<std::int64_t> joins = {6, 7, 8, 9, 10, 11};
 };
 
@@ -38,23 +38,23 @@ struct VilbertStream {
 struct VilbertConfig {
   VilbertStream text;
   VilbertStream image = {.model = 1024, .layers = 6, .heads = 8, .ffn = 1024, .joins = {0, 1, 2, 3, 4, 5}};
-  std::int64_t joint = 1024;  ///< size of queries, keys and values between the streams, and of pooled states
+  std::int64_t joint = 1024;  ///< size of queries, keys and values in co-attention, and of pooled states
   std::int32_t joint_heads = 8;
   std::int64_t vocabulary = 30522, positions = 512, types = 2;
-  std::int64_t features = 2048;          ///< input features of a region
-  std::int64_t region_classes = 1601;    ///< number of classes of regions
-  bool multiplied = true;                ///< pooled states are multiplied; otherwise added
-  bool task_tokens = false;              ///< a task token follows the first token of a text
-  bool pretraining = false;              ///< has the heads for words, regions and alignment
-  bool task_heads = false;               ///< the heads for tasks that the authors trained together ("12-in-1", 2020)
-  std::int64_t gqa_answers = 1533;       ///< with `task_heads`
-  std::vector<std::string> labels = {};  ///< answers; none: no such head
+  std::int64_t features = 2048;        ///< number of input features of a region
+  std::int64_t region_classes = 1601;  ///< number of region classes
+  bool multiplied = true;              ///< whether pooled states are multiplied instead of added
+  bool task_tokens = false;            ///< whether a task token follows the first token of a text
+  bool pretraining = false;            ///< whether there are heads for masked words, regions and alignment
+  bool task_heads = false;          ///< whether there are heads for the tasks of multi-task training ("12-in-1", 2020)
+  std::int64_t gqa_answers = 1533;  ///< number of answers of the GQA head, if `task_heads`
+  std::vector<std::string> labels = {};  ///< the labels of the answer head; empty if there is no such head
   std::string scope = "bert";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VilbertConfig& config);
 
-/// Co-attention (section 3.1, figure 2b): the queries of each stream attend to the keys and values of the other, with
-/// separate projections. A feed-forward network for each stream follows.
+/// A co-attention layer (section 3.1, figure 2b). The queries of each stream attend to the keys and values of the
+/// other, with separate projections. A feed-forward network for each stream follows.
 class CoAttentionLayer {
  public:
   CoAttentionLayer(const Scope& scope, const VilbertConfig& config, int layer);
@@ -80,25 +80,26 @@ class CoAttentionLayer {
 
 class HEADLIGHT_API Vilbert : public RegionTextEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
 
-  /// A region's box has its left, top, right and bottom as shares of the image's width and height, and the share of its
-  /// area. An image's first region is the whole image, with the mean of the others' features.
+  /// Encodes pairs. A region's box has its left, top, right and bottom as fractions of the image's width and height,
+  /// and its area as a fraction of the image's. An image's first region is the whole image, with the mean of the
+  /// features of its other regions.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
   Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
-  /// The inputs of Pool: relu(W first + b) of each stream, [pairs, joint].
+  /// Compute the inputs of Pool, relu(W x + b) of the first state x of each sequence in one stream: [pairs, joint].
   Tensor PoolText(Context& context, const EncodedPairs& encoded) const;
   Tensor PoolImage(Context& context, const EncodedPairs& encoded) const;
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  /// The outputs of the authors' other task heads, by name; empty without those heads. They are GQA answers, two images
-  /// with one text (if the pairs are in pairs), the score of a pair, three classes, and scores of each region and
-  /// token.
+  /// Returns the outputs of the authors' other task heads, by name, or nothing without those heads. They are GQA
+  /// answers, two images with one text (if the number of pairs is even), the score of a pair, three classes, and scores
+  /// of each region and token.
   std::vector<std::pair<std::string, Tensor>> TaskLogits(Context& context, const EncodedPairs& encoded,
                                                          const Tensor& pooled) const;
 

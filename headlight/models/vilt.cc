@@ -17,9 +17,9 @@ namespace headlight {
 namespace {
 
 constexpr std::array kClasses = {"ViltModel", "ViltForMaskedLM", "ViltForQuestionAnswering",
-                                 "ViltForImageAndTextRetrieval"};  // by ViltTask
+                                 "ViltForImageAndTextRetrieval"};  // indexed by ViltTask
 
-// The text's embeddings are BERT's.
+// Returns the configuration of the text embeddings, which are those of BERT.
 BertConfig BertOf(const ViltConfig& config) {
   return {.model = config.vit.model,
           .dropout = config.vit.dropout,
@@ -133,7 +133,7 @@ void Describe(ConfigTable& table, ViltConfig& config) {
              "the images of positions and the patches must be squares");
   table.Only("max_image_length", -1, "randomly selected patches");
   table.Only("num_images", -1, "several images with one text");
-  table.Harmless({"tie_word_embeddings"});  // Transformers always assumes true
+  table.Harmless({"tie_word_embeddings"});  // Transformers ignores the value and ties them
   if (config.task == ViltTask::answers) CheckLabels(config.labels);
 }
 

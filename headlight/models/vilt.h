@@ -1,5 +1,5 @@
-// ViLT (Kim et al., "ViLT: Vision-and-Language Transformer Without Convolution or Region Supervision", 2021): one
-// Vision Transformer that reads a text and the patches of a whole image as a single sequence.
+// ViLT (Kim et al., "ViLT: Vision-and-Language Transformer Without Convolution or Region Supervision", 2021), one
+// Vision Transformer over a single sequence of a text's tokens and an image's patches.
 #pragma once
 
 #include <cstdint>
@@ -19,38 +19,38 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// masked_words: masked language modelling. answers: classification of questions. ranking: a score of how well a text
-/// matches an image.
+/// The task head. masked_words: masked language modelling. answers: classification of questions. ranking: a score of
+/// how well a text matches an image.
 enum class ViltTask { none, masked_words, answers, ranking };
 
 /// The defaults are the paper's.
 struct ViltConfig {
   ViltTask task = ViltTask::none;
   VitConfig vit{.image = {384, 384}, .patch = {32, 32}, .scope = "vilt"};
-  std::int64_t vocabulary = 30522, positions = 40, types = 2;  ///< of the text
-  std::int64_t modalities = 2;                                 ///< token types: text, image
-  std::vector<std::string> labels = {};                        ///< answers
+  std::int64_t vocabulary = 30522, positions = 40, types = 2;  ///< sizes of the text embeddings
+  std::int64_t modalities = 2;                                 ///< number of modality types (text, image)
+  std::vector<std::string> labels = {};                        ///< the labels of the answer head
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ViltConfig& config);
 
 class HEADLIGHT_API Vilt : public RegionTextEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Vilt(const ViltConfig& config, DType dtype = DType::float32);
 
-  /// The regions are those of PatchRegions; an image's states begin with that of its class token. Throws Error, too, if
-  /// the patches do not form a grid.
+  /// Encodes pairs. The regions are those of PatchRegions. An image's states begin with the state of its class token.
+  /// Also throws Error if the patches do not form a grid.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
-  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  ///< tanh(W first + b) of the text's first
+  Tensor Pool(Context& context, const EncodedPairs& encoded) const override;  ///< tanh(W x + b) of each first state x
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  /// The score of how well each text matches its image, [pairs, 1]. Throws Error if the model has no such head.
+  /// Returns a score of how well each text matches its image, [pairs, 1]. Throws Error if the model has no such head.
   Tensor RankScores(Context& context, const Tensor& pooled) const;
 
   const ViltConfig& config() const { return config_; }
@@ -64,7 +64,7 @@ class HEADLIGHT_API Vilt : public RegionTextEncoder {
                                         const Tensor& pooled) const override;
 
  private:
-  // W2 gelu(LayerNorm(W1 x + b1)) + b2.
+  // The answer head, W2 gelu(LayerNorm(W1 x + b1)) + b2.
   struct Answers {
     Linear inner;
     LayerNorm norm;

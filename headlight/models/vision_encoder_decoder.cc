@@ -26,7 +26,7 @@ VisionEncoderDecoder::VisionEncoderDecoder(const VisionEncoderDecoderConfig& con
   const Scope root(parameters_);
   output_ = config.decoder.tie_output ? &decoder_.table()
                                       : &(root / "decoder").DeclareMatrix({"lm_head.weight"}, decoder_.table().shape);
-  // A layer adds three products to the residual stream: attention, cross-attention and feed-forward.
+  // A layer adds three outputs to the residual stream: attention, cross-attention and feed-forward.
   InitialiseAsGpt(parameters_, 3 * config.decoder.layers, kGptOutputs);
   if (config.encoder.model != config.decoder.model)
     projection_.emplace(root, std::vector<std::string>{"enc_to_dec_proj"}, config.encoder.model, config.decoder.model);
@@ -38,7 +38,7 @@ Memory VisionEncoderDecoder::MemoryOf(Context& context, const EncodedImages& enc
 
 namespace {
 
-// A token id of the whole model, or else of its decoder.
+// Reads a token id of the whole model. If it is missing, reads the id of the decoder.
 std::int32_t ReadId(const JsonView& json, std::initializer_list<const char*> keys, std::int32_t fallback) {
   for (const JsonView& view : {json, json["decoder"]})
     for (const char* key : keys)
@@ -72,7 +72,7 @@ void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config) {
     Describe(table, config.encoder);
     Describe(table, config.decoder);
   }
-  table.Harmless({"encoder", "decoder", "tie_word_embeddings"});  // tie_word_embeddings: only the decoder's own is used
+  table.Harmless({"encoder", "decoder", "tie_word_embeddings"});  // only the decoder's tie_word_embeddings is used
   table.Rule(config.decoder.cross_attention, "the decoder needs cross-attention to the image: add_cross_attention");
   table.Rule(config.decoder.layout == GptLayout::gpt2, "the decoder must be a GPT-2");
   for (const auto& [name, id] :
@@ -92,7 +92,7 @@ std::unique_ptr<VisionEncoderDecoder> LoadVisionEncoderDecoder(const ModelFolder
   auto model = std::make_unique<VisionEncoderDecoder>(config);
   OtherTensors others{.tied = {{"decoder.lm_head.weight", decoder + "wte.weight"}},
                       .unused = GptMasks(config.decoder, decoder)};
-  others.unused.push_back("encoder.pooler.");  // not used
+  others.unused.push_back("encoder.pooler.");  // the encoder's pooler is not used
   LoadWeights(files, options, model->parameters(), others);
   return model;
 }
@@ -111,7 +111,7 @@ Json::Object VisionEncoderDecoder::LayerSizes() const {
 }
 
 void VisionEncoderDecoder::Save(const std::string& folder, Compute compute) const {
-  // Transformers expects the encoder's pooler, which it does not use, and warns if there is none.
+  // Transformers does not use the encoder's pooler, but warns if it is missing.
   const std::int64_t model = config_.encoder.model, pooled = config_.encoder.pooled.value_or(model);
   const Tensor weight = Tensor::Zeros({pooled, model}), bias = Tensor::Zeros({pooled});
   SaveConfigAndWeights(folder, WriteConfig(config_), parameters_, compute,

@@ -1,6 +1,6 @@
-// A Vision Transformer that encodes an image, and a GPT-2 with cross-attention that describes it: Transformers'
-// VisionEncoderDecoder. Image captioning with an encoder and a decoder follows Xu et al., "Show, Attend and Tell:
-// Neural Image Caption Generation with Visual Attention", 2015.
+// Image captioning: a Vision Transformer encodes an image, and a GPT-2 with cross-attention generates a caption. It is
+// Transformers' VisionEncoderDecoder. Captioning with an encoder and a decoder follows Xu et al., "Show, Attend and
+// Tell: Neural Image Caption Generation with Visual Attention", 2015.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are a ViT-B/16 with the smallest GPT-2.
+/// The defaults are those of a ViT-B/16 with the smallest GPT-2.
 struct VisionEncoderDecoderConfig {
-  VitConfig encoder{.scope = ""};              ///< without heads
-  GptConfig decoder{.cross_attention = true};  ///< with the layout gpt2
+  VitConfig encoder{.scope = ""};              ///< must have no heads
+  GptConfig decoder{.cross_attention = true};  ///< must have the layout gpt2
   std::int32_t start_id = 50256, end_id = 50256;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config);
 
 class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit VisionEncoderDecoder(const VisionEncoderDecoderConfig& config, DType dtype = DType::float32);
 
   EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const override {
@@ -51,7 +51,7 @@ class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
   VisionEncoderDecoderConfig config_;
   VitEncoder encoder_;
   GptStack decoder_;
-  std::optional<Linear> projection_;  // of the image's states, if the widths differ
+  std::optional<Linear> projection_;  // projection of the image's states; empty if both widths are equal
 };
 
 }  // namespace headlight

@@ -15,11 +15,12 @@ namespace {
 
 constexpr std::array kVisualBertClasses = {"VisualBertModel", "VisualBertForPreTraining",
                                            "VisualBertForQuestionAnswering",
-                                           "VisualBertForVisualReasoning"};  // by VisualBertTask
+                                           "VisualBertForVisualReasoning"};  // indexed by VisualBertTask
 
 bool HasClasses(VisualBertTask task) { return task == VisualBertTask::answers || task == VisualBertTask::reasoning; }
 
-// The word embeddings also score masked tokens.
+// Returns the configuration of the text embeddings. In pre-training, the embedding table is also the output projection
+// for masked words.
 BertConfig EmbeddingsOf(const VisualBertConfig& config) {
   BertConfig bert = config.bert;
   bert.on_top = {.masked_words = config.task == VisualBertTask::pretraining};
@@ -67,7 +68,7 @@ VisualBert::VisualBert(const VisualBertConfig& config, DType dtype)
     alignment_.emplace(root, std::vector<std::string>{"cls.seq_relationship"}, config.bert.model, 2);
   if (pair_heads_.answers)
     answers_.emplace(root, std::vector<std::string>{"cls"}, config.bert.model, std::ssize(config.labels));
-  if (config.task == VisualBertTask::answers)  // in files, but not used
+  if (config.task == VisualBertTask::answers)  // files contain it, but it is not used
     for (Parameter& parameter : parameters_.all())
       if (parameter.names.front().find("pooler.dense.") != std::string::npos) parameter.role.trained = false;
 }
@@ -78,7 +79,7 @@ EncodedPairs VisualBert::Encode(Context& context, std::span<const std::int32_t> 
   CheckPairs(texts, regions);
   Check(tasks.empty(), "this model has no tokens for tasks");
   EncodedPairs states{embeddings_(context, ids, types, texts, {}), {}, texts, regions.images};
-  // By default regions have type 1, and all have position 0.
+  // All regions have position 0, and by default type 1.
   const std::vector<std::int32_t> first(static_cast<std::size_t>(regions.features.rows()));
   std::vector<std::int32_t> types_of_regions = regions.types;
   if (types_of_regions.empty()) types_of_regions.assign(first.size(), 1);
@@ -132,7 +133,7 @@ void Describe(ConfigTable& table, VisualBertConfig& config) {
 
 namespace {
 
-// Only `architectures` tells which head `cls.weight` is.
+// Returns the task. Only `architectures` determines the head to which `cls.weight` belongs.
 VisualBertTask TaskOf(const ModelFolder& files) {
   if (files.weights.contains("cls.predictions.bias")) return VisualBertTask::pretraining;
   if (!files.weights.contains("cls.weight")) return VisualBertTask::none;

@@ -1,5 +1,5 @@
-// VisualBERT (Li et al., "VisualBERT: A Simple and Performant Baseline for Vision and Language", 2019): one BERT that
-// reads a text and an image's regions as a single sequence.
+// VisualBERT (Li et al., "VisualBERT: A Simple and Performant Baseline for Vision and Language", 2019), one BERT over a
+// single sequence of a text's tokens and an image's regions.
 #pragma once
 
 #include <cstdint>
@@ -18,33 +18,33 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// pretraining: heads for words and alignment. answers: classification from the state of a question's last token but
-/// one, as in the authors' program. reasoning: classification from the pooled state.
+/// The task heads. pretraining: heads for masked words and alignment. answers: classification from the state of a
+/// question's second-to-last token, as in the authors' code. reasoning: classification from the pooled state.
 enum class VisualBertTask { none, pretraining, answers, reasoning };
 
 /// The defaults are those of Transformers.
 struct VisualBertConfig {
   VisualBertTask task = VisualBertTask::none;
   BertConfig bert{.pad_id = 1, .on_top = {}, .scope = "visual_bert"};
-  std::int64_t features = 512;           ///< input features of a region
-  std::vector<std::string> labels = {};  ///< of answers and reasoning
+  std::int64_t features = 512;           ///< number of input features of a region
+  std::vector<std::string> labels = {};  ///< labels of answers and reasoning
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VisualBertConfig& config);
 
 class HEADLIGHT_API VisualBert : public RegionTextEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit VisualBert(const VisualBertConfig& config, DType dtype = DType::float32);
 
-  /// Regions only have features; their boxes are not used.
+  /// Encodes pairs. Regions have only features, and their boxes are not used.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
-  /// tanh(W first + b) of the text's first state; for answers the state of the text's last token but one. Throws Error
-  /// if a text does not have one.
+  /// Returns tanh(W x + b) of the text's first state x. For answers, returns the state of the text's second-to-last
+  /// token, and throws Error if a text has fewer than two tokens.
   Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;

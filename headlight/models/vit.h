@@ -20,39 +20,39 @@
 
 namespace headlight {
 
-class ConfigTable;  // io/config_table.h
+class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are the paper's ViT-B/16.
+/// The defaults are those of the paper's ViT-B/16.
 struct VitConfig {
   std::int64_t model = 768;
   int layers = 12;
   std::int32_t heads = 12;
   std::int64_t ffn = 3072;
   Activation activation = Activation::gelu;
-  double dropout = 0;            ///< of embeddings and sublayers
-  double attention_dropout = 0;  ///< of attention weights
+  double dropout = 0;            ///< dropout rate of embeddings and sublayers
+  double attention_dropout = 0;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-12;
-  Grid image = {224, 224}, patch = {16, 16};  ///< pixels
+  Grid image = {224, 224}, patch = {16, 16};  ///< in pixels
   std::int64_t channels = 3;
-  bool biases = true;         ///< of query, key and value
-  bool distillation = false;  ///< DeiT: a second token, whose state is trained to match a teacher
-  /// The heads. Classes are scored from the class token's state. With `distilled_classes`, DeiT also scores them from
-  /// the distillation token's state, and averages.
+  bool biases = true;         ///< whether query, key and value projections have biases
+  bool distillation = false;  ///< DeiT: whether there is a second token, whose state is trained to match a teacher
+  /// The heads. Class logits are computed from the class token's state. With `distilled_classes`, DeiT averages them
+  /// with logits from the distillation token's state.
   bool pooler = false, classes = false, distilled_classes = false, masked_pixels = false;
-  std::optional<std::int64_t> pooled = {};  ///< outputs of the pooler; default: `model`
+  std::optional<std::int64_t> pooled = {};  ///< size of the pooler's output; default: `model`
   Activation pooler_activation = Activation::tanh;
   std::vector<std::string> labels = {};
-  bool mask = false;          ///< has a learned mask token for masked patches
+  bool mask = false;          ///< whether there is a learned mask token for masked patches
   std::string scope = "vit";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VitConfig& config);
 
-/// x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
+/// Computes x + Attention(LayerNorm(x)), then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API VitLayer {
  public:
   VitLayer(const Scope& scope, const VitConfig& config, int layer);
   Tensor operator()(Context& context, const Tensor& x,
-                    const Sequences& images) const;  ///< [tokens, model] to [tokens, model]
+                    const Sequences& images) const;  ///< maps [tokens, model] to [tokens, model]
 
  private:
   int layer_, layers_;
@@ -67,7 +67,7 @@ class HEADLIGHT_API VitLayer {
 class HEADLIGHT_API VitEncoder {
  public:
   VitEncoder(const Scope& scope, const VitConfig& config);
-  /// As ImageEncoder::Encode.
+  /// Encodes images as ImageEncoder::Encode does.
   EncodedImages operator()(Context& context, std::span<const Tensor> images,
                            std::span<const std::uint8_t> masked = {}) const;
   ImageEncoder::Limits limits() const { return embedding_.limits(); }
@@ -80,8 +80,8 @@ class HEADLIGHT_API VitEncoder {
 
 class HEADLIGHT_API Vit : public ImageEncoder {
  public:
-  /// Declares the parameters; parameters().Initialise(seed) or LoadModel sets their values. Throws Error naming an
-  /// invalid hyperparameter.
+  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit Vit(const VitConfig& config, DType dtype = DType::float32);
 
   EncodedImages Encode(Context& context, std::span<const Tensor> images,

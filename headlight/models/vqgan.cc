@@ -57,7 +57,7 @@ Vqgan::Vqgan(const VqganConfig& config, DType dtype) : ImageCoder(dtype), config
   const auto attention = [&](const Scope& scope) {
     return VqganAttention(scope, channels, config.groups, attentions++);
   };
-  // A linear layer, so that a product with the weights of the codes gives the weighted mean of their vectors.
+  // The codebook is a linear layer. Its product with the weights of the codes is the weighted mean of their embeddings.
   codebook_.emplace(root, std::vector<std::string>{"embedding"}, config.codes, config.code_width, /*bias=*/false,
                     /*stored_transposed=*/true);
   widened_.emplace(root / "post_quant_conv", config.code_width, config.inputs, ConvolutionShape{});

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "alphafold/alphafold_iteration/";
 
-using Names = std::map<std::string, std::string, std::less<>>;  // modules' names, from OpenFold's to DeepMind's
+using Names = std::map<std::string, std::string, std::less<>>;  // maps OpenFold's module names to DeepMind's
 
-// Modules outside of the blocks.
+// Returns the names of modules outside of the blocks.
 const Names& ModuleNames() {
   static const Names names = [] {
     Names all = {{"input_embedder.linear_tf_z_i", "evoformer/left_single"},
@@ -78,7 +78,7 @@ const Names& ModuleNames() {
   return names;
 }
 
-// Modules within a block.
+// Returns the names of modules within a block.
 const Names& BlockNames() {
   static const Names names = [] {
     Names all = {{"msa_att_row", "msa_row_attention_with_pair_bias"},
@@ -125,8 +125,8 @@ const Names& BlockNames() {
   return names;
 }
 
-// Arrays that belong to a parent module, although OpenFold has a separate module: the suffix of OpenFold's name, and
-// DeepMind's name.
+// An array that DeepMind stores in the parent module, but OpenFold in a separate module. `end` is the suffix of
+// OpenFold's name, and `name` is DeepMind's name.
 struct OwnArray {
   std::string_view end, name;
 };
@@ -137,7 +137,7 @@ constexpr OwnArray kOwnArrays[] = {{".linear_q.weight", "query_w"},       {".lin
                                    {".linear.weight", "feat_2d_weights"}, {".linear_out.weight", "output_w"},
                                    {".linear_out.bias", "output_b"},      {".head_weights", "trainable_point_weights"}};
 
-// The array's name if its module is in `names`; otherwise empty.
+// Returns the array's name if its module is in `names`, and "" otherwise.
 std::string ArrayName(std::string_view openfold, const Names& names) {
   const std::size_t dot = openfold.rfind('.');
   if (dot == std::string_view::npos) return "";
@@ -155,7 +155,7 @@ std::string ArrayName(std::string_view openfold, const Names& names) {
   return "";
 }
 
-// Whether the axes are those of an [inputs, outputs] matrix, in which inputs and outputs may be several axes.
+// Returns true if the axes are those of an [inputs, outputs] matrix, in which inputs and outputs may be several axes.
 bool HasAxes(std::span<const std::int64_t> axes, std::int64_t inputs, std::int64_t outputs) {
   std::int64_t product = 1;
   for (std::size_t axis = 0; axis < axes.size() && product < inputs; ++axis) {

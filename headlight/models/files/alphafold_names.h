@@ -1,4 +1,4 @@
-// The weights of AlphaFold in other layouts than that of the current OpenFold.
+// Converts AlphaFold's weights from other layouts to OpenFold's current layout.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,27 @@
 
 namespace headlight {
 
-/// OpenFold's tensors under current names. Its first versions named some modules differently, and its training
-/// checkpoints have the prefix "model." or "module.model.". The result views the file's data. Throws Error if two names
-/// become one.
+/// Returns OpenFold's tensors under their current names. Its first versions named some modules differently, and its
+/// training checkpoints have the prefix "model." or "module.model.". The result shares the file's data. Throws Error if
+/// two tensors would have the same name.
 HEADLIGHT_API Safetensors WithOpenFoldNames(const Safetensors& file);
 
 /// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block in the stack,
-/// or -1. Matrices there are [inputs, outputs], in which heads and their features may be separate axes; OpenFold's are
-/// [outputs, inputs]. Its incoming triangle multiplication calls "left" what is b in the paper's algorithm 12.
+/// or -1. Matrices there are [inputs, outputs], in which heads and their features may be separate axes. OpenFold's
+/// matrices are [outputs, inputs]. In incoming triangle multiplication, DeepMind's "left" is b in the paper's algorithm
+/// 12.
 struct PublishedName {
   std::string name;
   std::int64_t block = -1;
 };
 HEADLIGHT_API PublishedName PublishedNameOf(std::string_view openfold);
 
-/// The file's tensors under OpenFold's names; tensors without a parameter keep their names. Parameters without a tensor
-/// are omitted. The data is copied. Throws Error for shapes that do not fit.
+/// Returns the file's tensors under OpenFold's names. Tensors without a parameter keep their names. Parameters without
+/// a tensor are omitted. The data is copied. Throws Error if shapes do not match.
 HEADLIGHT_API Safetensors FromPublished(const Safetensors& file, const Parameters& parameters);
 
-/// The size of axis `axis` of the array with that name, which begins with "alphafold/alphafold_iteration/". Throws
-/// Error if there is none.
+/// Returns the size of one axis of the array `name`, which must begin with "alphafold/alphafold_iteration/". Throws
+/// Error if it does not exist.
 HEADLIGHT_API std::int64_t PublishedAxis(const Safetensors& file, std::string_view name, std::size_t axis);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// A nested configuration, in families that consist of several models.
+// Nested configurations of families that consist of several models.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-/// Reads or writes the nested configuration `key`, which `describe` describes; a missing one is empty. `key` must
-/// outlive the table.
+/// Reads or writes the nested configuration `key`, which `describe` describes. A missing configuration counts as empty.
+/// `key` must outlive the table.
 inline void DescribePart(ConfigTable& table, std::string_view key,
                          const std::function<void(ConfigTable& part)>& describe) {
   if (table.reads()) {

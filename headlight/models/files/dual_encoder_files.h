@@ -1,4 +1,4 @@
-// The configurations of dual encoders, with a nested configuration for each tower, for CLIP and SigLIP.
+// Configurations of the dual encoders CLIP and SigLIP, with a nested configuration for each tower.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ void DescribeTowers(ConfigTable& table, const Config& config) {
   if (config.image) CheckConfig(*config.image);
 }
 
-/// The configuration of a folder with both towers, or with one, which its model_type tells.
+/// Reads the configuration of a folder with both towers, or with the one that its model_type determines.
 template <typename Config>
 Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   const JsonView& json = files.config;
@@ -46,7 +46,7 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
     ReadConfig(json, *config.image, dropout);
     if (!files.weights.contains("vision_model.post_layernorm.weight")) config.image_scope = "";
   } else {
-    // If an older file repeats a tower's settings in text_config_dict, those have priority, as in Transformers.
+    // Older files may repeat a tower's settings in text_config_dict, which then has priority, as in Transformers.
     const auto read = [&](const std::string& name, auto& tower) {
       const JsonView again = json[name + "_dict"], own = again.present() ? again : json[name];
       if (own.present()) ReadConfig(own, tower, dropout);
@@ -62,7 +62,8 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   return config;
 }
 
-/// config.json of such a model, of Transformers' class `family`Model, or of one tower, such as `family`TextModel.
+/// Returns config.json of a dual encoder. Its class in Transformers is `family`Model or, with one tower, for example
+/// `family`TextModel.
 template <typename Config>
 Json WriteDualConfig(const Config& config, const std::string& family) {
   Json json;

@@ -1,4 +1,4 @@
-// Layers of GPT-2, shared with ImageGPT: their settings, attention and initialisation.
+// GPT-2's layer settings, attention and initialisation, shared with ImageGPT.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,7 +30,8 @@ void DescribeGpt2Stack(ConfigTable& table, Config& config) {
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
 }
 
-/// The original program implements matrices as convolutions of width 1, with weights [inputs, outputs].
+/// Returns the attention settings of a layer. The original code implements matrices as convolutions of width 1, with
+/// weights [inputs, outputs].
 template <typename Config>
 MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
   const double head_dim = static_cast<double>(config.model) / config.heads;
@@ -43,9 +44,10 @@ MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
                    (config.scale_attention_by_layer ? layer + 1 : 1)};
 }
 
-/// "We scale the weights of residual layers at initialization by a factor of 1/sqrt(N) where N is the number of
-/// residual layers" (GPT-2, 2.3). A layer has two residual layers. 1: no scaling (GPT, 4.1). `outputs`: the suffixes of
-/// the names of the layers' last matrices, without ".weight".
+/// Initialises the parameters as GPT-2 does: "We scale the weights of residual layers at initialization by a factor of
+/// 1/sqrt(N) where N is the number of residual layers" (section 2.3). Each layer counts as two residual layers.
+/// `residual_layers` is 1 for no scaling (GPT, section 4.1). `outputs` has the name suffixes of the layers' last
+/// matrices, without ".weight".
 inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::initializer_list<const char*> outputs) {
   bool found = false;
   for (Parameter& parameter : parameters.all()) {
@@ -59,7 +61,7 @@ inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::in
   Ensure(found, "no parameter ends in {}", *outputs.begin());
 }
 
-/// The last matrices of GPT-2, and of GPT-Neo's attention.
+/// The names of the output matrices of GPT-2's sublayers, and of GPT-Neo's attention.
 inline constexpr std::initializer_list<const char*> kGptOutputs = {"c_proj", "out_proj"};
 
 }  // namespace headlight

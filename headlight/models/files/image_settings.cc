@@ -6,7 +6,7 @@
 namespace headlight {
 namespace {
 
-// One number for a square, or [height, width].
+// Describes a grid that is stored as one number if it is square, or as [height, width].
 void DescribeGrid(ConfigTable& table, std::string_view key, Grid& grid, std::string_view name) {
   if (table.reads() && table.json()[key].value().As<Json::Array>() != nullptr) {
     const std::vector<JsonView> sides = table.json()[key].Items();

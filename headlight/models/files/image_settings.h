@@ -1,4 +1,4 @@
-// Image settings that several families share.
+// Settings of images that several families share.
 #pragma once
 
 #include <cstdint>

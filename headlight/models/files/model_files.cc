@@ -13,13 +13,13 @@
 namespace headlight {
 namespace {
 
-// The quantization method of folders with 8-bit or 4-bit weights. Transformers does not know this name and reports an
-// error.
+// The quantization method of folders with 8-bit or 4-bit weights. Transformers does not support this method and reports
+// an error.
 constexpr const char* kQuantization = "headlight";
 // The quantization method of GGUF files, in which each tensor has its own type.
 constexpr const char* kGguf = "gguf";
 
-// The type in which the folder stores its weight matrices.
+// Returns the type in which the folder stores its weight matrices.
 Compute StoredCompute(const JsonView& config) {
   const JsonView quantization = config["quantization_config"];
   if (!quantization.present()) return Compute::float32;
@@ -29,8 +29,8 @@ Compute StoredCompute(const JsonView& config) {
   return bits == 4 ? Compute::int4 : Compute::int8;
 }
 
-// The file with tied tensors under the names of the model's parameters, and zeros for absent buffers. Returns nothing
-// if the file is complete.
+// Returns the file with tied tensors under the names of the model's parameters, and zeros for absent buffers. Returns
+// nothing if the file is complete.
 std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& parameters,
                                      const OtherTensors& others) {
   std::vector<StoredTensor> tensors;
@@ -83,7 +83,8 @@ void LoadWeights(const ModelFolder& files, const Safetensors& stored_file, const
       return name == unused || ((unused.ends_with('.') || unused.ends_with('/')) && name.starts_with(unused));
     });
   };
-  // GGUF has the outputs of all matrices first, also of those that the family's checkpoints have transposed.
+  // In GGUF files, the first axis of every matrix is the outputs, even if the family's checkpoints store the transposed
+  // matrix.
   std::vector<Parameter*> transposed;
   for (Parameter& parameter : parameters.all())
     if (stored == Compute::blocks && std::exchange(parameter.storage.transposed, false))
@@ -103,7 +104,7 @@ void SaveConfigAndWeights(const std::string& folder, Json config, const Paramete
                           std::vector<StoredTensor> more) {
   config.Set("dtype", "float32");
   if (IsQuantized(compute)) {
-    Json::Array quantized;  // information for readers; loading uses each tensor's own type
+    Json::Array quantized;  // for information only; loading uses each tensor's own type
     for (const Parameter& parameter : parameters.all())
       if (IsQuantized(TypeFor(parameter, compute)))
         quantized.insert(quantized.end(), parameter.names.begin(), parameter.names.end());

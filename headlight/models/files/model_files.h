@@ -1,4 +1,4 @@
-// Loads and saves the weights of a model's folder, with tied tables and with 8-bit and 4-bit weights.
+// Loads and saves the weights of a model's folder, including tied tables and 8-bit and 4-bit weights.
 #pragma once
 
 #include <optional>
@@ -14,33 +14,34 @@
 namespace headlight {
 
 struct LoadModelOptions {
-  std::optional<Compute> compute = {};  ///< type of matrix products; default: as stored
+  std::optional<Compute> compute = {};  ///< compute type of matrix products; default: the stored type
   LoadFor purpose = LoadFor::everything;
-  ChosenDropout dropout = {};  ///< for training, instead of the folder's
+  ChosenDropout dropout = {};  ///< dropout rates for training that replace those of the folder
 };
 
 /// Tensors that a file may have in addition to the model's parameters.
 struct OtherTensors {
-  /// A tensor that is tied to another. The file may have it under the first name, also as a copy; an Error if copies
-  /// differ.
+  /// Pairs of names: a tensor, and the tensor that it is tied to. A file may have either or both. If both differ, an
+  /// Error is thrown.
   std::vector<std::pair<std::string, std::string>> tied = {};
-  std::vector<std::string> unused = {};  ///< a name that ends with a dot or a slash is a prefix
-  std::vector<std::string> zeros = {};   ///< parameters that are zeros if a file does not have them
+  std::vector<std::string> unused = {};  ///< names, or prefixes if they end with a dot or a slash
+  std::vector<std::string> zeros = {};   ///< parameters that are zero if a file does not have them
 };
 
-/// Sets a model's parameters from its folder, and the type of its matrix products. Throws Error as LoadParameters.
+/// Loads a model's parameters from its folder, and sets the compute type of its matrix products. Throws Error as
+/// LoadParameters does.
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others);
-/// The same with `weights` instead of the folder's own, such as renamed ones.
+/// Loads `weights`, for example with renamed tensors, instead of the folder's own.
 void LoadWeights(const ModelFolder& files, const Safetensors& weights, const LoadModelOptions& options,
                  Parameters& parameters, const OtherTensors& others);
 
-/// A scope as a prefix of tensor names: with a dot, or empty.
+/// Returns a scope as a prefix of tensor names: with a dot, or "" if the scope is empty.
 std::string Prefix(const std::string& scope);
-/// The scope; or an empty string if no name in the file has it as a prefix.
+/// Returns `scope` if any tensor name in the file begins with it, and "" otherwise.
 std::string ScopeIn(const Safetensors& file, const std::string& scope);
 
-/// Writes config.json and model.safetensors to `folder`. `more`: additional tensors, which other programs expect.
+/// Writes config.json and model.safetensors to `folder`. `more` has additional tensors that other programs require.
 void SaveConfigAndWeights(const std::string& folder, Json config, const Parameters& parameters, Compute compute,
                           std::vector<StoredTensor> more = {});
 

@@ -1,4 +1,4 @@
-// Files that Transformers loads although they have tied tables under other names, or lack buffers.
+// Checks the loading of files that Transformers also loads: with tied tables under other names, or without buffers.
 #include "headlight/models/files/model_files.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 const std::string kFolders = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
 
-// The parameters of a folder whose tensor `from` is renamed to `to`, or removed if that is empty.
+// Returns the parameters of a folder after the tensor `from` is renamed to `to`, or removed if `to` is empty.
 std::vector<float> ParametersWith(const std::string& folder, const std::string& from, const std::string& to) {
   const TemporaryFolder copy;
   const std::string path = copy.File("model");
@@ -59,7 +59,7 @@ TEST(ModelFiles, ReadsTiedTablesUnderAnyName) {
     for (const char* name : names) EXPECT_EQ(ParametersWith(folder, stored, name), ParametersOf(folder)) << name;
 }
 
-// These folders do not have it.
+// The folders have no tensor final_logits_bias.
 TEST(ModelFiles, ReadsAbsentBuffersAsZeros) {
   for (const char* folder : {"encoder_decoders/bart_text", "encoder_decoders/mbart_text"})
     EXPECT_EQ(ParametersWith(folder, "final_logits_bias", ""), ParametersOf(folder)) << folder;

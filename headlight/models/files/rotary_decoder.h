@@ -1,5 +1,5 @@
-// What decoders share: Llama and its descendants, mixtures of experts, OLMo 2, Gemma, GPT-NeoX, BLOOM and Falcon. Their
-// configs have the members of LlamaConfig that are used here.
+// Shared code of the decoders Llama and its descendants, mixtures of experts, OLMo 2, Gemma, GPT-NeoX, BLOOM and
+// Falcon. Their configs have the members of LlamaConfig that are used here.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,13 +28,14 @@
 
 namespace headlight {
 
-/// What a family's missing keys mean; 0: num_key_value_heads as the heads, and head_dim as the model's width allows.
+/// The values of missing keys in a family. If key_heads is 0, num_key_value_heads is the number of heads. If head_dim
+/// is 0, it is the model dimension divided by the number of heads.
 struct HeadDefaults {
   std::int32_t key_heads = 0;
   std::int64_t head_dim = 0;
 };
 
-/// Layers, heads and the feed-forward network. With num_key_value_heads null there are as many as heads.
+/// Describes the layers, heads and feed-forward network. If num_key_value_heads is null, it is the number of heads.
 template <typename Config>
 void DescribeStack(ConfigTable& table, Config& config, const HeadDefaults& missing = {}) {
   table.Size("hidden_size", config.model, "the model dimension");
@@ -59,7 +60,8 @@ void DescribeStack(ConfigTable& table, Config& config, const HeadDefaults& missi
   table.Probability("attention_dropout", config.attention_dropout);
 }
 
-/// The key that a file has of a setting with two names, which may not contradict each other: `key` if it has neither.
+/// Returns the key under which a file has a setting with two names, or `key` if the file has neither. Throws Error if
+/// both are present and differ.
 inline const char* KeyOf(ConfigTable& table, const char* key, const char* other) {
   if (!table.reads()) return key;
   const Json *const given = table.json().value().Find(key), *const given_other = table.json().value().Find(other);
@@ -69,7 +71,7 @@ inline const char* KeyOf(ConfigTable& table, const char* key, const char* other)
   return given == nullptr && given_other != nullptr ? other : key;
 }
 
-/// The vocabulary, positions and special tokens.
+/// Describes the vocabulary, positions and special tokens.
 template <typename Config>
 void DescribeTokens(ConfigTable& table, Config& config, const char* positions_key = "max_position_embeddings") {
   table.Size("vocab_size", config.vocabulary, "the vocabulary's size");
@@ -84,7 +86,7 @@ void DescribeTokens(ConfigTable& table, Config& config, const char* positions_ke
   table.Flag("tie_word_embeddings", config.tie_output);
 }
 
-/// Sets the sizes of a model from scratch.
+/// Sets the sizes of a model that is trained from scratch.
 template <typename Config>
 void SetSizes(Config& config, const LanguageModelSizes& sizes) {
   config.model = sizes.model;
@@ -102,14 +104,14 @@ void SetSizes(Config& config, const LanguageModelSizes& sizes) {
   config.tie_output = true;
 }
 
-/// A family that is trained from scratch. The gate's matrix makes three of two: "a dimension of 2/3 4d instead of 4d"
-/// (LLaMA, section 2.2).
+/// Returns a family with gated feed-forward networks that can be trained from scratch. Because a gate adds a third
+/// matrix, the paper uses "a dimension of 2/3 4d instead of 4d" (LLaMA, section 2.2).
 inline NewLanguageModel GatedFromScratch(std::string_view name,
                                          std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
   return {.name = name, .make = make, .dropout = false, .grouped_keys = true, .ffn_of_model = 8.0 / 3, .ffn_step = 32};
 }
 
-/// The settings of a layer's attention that all have.
+/// Returns the attention settings that all these decoders share.
 template <typename Config>
 MultiHeadAttentionConfig RotaryAttentionOf(const Config& config) {
   return {.model = config.model,
@@ -130,12 +132,13 @@ inline void CheckLengths(const Sequences& texts, std::span<const std::int32_t> f
   }
 }
 
-/// The names of a decoder's parts in a checkpoint; `scope` is that of all but the output, and empty in some files.
+/// The names of a decoder's modules in a checkpoint. `scope` is the prefix of all names except `output`, and may be
+/// empty.
 struct DecoderNames {
   std::string scope = "model", tokens = "embed_tokens", layers = "layers", norm = "norm", output = "lm_head";
 };
 
-/// That are a family's own, or those of Llama.
+/// Returns the names of the config if it has them, and Llama's names otherwise.
 template <typename Config>
 DecoderNames NamesOf(const Config& config) {
   if constexpr (requires { config.names; })
@@ -144,8 +147,8 @@ DecoderNames NamesOf(const Config& config) {
     return {.scope = config.scope};
 }
 
-/// What decoders have in common: the tokens' table, layers with a norm after the last, and the output, which may be the
-/// tokens' table.
+/// A stack of decoder layers: the token table, the layers, a final norm, and the output projection, which may be the
+/// token table.
 template <typename Config, typename Layer, typename Norm>
 class DecoderStack : public LanguageModel {
  public:
@@ -155,7 +158,8 @@ class DecoderStack : public LanguageModel {
   }
 
  protected:
-  /// `residual_layers` and `outputs` as in InitialiseAsGpt; `norm_options` follow the last norm's epsilon.
+  /// `residual_layers` and `outputs` are passed to InitialiseAsGpt. `norm_options` are passed to the final norm after
+  /// epsilon.
   template <typename... NormOptions>
   DecoderStack(const Config& config, int residual_layers, std::initializer_list<const char*> outputs,
                NormOptions... norm_options)
@@ -181,10 +185,10 @@ class DecoderStack : public LanguageModel {
   std::optional<Norm> final_norm_;
 };
 
-/// The last matrices of the sublayers of layers with gates, and of Mixtral's experts.
+/// The names of the output matrices of the sublayers in gated layers, and of Mixtral's experts.
 inline constexpr std::initializer_list<const char*> kGatedOutputs = {"o_proj", "down_proj", "w2"};
 
-/// A decoder of layers that all have the same rotary positions: the class that OLMo 2 and StableLM derive from.
+/// A decoder whose layers all have the same rotary positions, the base class of OLMo 2 and StableLM.
 template <typename Config, typename Layer, typename Norm>
 class RotaryDecoder : public DecoderStack<Config, Layer, Norm> {
  public:
@@ -208,14 +212,15 @@ class RotaryDecoder : public DecoderStack<Config, Layer, Norm> {
   RotaryPositions rotary_;
 };
 
-/// A folder's model M. Besides its parameters the file may have tensors of each layer that end in `unused`.
+/// Loads a folder's model M. In addition to its parameters, the file may have a tensor in each layer for each name in
+/// `unused`.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadDecoder(const ModelFolder& files, const LoadModelOptions& options, const Config& config,
                                std::initializer_list<const char*> unused) {
   auto model = std::make_unique<M>(config);
   const DecoderNames names = NamesOf(config);
   const std::string scope = Prefix(names.scope);
-  OtherTensors others = {.unused = {scope + "rotary_emb.inv_freq"}};  // frequencies, which the base says
+  OtherTensors others = {.unused = {scope + "rotary_emb.inv_freq"}};  // frequencies, which the base determines
   for (int layer = 0; layer < config.layers; ++layer)
     for (const char* name : unused)
       others.unused.push_back(fmt::format("{}{}.{}.{}", scope, names.layers, layer, name));
@@ -224,7 +229,7 @@ std::unique_ptr<M> LoadDecoder(const ModelFolder& files, const LoadModelOptions&
   return model;
 }
 
-/// A folder's model M, whose `config` has what its missing keys mean.
+/// Loads a folder's model M. `config` has the values of missing keys.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadRotaryDecoder(const ModelFolder& files, const LoadModelOptions& options, Config config = {}) {
   ReadConfig(files.config, config, options.dropout);

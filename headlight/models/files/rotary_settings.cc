@@ -18,7 +18,7 @@ constexpr ConfigName<RotaryKind> kKinds[] = {{"default", RotaryKind::unscaled}, 
                                              {"yarn", RotaryKind::yarn},        {"longrope", RotaryKind::longrope},
                                              {"su", RotaryKind::longrope}};
 
-// YaRN, section 3.4: the factor of cosines and sines.
+// Returns the factor that multiplies cosines and sines (YaRN, section 3.4).
 double YarnAttentionFactor(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }
 
 void ReadYarn(const JsonView& given, RotarySettings& settings) {
@@ -50,7 +50,8 @@ void ReadLongRope(const JsonView& given, RotarySettings& settings) {
   settings.attention_factor = given.Get("attention_factor", usual).Number(0, kLargestFactor);
 }
 
-// `first` has the outer settings, and `whole` is the whole configuration.
+// Reads one configuration `given` of rotary positions. `settings` has the defaults, and `whole` is the entire
+// configuration.
 RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySettings settings, std::int64_t positions) {
   settings.base = given.Get("rope_theta", settings.base).Number(1, kLargestRotaryBase);
   settings.rotated = given.Get("partial_rotary_factor", settings.rotated).Number(0, 1);
@@ -59,7 +60,7 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
   if (settings.kind == RotaryKind::yarn && settings.yarn_is_longrope) settings.kind = RotaryKind::longrope;
   if (settings.kind == RotaryKind::llama3 || settings.kind == RotaryKind::yarn ||
       settings.kind == RotaryKind::longrope) {
-    // The outer configuration has priority, even with its default.
+    // The value in the outer configuration has priority, even if it is the default.
     const std::int64_t own = given.Get("original_max_position_embeddings", positions).Integer(1, kLargestSize);
     const std::int64_t fallback = settings.first_positions > 0 ? settings.first_positions : own;
     settings.first_positions = whole.Get("original_max_position_embeddings", fallback).Integer(1, kLargestSize);
@@ -78,7 +79,7 @@ RotarySettings ReadKind(const JsonView& given, const JsonView& whole, RotarySett
   }
   if (settings.kind == RotaryKind::yarn) ReadYarn(given, settings);
   if (settings.kind == RotaryKind::longrope) ReadLongRope(given, settings);
-  given.RefuseUnread({"attn_factor", "finetuned", "extrapolation_factor"});  // Transformers ignores these
+  given.RefuseUnread({"attn_factor", "finetuned", "extrapolation_factor"});  // Transformers ignores these keys
   return settings;
 }
 
@@ -123,12 +124,12 @@ Json::Object Written(const RotarySettings& settings) {
   return json;
 }
 
-// The number of rotated features of a head.
+// Returns the number of rotated features of a head.
 std::int64_t Rotated(const RotarySettings& settings, std::int64_t head_dim) {
   return static_cast<std::int64_t>(static_cast<double>(head_dim) * settings.rotated);
 }
 
-// YaRN's ramp from 0 for high-frequency pairs to 1 for low-frequency pairs (eq. 18, and appendix A.2).
+// Returns YaRN's ramp, which is 0 for high-frequency pairs and 1 for low-frequency pairs (eq. 18, and appendix A.2).
 double YarnRamp(const RotarySettings& settings, std::int64_t rotated, std::size_t pair) {
   const auto pair_of = [&](double turns) {
     return static_cast<double>(rotated) *
@@ -143,7 +144,7 @@ double YarnRamp(const RotarySettings& settings, std::int64_t rotated, std::size_
   return std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
 }
 
-// Checks settings against each other.
+// Checks that the settings are consistent with each other.
 void CheckRotary(ConfigTable& table, const RotarySettings& settings, std::int64_t head_dim) {
   table.Rule(settings.base >= 1 && settings.base <= kLargestRotaryBase,
              "the base of rotary positions must be from 1 to {}, not {}", kLargestRotaryBase, settings.base);
@@ -169,7 +170,7 @@ void CheckWhole(ConfigTable& table, const RotarySettings& settings, bool partial
   table.Rule(partial || settings.rotated == 1, "partial_rotary_factor: this family rotates whole heads");
 }
 
-// The members of rope_parameters for one kind of layers.
+// Returns the members of rope_parameters for one kind of layers.
 Json::Object ParametersOf(const RotarySettings& settings, bool partial) {
   Json::Object parameters = Written(settings);
   parameters.push_back({"rope_theta", settings.base});
@@ -223,7 +224,7 @@ void DescribeRotaryOfLayers(ConfigTable& table, RotarySettings& full, RotarySett
       if (newer[kSlidingAttention].present()) sliding = ReadKind(newer[kSlidingAttention], json, sliding, positions);
       newer.RefuseUnread({});
     }
-    if (older.present()) full = ReadKind(older, json, full, positions);  // it has priority in Transformers
+    if (older.present()) full = ReadKind(older, json, full, positions);  // rope_scaling has priority in Transformers
   }
   CheckWhole(table, full, /*partial=*/false);
   CheckWhole(table, sliding, /*partial=*/false);

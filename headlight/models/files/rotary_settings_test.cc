@@ -15,7 +15,7 @@ TEST(RotarySettings, DividePositions) {
 
 TEST(RotarySettings, DividePositionsOfLowFrequencyPairs) {
   RotarySettings settings{.base = 100, .kind = RotaryKind::llama3, .factor = 4, .slow = 1, .fast = 4};
-  // The pairs with the frequencies 1, 0.316, 0.1 and 0.0316 rotate 10.2, 3.2, 1.02 and 0.3 times within 64 positions.
+  // The four pairs have frequencies from 1 to 0.0316. Within 64 positions they rotate 10.2, 3.2, 1.02 and 0.3 times.
   settings.first_positions = 64;
   const std::vector<double> frequencies = settings.Of(8).frequencies;
   EXPECT_EQ(frequencies[0], 1);

@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-/// The sizes of an encoder's layers and their activation.
+/// Describes the sizes of an encoder's layers and their activation.
 template <typename Config>
 void DescribeEncoderSizes(ConfigTable& table, Config& config) {
   table.Size("hidden_size", config.model, "the model dimension");
@@ -17,7 +17,7 @@ void DescribeEncoderSizes(ConfigTable& table, Config& config) {
   table.Choice("hidden_act", config.activation, kActivationNames);
 }
 
-/// The settings of an encoder, as in BERT and ViT.
+/// Describes the settings of an encoder, as in BERT and ViT.
 template <typename Config>
 void DescribeEncoderStack(ConfigTable& table, Config& config) {
   DescribeEncoderSizes(table, config);
@@ -26,18 +26,18 @@ void DescribeEncoderStack(ConfigTable& table, Config& config) {
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
 }
 
-/// The settings of a tower of CLIP or SigLIP, and of BLIP's vision encoder.
+/// Describes the settings of a tower of CLIP or SigLIP, or of BLIP's vision encoder.
 template <typename Config>
 void DescribeTower(ConfigTable& table, Config& config) {
   DescribeEncoderSizes(table, config);
   table.Probability("attention_dropout", config.attention_dropout);
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
-  // Settings of initialisation, of the projection, which is set in the outer configuration, and a dropout that no layer
-  // uses.
+  // These keys have no effect: a dropout that no layer uses, the initialisation, and a projection size that is set in
+  // the outer configuration.
   table.Harmless({"dropout", "initializer_factor", "projection_dim"});
 }
 
-/// The settings of an encoder and a decoder, as in the Transformer and BART.
+/// Describes the settings of an encoder and a decoder, as in the Transformer and BART.
 template <typename Config>
 void DescribeStacks(ConfigTable& table, Config& config, Activation unless_given = Activation::gelu) {
   table.Note("is_encoder_decoder", true);

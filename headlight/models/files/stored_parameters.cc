@@ -18,9 +18,9 @@
 namespace headlight {
 namespace {
 
-// The shape of the slice of a parameter that is stored under names[index].
+// Returns the shape of the slice of a parameter that is stored under names[index].
 Shape PartShape(const Parameter& parameter, std::size_t index) {
-  if (parameter.names.size() == 1) return parameter.shape;  // it may have no axis
+  if (parameter.names.size() == 1) return parameter.shape;  // the shape may have no axes
   std::vector<std::int64_t> axes(parameter.shape.axes().begin(), parameter.shape.axes().end());
   axes[0] = parameter.PartRows(index);
   return Shape(axes);
@@ -32,7 +32,7 @@ Shape StoredShape(const Parameter& parameter, std::size_t index) {
   return parameter.storage.transposed ? Shape{part[1], part[0]} : part;
 }
 
-// Transposes in square tiles, whose rows stay in the cache.
+// Transposes in square tiles, so that their rows stay in the cache.
 template <typename T>
 void Transpose(Matrix<const T> from, Matrix<T> to) {
   constexpr std::int64_t side = 32;
@@ -43,11 +43,11 @@ void Transpose(Matrix<const T> from, Matrix<T> to) {
           to.row(column)[row] = from.row(row)[column];
 }
 
-// True if the elements have another order on disk.
+// Returns true if the elements have another order on disk than in memory.
 bool Reordered(const Parameter& parameter) { return parameter.storage.transposed || parameter.storage.channels_last; }
 
-// Copies from the order on disk to that in memory: one transposed matrix, or for each output of a convolution the
-// transposed [inputs, taps].
+// Copies a slice from the order on disk to the order in memory: one transposed matrix, or for each output of a
+// convolution the transposed [inputs, taps].
 template <typename T>
 void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored, T* to) {
   const Shape part = PartShape(parameter, index);
@@ -58,7 +58,7 @@ void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored,
     Transpose<T>({stored, inputs, taps, taps}, {to, taps, inputs, inputs});
 }
 
-// The inverse.
+// Copies a slice from the order in memory to the order on disk, the inverse of ReadInOrder.
 template <typename T>
 void WriteInOrder(const Parameter& parameter, std::size_t index, const T* from, T* stored) {
   const Shape part = PartShape(parameter, index);
@@ -74,7 +74,7 @@ Tensor Part(const Parameter& parameter, const Tensor& value, std::size_t index) 
   return value.ViewRows(parameter.FirstRow(index), parameter.PartRows(index));
 }
 
-// At most eight names, so that an error fits on one line.
+// Joins at most eight names, so that an error message fits on one line.
 std::string List(const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;
   if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
@@ -84,7 +84,7 @@ std::string List(const std::vector<std::string>& names) {
 std::string ScaleName(const std::string& name) { return name + "_scale"; }
 std::string GroupScaleName(const std::string& name) { return name + "_group_scale"; }
 
-// The stored type of a parameter: that of its first tensor.
+// Returns the stored type of a parameter, which is the type of its first tensor.
 Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
   const StoredType type = file.At(parameter.names.front()).type;
   if (!parameter.role.in_products && !parameter.role.looked_up) return Compute::float32;
@@ -108,7 +108,7 @@ void AddScales(const std::string& name, const Safetensors& file, std::vector<flo
   to.insert(to.end(), scales.span<float>().begin(), scales.span<float>().end());
 }
 
-// A quantized parameter: [outputs, inputs] integers, in the file or in `copy`, and a scale for each output.
+// A quantized parameter: [outputs, inputs] integers, in the file or in `copy`, and a scale per output.
 struct Quantized {
   Matrix<const std::int8_t> values;
   std::vector<float> scales;
@@ -136,7 +136,7 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
   return quantized;
 }
 
-// A 4-bit parameter; its rows are consecutive, in the format of kernels::QuantizeInt4.
+// A 4-bit parameter with consecutive rows, in the format of kernels::QuantizeInt4.
 struct QuantizedInt4 {
   std::vector<std::uint8_t> codes;
   std::vector<std::int8_t> group_scales;
@@ -193,8 +193,8 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
   });
 }
 
-// The block types of a parameter's panels. Empty if it is not computed in blocks: its tensors have no block types, or a
-// panel has two types.
+// Returns the block type of each panel of a parameter. Returns nothing if its tensors have no block types or a panel
+// has two types, so that it cannot be computed in blocks.
 std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& file) {
   constexpr std::int64_t side = kernels::kPanelColumns;
   if (parameter.role.exact || Reordered(parameter) || parameter.role.folded.gain != nullptr) return {};
@@ -214,13 +214,13 @@ std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& 
   return types;
 }
 
-// Matrices are packed in slices of this many rows, whose pages of the file are then released. The file and the packed
-// form are never in memory together.
+// Matrices are packed in slices of this number of rows. The file's pages are released after each slice, so that the
+// whole file and the packed form are never in memory together.
 constexpr std::int64_t kSliceRows = 4096;
 static_assert(kSliceRows % kernels::kPanelColumns == 0);
 
-// Divides rows [begin, end) of the matrix by the tensors that hold them. Calls body(index of the name, first row within
-// the tensor, rows, their place after `begin`).
+// Splits rows [begin, end) of the matrix by the tensors that contain them. Calls body(index of the name, first row
+// within the tensor, number of rows, first row relative to `begin`).
 template <class Body>
 void ForTensors(const Parameter& parameter, std::int64_t begin, std::int64_t end, const Body& body) {
   for (std::size_t index = 0; index < parameter.names.size(); ++index) {
@@ -246,7 +246,7 @@ void ForSlices(const Parameter& parameter, const Safetensors& file, const Pack& 
   }
 }
 
-// Packs a matrix that is stored in a float type, without a float32 copy of the whole.
+// Packs a matrix that is stored in a float type, without a float32 copy of the whole matrix.
 void PackFloats(const Parameter& parameter, const Safetensors& file, kernels::PackedMatrix<float>& packed) {
   const std::vector<float> factors = parameter.Factors();
   constexpr std::int64_t side = kernels::kPanelColumns;
@@ -281,7 +281,7 @@ kernels::PackedMatrix<float> PackBlocks(const Parameter& parameter, const Safete
   return packed;
 }
 
-// The compute type of a parameter, if the model computes in the stored types.
+// Returns the compute type of a parameter if the model computes in the stored types.
 Compute StoredPrecision(const Parameter& parameter, const Safetensors& file) {
   const auto is_bfloat16 = [&](const std::string& name) { return file.At(name).type == StoredType::bf16; };
   const bool rounded = parameter.role.in_products && !parameter.role.exact &&
@@ -289,14 +289,14 @@ Compute StoredPrecision(const Parameter& parameter, const Safetensors& file) {
   return rounded ? Compute::bfloat16 : Compute::float32;
 }
 
-// True if the numbers of a packed form are those of the file, so that rows can be looked up in it.
+// Returns true if the packed form has exactly the file's values, so that rows can be looked up in it.
 bool IsExactIn(Compute type, const Parameter& parameter, const Safetensors& file) {
   return type == Compute::bfloat16 && std::ranges::all_of(parameter.names, [&](const std::string& name) {
            return file.At(name).type == StoredType::bf16;
          });
 }
 
-// Loads the packed form, and the values only if they are needed, too.
+// Loads the packed form. Loads the values only if they are also needed.
 void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_draft) {
   if (parameter.compute == Compute::blocks) {
     if (const std::vector<GgufType> types = PanelTypes(parameter, file); !types.empty()) {
@@ -343,7 +343,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
       parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], TypeFor(parameter, Compute::int8));
       parameter.draft.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true);
     }
-    // A table packed in int8 or int4 is looked up in its packed form.
+    // A table that is packed in int8 or int4 is looked up in its packed form.
     if (!parameter.role.looked_up || IsQuantized(type)) parameter.value = {};
   }
 }
@@ -385,9 +385,9 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   Check(unknown.empty(), "{}: tensors that this model does not have: {}", path, List(unknown));
   Check(misshapen.empty(), "{}: tensors have other shapes than the configuration asks for: {}", path, List(misshapen));
 
-  // Memory is allocated after the checks, so that errors about wrong sizes need no memory.
+  // Memory is allocated after the checks, so that a file with wrong sizes causes no large allocation.
   if (purpose != LoadFor::everything) {
-    for (const bool in_products : {false, true})  // parameters that others fold into their packed form come first
+    for (const bool in_products : {false, true})  // parameters that are folded into others come first
       for (Parameter& parameter : parameters.all())
         if (parameter.role.in_products == in_products)
           LoadForComputing(parameter, file, purpose == LoadFor::computing_with_draft);
@@ -406,7 +406,7 @@ Compute TypeFor(const Parameter& parameter, Compute compute) {
 
 void SaveParameters(const Parameters& parameters, const std::string& path, std::vector<StoredTensor> more,
                     Compute compute) {
-  std::deque<std::vector<std::int8_t>> quantized;  // until they are written
+  std::deque<std::vector<std::int8_t>> quantized;  // kept until the file is written
   std::deque<std::vector<std::uint8_t>> all_codes;
   std::deque<Tensor> kept;
   for (const Parameter& parameter : parameters.all()) {

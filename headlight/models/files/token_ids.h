@@ -1,4 +1,4 @@
-// Optional token ids of a configuration.
+// Reads and writes optional token ids of a configuration.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-/// The tokens under the key, a number or several, without those outside the vocabulary. null: none; a missing key: the
-/// fallback.
+/// Returns the token ids under the key, which is one number or several. Ids outside the vocabulary are omitted. null
+/// means no tokens, and a missing key means `fallback`.
 inline std::vector<std::int32_t> ReadTokens(const JsonView& config, std::string_view key, std::int32_t fallback,
                                             std::int64_t vocabulary) {
   const Json* const given = config.value().Find(key);
@@ -24,17 +24,17 @@ inline std::vector<std::int32_t> ReadTokens(const JsonView& config, std::string_
   return tokens;
 }
 
-/// The first of them; -1 if there is none.
+/// Returns the first token id under the key, or -1 if there is none.
 inline std::int32_t ReadTokenId(const JsonView& config, std::string_view key, std::int32_t fallback,
                                 std::int64_t vocabulary) {
   const std::vector<std::int32_t> tokens = ReadTokens(config, key, fallback, vocabulary);
   return tokens.empty() ? -1 : tokens.front();
 }
 
-/// The id, with -1 as null.
+/// Returns the id as Json, or null if it is -1.
 inline Json WriteTokenId(std::int32_t id) { return id < 0 ? Json() : Json(id); }
 
-/// eos_token_id. The first token is the config's end_id. The others, which also end a generated text, are its
+/// Describes eos_token_id. The first token is the config's end_id. The others, which also end a generated text, are its
 /// other_end_ids.
 template <typename Config>
 void DescribeEndTokens(ConfigTable& table, Config& config) {

@@ -22,7 +22,7 @@ TEST(TokenIds, EveryLanguageModelKeepsAllEndTokens) {
     written->Save(folder.path());
     Json config = ReadJson(folder.File("config.json")).value();
     EXPECT_EQ(*config.Find("eos_token_id"), Json(3)) << family.name;
-    config.Set("eos_token_id", Json::Array{5, 12, 2});  // the vocabulary has no 12
+    config.Set("eos_token_id", Json::Array{5, 12, 2});  // the vocabulary has no token 12
     WriteFile(folder.File("config.json"), config.Text());
     const auto model = LoadModel<LanguageModel>(folder.path());
     EXPECT_EQ(model->limits().end_id, 5) << family.name;
