@@ -30,7 +30,7 @@ struct ResnetConfig {
   std::vector<std::int64_t> depths = {3, 4, 6, 3};            ///< number of layers of each stage
   bool bottleneck = true;                                     ///< whether layers have three convolutions instead of two
   Activation activation = Activation::relu;                   ///< activation after the stem and after each residual sum
-  /// Where strides are. The stride of a stage is in the first layer, in the 3 x 3 convolution or, if
+  /// The position of strides. The stride of a stage is in the first layer, in the 3 x 3 convolution or, if
   /// `downsample_in_bottleneck`, in the first 1 x 1 convolution. The first stage has no stride unless
   /// `downsample_in_first_stage`.
   bool downsample_in_first_stage = false, downsample_in_bottleneck = false;

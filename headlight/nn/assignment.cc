@@ -5,16 +5,17 @@
 namespace headlight {
 namespace {
 
-// Returns j for each i, with costs cost(i, j), i < few, j < many, few <= many.
+// Returns j for each i, with costs cost(i, j), i < few, j < many and few <= many.
 std::vector<std::int32_t> AssignFew(std::int64_t few, std::int64_t many, const auto& cost) {
   constexpr double kFar = std::numeric_limits<double>::infinity();
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   std::vector<double> u(size(few)), v(size(many));  // dual variables
   std::vector<std::int64_t> of_few(size(few), -1), of_many(size(many), -1);
   for (std::int64_t start = 0; start < few; ++start) {
-    // Dijkstra's shortest path from `start` to a free j, over costs reduced by the dual variables.
+    // Finds the shortest path from `start` to a free j with Dijkstra's algorithm. Costs are reduced by the dual
+    // variables.
     std::vector<double> distance(size(many), kFar);
-    std::vector<std::int64_t> before(size(many), -1);  // the i from which j is reached
+    std::vector<std::int64_t> before(size(many), -1);  // the i that precedes each j on its path
     std::vector<bool> reached(size(many));
     std::vector<std::int64_t> visited = {start};  // the i on the paths
     double shortest = 0;
@@ -28,7 +29,7 @@ std::vector<std::int32_t> AssignFew(std::int64_t few, std::int64_t many, const a
           distance[size(j)] = through;
           before[size(j)] = i;
         }
-        // Prefer a free j among equal distances: it ends the search.
+        // Among equal distances, a free j is preferred, because it ends the search.
         if (nearest < 0 || distance[size(j)] < distance[size(nearest)] ||
             (distance[size(j)] == distance[size(nearest)] && of_many[size(j)] < 0 && of_many[size(nearest)] >= 0))
           nearest = j;
@@ -45,7 +46,7 @@ std::vector<std::int32_t> AssignFew(std::int64_t few, std::int64_t many, const a
       u[size(visited[k])] += shortest - distance[size(of_few[size(visited[k])])];
     for (std::int64_t j = 0; j < many; ++j)
       if (reached[size(j)]) v[size(j)] -= shortest - distance[size(j)];
-    for (std::int64_t j = sink, next = 0; j >= 0; j = next) {  // along the path, assign each i to the next j
+    for (std::int64_t j = sink, next = 0; j >= 0; j = next) {  // assigns each i on the path to the next j
       const std::int64_t from = before[size(j)];
       next = from == start ? -1 : of_few[size(from)];
       of_few[size(from)] = j;

@@ -12,7 +12,7 @@
 namespace headlight::assignment_test {
 namespace {
 
-// The least cost of assigning min(rows, columns) pairs, by trying all permutations of the larger side.
+// Returns the lowest cost of assigning min(rows, columns) pairs. Tries all permutations of the larger side.
 double LeastCost(const std::vector<double>& costs, std::int64_t rows, std::int64_t columns) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(std::max(rows, columns)));
   std::iota(order.begin(), order.end(), 0);
@@ -34,7 +34,7 @@ TEST(Assignment, MinimizesTheCost) {
        {std::pair{1, 1}, {3, 3}, {2, 6}, {6, 2}, {5, 7}, {7, 5}, {7, 7}, {1, 7}, {7, 1}}) {
     for (int round = 0; round < 20; ++round) {
       std::vector<double> costs(static_cast<std::size_t>(rows * columns));
-      // Every second round has many ties.
+      // Costs in every second round have many ties.
       for (double& cost : costs) cost = round % 2 == 0 ? random.Normal() : static_cast<double>(random.Below(3));
       const std::vector<std::int32_t> chosen = Assign({costs.data(), rows, columns, columns});
       ASSERT_EQ(std::ssize(chosen), rows);

@@ -26,7 +26,7 @@ MultiHeadAttentionConfig Complete(MultiHeadAttentionConfig config) {
   return config;
 }
 
-// The gradient of the weights for attended = weights value: d attended value^T, per head.
+// Returns the gradient of the weights for attended = weights value, which is d attended value^T per head.
 Tensor GradientOfWeights(const Tensor& d_attended, const Tensor& value, std::int32_t heads, std::int32_t key_heads) {
   const std::int64_t queries = d_attended.rows(), keys = value.rows(), size = d_attended.columns() / heads;
   const Tensor gradient = Tensor::Empty({1, heads, queries, keys}, d_attended.dtype());
@@ -39,7 +39,7 @@ Tensor GradientOfWeights(const Tensor& d_attended, const Tensor& value, std::int
   return gradient;
 }
 
-// Repeats keys [tokens, key_heads * head_dim] for each query head, [tokens, heads * head_dim].
+// Repeats keys [tokens, key_heads * head_dim] for each query head. Returns [tokens, heads * head_dim].
 Tensor KeysOfHeads(const Tensor& key, std::int32_t heads, std::int32_t key_heads) {
   if (heads == key_heads) return key;
   const std::int64_t size = key.columns() / key_heads;
@@ -128,7 +128,7 @@ Tensor ScaledDotProductAttention::WithGradients(Context& context, const Tensor& 
                                                 const Sequences& keys, const AttentionSource& source) const {
   Ensure(context.tape != nullptr && context.cache == nullptr && !context.training,
          "gradients of weights need a tape, no cache and no dropout");
-  // If no input requires a gradient, as in a first layer, the tape begins here.
+  // If no input requires a gradient, as in a first layer, the tape begins at this attention.
   const Tensor from = attended.node() != nullptr ? attended : context.tape->Watch(attended);
   return Record(
       from.Detached(), {&from},
@@ -179,10 +179,10 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
   }
 }
 
-// x W^T + b of the query, key and value, [tokens, (heads + 2 * key_heads) * head_dim].
+// Computes x W^T + b for query, key and value, [tokens, (heads + 2 * key_heads) * head_dim].
 Tensor MultiHeadAttention::QueryKeyValue(Context& context, const Tensor& x) const {
   const Tensor projected = (*query_key_value_)(context, x);
-  if (config_.names.grouped_by_head && config_.key_heads > 1)  // with one key head both orders are the same
+  if (config_.names.grouped_by_head && config_.key_heads > 1)  // with one key head, both orders are equal
     return ops::UngroupHeads(projected, config_.key_heads, config_.heads / config_.key_heads, config_.head_dim);
   if (query_bias_ == nullptr) return projected;
   const auto column = [&](const Tensor& bias) { return ops::Reshape(bias, {bias.elements(), 1}); };
@@ -208,8 +208,8 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
   attention.bias = bias;
   const Tensor projected = QueryKeyValue(context, x);
   const Tensor value = ops::Columns(projected, width_ + key_width_, key_width_);
-  Tensor changed = projected;  // replaces the first columns
-  // The backward pass of nested views would copy.
+  Tensor changed = projected;  // replaces the first columns of `projected`
+  // Nested views are avoided, because their backward pass would copy.
   if (steps.norm != nullptr || steps.head_norms != nullptr || steps.angles != nullptr)
     changed = ops::Columns(projected, 0, width_ + key_width_);
   if (steps.norm != nullptr) changed = (*steps.norm)(context, changed);

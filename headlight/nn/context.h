@@ -1,5 +1,5 @@
-// Context: everything that a forward pass needs besides its inputs. Members and globals hold no state of a pass, so a
-// model is immutable and may be shared by concurrent passes.
+// The context of a forward pass: everything that it needs besides the model's inputs. Members and globals hold no state
+// of a pass, so a model is immutable and concurrent passes may share it.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace headlight {
 
-struct DecoderCache;  // nn/decoder_cache.h
+struct DecoderCache;  // defined in nn/decoder_cache.h
 namespace ops {
-struct Routing;  // ops/routing.h
+struct Routing;  // defined in ops/routing.h
 }
 
-/// The mean or variance of a batch, from which a running average is updated (KeepAverage in nn/convolution.h).
+/// The mean or variance of a batch, which updates a running average (KeepAverage in nn/convolution.h).
 struct BatchStatistic {
   const Parameter* average = nullptr;
   std::vector<double> of_batch;
@@ -29,27 +29,27 @@ struct BatchStatistic {
 
 /// Settings of a training pass.
 struct TrainingPass {
-  std::uint64_t seed = 0;  ///< of dropout in this pass
+  std::uint64_t seed = 0;  ///< seed of dropout in this pass
   double drop_path = 0;    ///< the drop probability of the last layer (nn/drop_path.h)
-  /// If set, receives the batch statistics; otherwise running averages are updated at once.
+  /// If set, receives the batch statistics. Otherwise the pass itself updates running averages.
   std::vector<BatchStatistic>* statistics = nullptr;
 };
 
 /// Callbacks that observe a pass. Each is optional.
 struct Hooks {
-  AttentionHook attention = {};  ///< receives every head of every layer
+  AttentionHook attention = {};  ///< receives the weights of every head and layer
   /// Selects the attentions to report in a pass over a cache; default: all.
   std::function<bool(const AttentionSource&)> wanted = {};
-  /// Receives the weights with their gradients. Requires a tape; no cache and no dropout.
+  /// Receives the weights with their gradients. Requires a tape, no cache and no dropout.
   AttentionGradientHook attention_gradient = {};
-  ResidueHook residues = {};  ///< receives the attentions over residues of every layer
+  ResidueHook residues = {};  ///< receives the attention over residues of every layer
   /// Receives the routing of every layer with experts, in the order of the layers.
   std::function<void(const ops::Routing&)> routing = {};
   /// Receives the input of every linear layer, [rows, inputs], before its product with the weight.
   std::function<void(const Parameter& weight, const Tensor& input)> product = {};
 };
 
-/// The context of one pass. Passes do not share contexts.
+/// The context of one pass. Each pass has a separate context.
 struct HEADLIGHT_API Context {
   /// If set, parameters are leaves of this tape, and their gradients are added to Parameter::gradient.
   Tape* tape = nullptr;
@@ -61,7 +61,7 @@ struct HEADLIGHT_API Context {
   Tensor Use(const Parameter& parameter) const;
   ops::Weight UseWeight(const Parameter& parameter) const;
 
-  /// Returns a dropout with a new random stream for each call in a pass. Outside training it drops nothing.
+  /// Returns a dropout with a new random stream for each call in a pass. Its probability is 0 outside training.
   Dropout NextDropout(double probability);
 
  private:

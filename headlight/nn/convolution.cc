@@ -13,9 +13,9 @@
 namespace headlight {
 namespace {
 
-constexpr double kKept = 0.9;  // of running averages, per step
+constexpr double kKept = 0.9;  // decay of running averages per step
 
-// Applies activations other than relu, which is fused into the convolution.
+// Applies activations except relu, which is fused into the convolution.
 FeatureMaps Activated(Activation activation, FeatureMaps x) {
   if (activation != Activation::relu) x.rows = ops::Activate(activation, x.rows);
   return x;
@@ -32,7 +32,7 @@ void Observe(Context& context, const Parameter& average, const Tensor& of_batch,
     KeepAverage(statistic);
 }
 
-// 1 / sqrt(variance + epsilon)
+// Returns 1 / sqrt(variance + epsilon).
 Tensor Inverse(const Tensor& variance, double epsilon) {
   const Tensor inverse = Tensor::Empty(variance.shape(), variance.dtype());
   Dispatch(variance.dtype(), [&]<typename T>(T) {
@@ -42,7 +42,8 @@ Tensor Inverse(const Tensor& variance, double epsilon) {
   return inverse;
 }
 
-// bias - mean * gain / sqrt(variance + epsilon), in one loop: composed operations take longer than a small convolution.
+// Returns bias - mean * gain / sqrt(variance + epsilon). It is computed in one loop, because composed operations take
+// longer than a small convolution.
 Tensor Shift(const Tensor& gain, const Tensor& bias, const Tensor& mean, const Tensor& variance, double epsilon) {
   const Tensor shift = Tensor::Empty(bias.shape(), bias.dtype());
   Dispatch(bias.dtype(), [&]<typename T>(T) {
@@ -99,7 +100,7 @@ FeatureMaps Convolution::operator()(Context& context, const FeatureMaps& x, Acti
 TransposedConvolution::TransposedConvolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs,
                                              const ConvolutionShape& shape)
     : shape_(shape),
-      // The product needs the unpacked matrix.
+      // The transposed convolution requires the unpacked matrix.
       weight_(&scope.DeclareKernel("weight", {inputs, shape.kernel.height, shape.kernel.width, outputs},
                                    /*in_products=*/false)),
       bias_(&scope.DeclareVector({"bias"}, outputs)) {}
@@ -153,7 +154,7 @@ FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x
     y.rows = ops::Activate(activation, y.rows);
     return y;
   }
-  // norm(x * W) = x * (s W) + (bias - s mean), with s = gain / sqrt(variance + epsilon) per output.
+  // The norm is folded: norm(x * W) = x * (s W) + (bias - s mean), with s = gain / sqrt(variance + epsilon) per output.
   const Parameter& kernel = *convolution_.weight_;
   ops::AfterConvolution after = {.bias = {}, .residual = residual, .relu = activation == Activation::relu};
   ops::Weight weight = context.UseWeight(kernel);

@@ -26,7 +26,7 @@ struct ConvolutionNames {
   std::string weight = "weight", bias = "bias";
 };
 
-/// y = activation(x * W + b + residual); the residual may be empty.
+/// Computes y = activation(x * W + b + residual). The residual may be empty.
 class HEADLIGHT_API Convolution {
  public:
   /// Declares weight [outputs, inputs / groups, height, width] and, if `bias`, bias [outputs].
@@ -57,7 +57,7 @@ class HEADLIGHT_API TransposedConvolution {
   const Parameter *weight_, *bias_;
 };
 
-/// The statistics that a batch norm uses in training.
+/// Determines the statistics that a batch norm uses in training.
 enum class BatchStatistics {
   trained,  ///< uses the batch's statistics in training and updates running averages for inference
   frozen,   ///< always uses the running averages
@@ -70,15 +70,16 @@ HEADLIGHT_API void KeepAverage(const BatchStatistic& statistic);
 /// unless it uses the batch's statistics.
 class HEADLIGHT_API NormedConvolution {
  public:
-  /// Declares the convolution's weight, and weight, bias, running_mean and running_var [outputs] of the norm. The
+  /// Declares the convolution's weight, and the norm's weight, bias, running_mean and running_var [outputs]. The
   /// parameters of a frozen norm are not trained.
   NormedConvolution(const Scope& convolution, const Scope& norm, std::int64_t inputs, std::int64_t outputs,
                     const ConvolutionShape& shape, BatchStatistics statistics = BatchStatistics::trained,
                     double epsilon = 1e-5);
 
-  /// activation(norm(x * W) + residual). In training, a trained norm updates its running averages with momentum 0.1
-  /// from the batch's mean and unbiased variance. If TrainingPass::statistics is set, it appends those there instead.
-  /// The running averages are parameters without gradients. No other pass may use the model during the update.
+  /// Computes activation(norm(x * W) + residual). In training, a trained norm updates its running averages with
+  /// momentum 0.1 from the batch's mean and unbiased variance. If TrainingPass::statistics is set, it appends the mean
+  /// and variance there instead. The running averages are parameters without gradients. No other pass may use the model
+  /// during the update.
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
 
@@ -89,7 +90,8 @@ class HEADLIGHT_API NormedConvolution {
   double epsilon_;
 };
 
-/// (x - mean) / sqrt(variance + epsilon) * gain + bias, with moments per map and channel group (Wu and He, 2018).
+/// Computes (x - mean) / sqrt(variance + epsilon) * gain + bias, with moments per map and channel group (Wu and He,
+/// 2018).
 class HEADLIGHT_API GroupNorm {
  public:
   /// Declares weight (the gain, initially 1) and bias (initially 0), both [channels].

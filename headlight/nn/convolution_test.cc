@@ -25,7 +25,7 @@ FeatureMaps Maps(std::int64_t channels, DType dtype) {
   return maps;
 }
 
-// A norm in which every parameter changes the result.
+// A norm with random parameters, each of which changes the result.
 struct Normed {
   explicit Normed(BatchStatistics statistics = BatchStatistics::trained, std::int64_t groups = 1,
                   DType dtype = DType::float64)
@@ -79,7 +79,8 @@ TEST(NormedConvolution, KeepsFrozenStatisticsInTraining) {
   for (std::size_t index = 1; index < 5; ++index) EXPECT_FALSE(frozen.parameters.all()[index].role.trained);
 }
 
-// The norm folded into packed weights equals that of unpacked weights, also with groups, which are never packed.
+// Checks that a norm folded into packed weights gives the result of unpacked weights. Convolutions with groups are
+// never packed.
 TEST(NormedConvolution, FoldsTheNormIntoItsWeights) {
   for (const std::int64_t groups : {1, 2})
     for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
@@ -97,7 +98,7 @@ TEST(NormedConvolution, FoldsTheNormIntoItsWeights) {
     }
 }
 
-// Weights packed for Winograd also fold the norm, and are packed again for another type.
+// Checks that weights packed for Winograd also include the norm, and are packed again for another type.
 TEST(NormedConvolution, FoldsTheNormIntoWeightsForWinograd) {
   for (const Compute compute : {Compute::float32, Compute::int8}) {
     const auto result = [&](DType dtype) {
@@ -110,7 +111,7 @@ TEST(NormedConvolution, FoldsTheNormIntoWeightsForWinograd) {
       if (dtype == DType::float32) {
         parameters.SetCompute(compute);
         EXPECT_EQ(parameters.all()[0].packed.rows(), compute == Compute::float32 ? 36 * 32 : 9 * 32);
-        parameters.all()[0].value = {};  // as in a loaded model
+        parameters.all()[0].value = {};  // as in a model that was loaded for inference
       }
       Context context;
       const Tensor y = layer(context, Maps(32, dtype), Activation::relu).rows;

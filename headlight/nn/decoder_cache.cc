@@ -165,7 +165,7 @@ void DecoderCache::Undo() {
 }
 
 // Collects the unprojected memory states of active texts, and lists the keys of their memories. Texts that share a
-// memory have one entry, so that attention computes neighbours together.
+// memory share one entry, so that attention processes them together.
 void DecoderCache::ProjectMemories() {
   new_memory_rows_.clear();
   new_memory_ = {};

@@ -17,41 +17,42 @@ namespace headlight {
 /// Reference-counted rows. A row without references is free and is reused.
 class HEADLIGHT_API CountedRows {
  public:
-  std::int32_t Take();  ///< a row with one reference
+  std::int32_t Take();  ///< returns a row with one reference
   void Share(std::span<const std::int32_t> rows);
   void Drop(std::span<const std::int32_t> rows);
 
   std::int32_t used() const { return static_cast<std::int32_t>(references_.size() - free_.size()); }
-  /// The peak number of rows in use.
+  /// Returns the peak number of rows in use.
   std::int32_t size() const { return static_cast<std::int32_t>(references_.size()); }
 
  private:
   std::vector<std::int32_t> references_, free_;
 };
 
-/// Each text is a list of rows, one per token. Texts with a common prefix, such as beams, share its rows, and no
-/// operation moves keys or values. Texts join and leave between passes. A pass (Append) gives every active text its
-/// next tokens. The results of a text have the same bits for any other texts and for any division of its tokens into
-/// passes.
+/// A cache in which each text is a list of rows, one per token. Texts with a common prefix, such as beams, share its
+/// rows, and no operation moves keys or values. Texts join and leave between passes. A pass (Append) adds the next
+/// tokens of every active text. The bits of a text's results do not depend on other texts or on the division of its
+/// tokens into passes.
 struct HEADLIGHT_API DecoderCache {
   /// `type` is the storage type of keys and values.
   explicit DecoderCache(kernels::CacheType type = kernels::CacheType::unrounded) : type_(type) {}
 
-  /// Adds a text without tokens. Its cross-attention attends to `memory`, from AddMemory; -1: none.
+  /// Adds a text without tokens and returns its id. Its cross-attention attends to `memory`, from AddMemory, or to
+  /// nothing if it is -1.
   std::int32_t AddText(std::int32_t memory = -1);
   /// Replaces the memory of a text that has no tokens.
   void SetMemory(std::int32_t text, std::int32_t memory);
-  /// Adds a text that shares the first `tokens` tokens of another, and its memory.
+  /// Adds a text that shares the memory and the first `tokens` tokens of another text.
   std::int32_t CopyText(std::int32_t text, std::int32_t tokens);
   std::int32_t CopyText(std::int32_t text) { return CopyText(text, length(text)); }
   void RemoveText(std::int32_t text);
-  /// Drops all tokens of the text after the first `tokens`.
+  /// Removes all tokens of the text after the first `tokens`.
   void Shorten(std::int32_t text, std::int32_t tokens);
   std::int32_t length(std::int32_t text) const;
 
-  /// Adds a memory [tokens, model]. Its states are kept until the first pass of a text that uses it projects their keys
-  /// and values. Texts created with the returned id share them. The memory is dropped after RemoveMemory, when its last
-  /// text leaves.
+  /// Adds a memory [tokens, model] and returns its id. The first pass of a text that uses the memory projects its keys
+  /// and values. All texts with this id share them. The memory is freed after RemoveMemory, when its last text is
+  /// removed.
   std::int32_t AddMemory(const Tensor& states);
   void ShareMemory(std::int32_t memory);  ///< requires one more RemoveMemory
   void RemoveMemory(std::int32_t memory);
@@ -66,32 +67,32 @@ struct HEADLIGHT_API DecoderCache {
   /// entries of `memory`, unless it is null, and returns an empty vector.
   std::vector<std::int32_t> Append(const Sequences& sentences, const Memory* memory = nullptr);
 
-  /// Drops the tokens of the last pass after it failed, even if it failed before Append. Memories that it should have
-  /// projected are projected by the next pass.
+  /// Removes the tokens of the last pass after it failed, even if it failed before Append. The next pass projects the
+  /// memories that the failed pass should have projected.
   void Undo();
 
-  /// Writes the keys and values [new tokens, heads * head_dim] of a layer, in the order of the pass.
+  /// Writes the keys and values [new tokens, heads * head_dim] of a layer, in the token order of the pass.
   void Write(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
-  /// The keys and values of all tokens of the active texts, for their queries.
+  /// Returns the keys and values of all tokens of the active texts.
   ops::CachedKeys SelfKeys(std::size_t layer) const;
 
-  /// The states of active texts that no layer has projected yet, [tokens, model], or an empty tensor. Every layer
-  /// writes their keys and values in this pass.
+  /// The states of memories of active texts that no layer has projected yet, [tokens, model], or an empty tensor. In
+  /// this pass, every layer writes their keys and values with WriteCross.
   const Tensor& new_memory() const { return new_memory_; }
   void WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
-  /// The keys and values of the active texts' memories.
+  /// Returns the keys and values of the active texts' memories.
   ops::CachedKeys CrossKeys(std::size_t layer) const;
 
-  /// The range of each active text in the rows of SelfKeys, and the rows of one text, by its index in the pass.
+  /// Return the range of each active text in the rows of SelfKeys, and the rows of one text, by its index in the pass.
   std::span<const Sequence> SelfSequences() const { return keys_; }
   std::span<const std::int32_t> RowsOf(std::size_t active) const;
 
   bool empty() const { return active_.empty(); }
   std::size_t layers() const { return layers_.size(); }
   void SetLayers(std::size_t layers);
-  std::int32_t used() const { return self_rows_.used(); }  ///< rows of tokens that some text has
-  std::int64_t bytes() const;                              ///< of all keys and values, including free rows
-  std::int64_t token_bytes() const;  ///< keys and values of one token in all layers; 0 before the first pass
+  std::int32_t used() const { return self_rows_.used(); }  ///< number of rows whose tokens belong to a text
+  std::int64_t bytes() const;                              ///< size of all keys and values, including free rows
+  std::int64_t token_bytes() const;  ///< size of the keys and values of one token; 0 before the first pass
 
  private:
   struct Layer {
@@ -107,8 +108,8 @@ struct HEADLIGHT_API DecoderCache {
   struct StoredMemory {
     std::int32_t references = 0;
     std::vector<std::int32_t> rows;
-    Tensor states;           ///< until a pass has projected them
-    bool projected = false;  ///< by the last pass
+    Tensor states;           ///< kept until a pass has projected them
+    bool projected = false;  ///< whether the last pass projected the memory
   };
 
   Layer& LayerAt(std::size_t layer);
@@ -127,7 +128,7 @@ struct HEADLIGHT_API DecoderCache {
   // State of the current pass.
   std::vector<std::int32_t> lengths_before_, new_rows_, new_memory_rows_;
   Tensor new_memory_;
-  Sequences keys_, memory_keys_;  // per active text: its range in key_rows_ and memory_key_rows_
+  Sequences keys_, memory_keys_;  // ranges of each active text in key_rows_ and memory_key_rows_
   std::vector<std::int32_t> key_rows_, memory_key_rows_;
 };
 

@@ -10,7 +10,7 @@
 namespace headlight::decoder_cache_test {
 namespace {
 
-// Keys [tokens, 3] filled with each token's number, or values with its negative.
+// Returns keys [tokens, 3] filled with each token's number, or values filled with the negative number.
 Tensor Numbered(std::span<const float> numbers, float factor) {
   const Tensor rows = Tensor::Empty({static_cast<std::int64_t>(numbers.size()), 3});
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -29,7 +29,7 @@ void ExpectTokens(const ops::CachedKeys& cached, std::size_t text, const std::ve
   }
 }
 
-// Texts are added, copied, shortened and removed at random, in passes over random subsets.
+// Checks the cache while texts are added, copied, shortened and removed at random, in passes over random subsets.
 TEST(DecoderCache, KeepsTheTokensOfEveryText) {
   Random random(3);
   const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random.Below(limit)); };
@@ -83,11 +83,11 @@ TEST(DecoderCache, KeepsTheTokensOfEveryText) {
   }
   for (const auto& [text, tokens] : texts) cache.RemoveText(text);
   EXPECT_EQ(cache.used(), 0);
-  // The memory is that of the peak number of tokens, rounded up to blocks: 2 layers of keys and values with 3 elements.
+  // The size is that of the peak number of tokens, rounded up to blocks: 2 layers of keys and values with 3 elements.
   EXPECT_LE(cache.bytes(), static_cast<std::int64_t>(most_tokens + kernels::kBlockRows) * 2 * 2 * 3 * 4);
 }
 
-// Texts that share a memory, and others. A memory is kept until its last text is removed.
+// Checks that a memory is kept until its last text is removed. Some texts share a memory.
 TEST(DecoderCache, KeepsMemoriesUntilTheirLastText) {
   DecoderCache cache;
   const auto write = [&](const std::vector<float>& numbers) {
@@ -99,7 +99,7 @@ TEST(DecoderCache, KeepsMemoriesUntilTheirLastText) {
   for (const std::int32_t memory : {first, second}) cache.RemoveMemory(memory);
   cache.Activate(texts);
   cache.Append(PackedSequences(std::vector<std::int32_t>{1, 2, 1}));
-  cache.Undo();  // before they are projected
+  cache.Undo();  // before the memories are projected
   cache.Append(PackedSequences(std::vector<std::int32_t>{1, 2, 1}));
   write({1, 2, 3, 4, 5});
   for (const std::size_t text : {0, 1}) ExpectTokens(cache.CrossKeys(0), text, {1, 2});

@@ -13,13 +13,13 @@
 namespace headlight {
 
 struct DetectedImages {
-  std::vector<QueryAnswers> layers;    ///< of the last decoder layer, or of every layer in order, if requested
-  Tensor queries;                      ///< [images * queries, model]: the last states of the queries
-  Tensor memory;                       ///< [cells, model]: the encoder's output for visible cells
+  std::vector<QueryAnswers> layers;    ///< the last decoder layer, or every layer in order if requested
+  Tensor queries;                      ///< last states of the queries, [images * queries, model]
+  Tensor memory;                       ///< encoder output for visible cells, [cells, model]
   Sequences images;                    ///< the rows of each image in `memory`
-  std::vector<Grid> grids;             ///< the cells of each image, visible or not
-  std::vector<std::int32_t> cells;     ///< per row of `memory`: the index of its cell in the image's grid
-  std::vector<ops::FeatureMaps> maps;  ///< for models with masks: the backbone's maps, coarse to fine
+  std::vector<Grid> grids;             ///< grid of cells of each image, including masked cells
+  std::vector<std::int32_t> cells;     ///< index in the image's grid for each row of `memory`
+  std::vector<ops::FeatureMaps> maps;  ///< feature maps of the backbone, coarse to fine, if the model has masks
 };
 
 }  // namespace headlight

@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// The outputs of a model's queries, image by image.
+/// The outputs of a model for its queries, image by image.
 struct QueryAnswers {
   Tensor logits;  ///< [images * queries, classes + 1]; the last class is "no object"
   Tensor boxes;   ///< [images * queries, 4]: centre x, centre y, width and height relative to the image's sides
@@ -28,11 +28,11 @@ struct TrueObjects {
 struct DetectionLossOptions {
   double class_cost = 1, box_cost = 5,
          giou_cost = 2;                    ///< matching costs of the probability, the L1 distance and the GIoU
-  double box_weight = 5, giou_weight = 2;  ///< loss weights of L1 and GIoU; the cross-entropy has 1
+  double box_weight = 5, giou_weight = 2;  ///< loss weights of L1 and GIoU; the cross-entropy has weight 1
   double nothing_weight = 0.1;             ///< class weight of "no object" in the cross-entropy
 };
 
-/// The normalizers of a batch's loss. Computing them first allows micro-batches.
+/// The normalizers of a batch's loss. They are computed first, so that the batch can be divided into micro-batches.
 struct DetectionLossSums {
   double boxes = 1;    ///< number of objects in all images, at least 1
   double weights = 1;  ///< total class weight of all queries in the cross-entropy
@@ -41,25 +41,26 @@ struct DetectionLossSums {
                               const DetectionLossOptions& options);
 };
 
-/// The query of each object in an image, or -1 if there are more objects than queries. Exact minimum-cost matching with
-/// cost(query, object) = class_cost * -p(label) + box_cost * L1 + giou_cost * -GIoU (eq. 1 and 2, section A.2). The
-/// queries of the image are rows [first, first + queries) of `answers`.
+/// Returns the query of each object in an image, or -1 if there are more objects than queries. The match is exact and
+/// has the lowest total cost, with cost(query, object) = class_cost * -p(label) + box_cost * L1 + giou_cost * -GIoU
+/// (eq. 1 and 2, section A.2). The queries of the image are rows [first, first + queries) of `answers`.
 HEADLIGHT_API std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t first,
                                                      std::int64_t queries, const TrueObjects& objects,
                                                      const DetectionLossOptions& options);
 
-/// The loss of one layer's outputs, [1]: scale times the share of these images in the loss of their batch,
+/// Returns the loss of one layer's outputs, [1]. It is `scale` times the contribution of these images to the batch's
+/// loss,
 ///   cross-entropy / sums.weights + (box_weight * L1 + giou_weight * (1 - GIoU)) / sums.boxes.
-/// Queries are matched again for every layer. Throws Error if the number of images differs from that of `answers`, or
-/// for a class that the model does not have.
+/// Queries are matched again for every layer. Throws Error if `answers` has another number of images, or for a class
+/// that the model does not have.
 HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> images,
                                    const DetectionLossSums& sums, const DetectionLossOptions& options, double scale);
 
-/// Objects that are already matched with rows, for any number of rows.
+/// Objects with the rows that they are matched to, for any number of rows.
 struct MatchedObjects {
-  std::vector<std::int32_t> labels;    ///< per row; the last class is "no object"
+  std::vector<std::int32_t> labels;    ///< label of each row; the last class is "no object"
   std::vector<std::int32_t> rows;      ///< the rows whose target is an object
-  std::vector<ops::CentredBox> boxes;  ///< per entry of `rows`
+  std::vector<ops::CentredBox> boxes;  ///< box of each entry of `rows`
 
   void Add(std::int64_t row, const TrueObjects& objects, std::size_t object);
 };

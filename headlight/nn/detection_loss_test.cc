@@ -44,7 +44,7 @@ double Largest(const std::vector<double>& a, const std::vector<double>& b) {
   return largest;
 }
 
-// Goldens of tools/make_detection_loss_goldens.py.
+// Compares losses with reference values from tools/make_detection_loss_goldens.py.
 TEST(DetectionLoss, MatchesTransformers) {
   const JsonView cases = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/nn/testdata/detection_loss.json");
   for (const JsonView& golden : cases.Items()) {
@@ -72,7 +72,7 @@ TEST(DetectionLoss, MatchesTransformers) {
       loss = loss.empty() ? own : ops::Add(loss, own);
     }
     EXPECT_NEAR(loss.ToVector<double>()[0], golden["loss"].Number(),
-                1e-6);  // Transformers' weight of "no object" is in single precision
+                1e-6);  // Transformers stores the weight of "no object" in single precision
     tape.Backward(loss);
     const std::vector<JsonView> expected = golden["layers"].Items();
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -82,7 +82,7 @@ TEST(DetectionLoss, MatchesTransformers) {
   }
 }
 
-// The loss of a batch is the sum over its images, so it can be computed in micro-batches.
+// Checks that the loss of a batch is the sum over its images, so that it can be computed in micro-batches.
 TEST(DetectionLoss, IsASumOverImages) {
   const Tensor logits = RandomTensor({8, 4}, 1, 2), raw = RandomTensor({8, 4}, 2, 0.2);
   const Tensor boxes = ops::Add(raw, Tensor::From<double>({0.5, 0.5, 0.3, 0.3}, {4}));

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Where the terms of a query and a key are among `values`.
+// Determines the indices of the terms of a query and a key in `values`.
 struct Places {
   Sequences texts;
   std::vector<std::int32_t> vector_of;
@@ -24,8 +24,8 @@ struct Places {
   bool of_query = false, of_key = false;
 };
 
-// The content-to-position and position-to-content terms, gathered from each token's products with all relative vectors:
-// values [tokens, terms * heads * vectors], as returned by ops::RelativeScores.
+// The content-to-position and position-to-content terms. They are gathered from each token's products with all relative
+// vectors: values [tokens, terms * heads * vectors], as returned by ops::RelativeScores.
 template <typename T>
 class DisentangledBias : public kernels::ComputedBias<T> {
  public:
@@ -76,9 +76,9 @@ ops::AttentionBias::Make<T> Maker(const std::shared_ptr<const Places>& places) {
 }  // namespace
 
 std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest) {
-  const std::int64_t rows = buckets > 0 ? buckets : farthest, middle = buckets / 2;  // per direction
+  const std::int64_t rows = buckets > 0 ? buckets : farthest, middle = buckets / 2;  // rows per direction
   if (buckets > 0 && std::abs(distance) > middle) {
-    // In single precision, because rounding decides between neighbouring buckets.
+    // Single precision is required, because rounding decides between neighbouring buckets.
     const auto half = static_cast<float>(middle), far = static_cast<float>(std::abs(distance));
     const float share = std::log(far / half) / std::log(static_cast<float>(farthest - 1) / half);
     const auto bucket = static_cast<std::int64_t>(std::ceil(share * (half - 1)) + half);

@@ -15,15 +15,15 @@ namespace headlight {
 struct RelativeVectors {
   Tensor vectors;                            ///< [vectors, model]; empty without relative attention
   std::int64_t longest = 0;                  ///< length of the longest text in tokens
-  std::vector<std::int32_t> vector_of = {};  ///< index of the vector, by distance + longest - 1
+  std::vector<std::int32_t> vector_of = {};  ///< indices into `vectors`, by distance + longest - 1
 };
 
-/// The row of the relative position table for a query `distance` positions after its key. Distances from `farthest` on
-/// share a row. If `buckets` is positive (and smaller), distances above half of it share logarithmic buckets (DeBERTa
-/// version 2).
+/// Returns the row of the relative position table for a query that is `distance` positions after its key. Distances
+/// from `farthest` share a row. If `buckets` is positive (and smaller), distances above half of it share logarithmic
+/// buckets (DeBERTa version 2).
 HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest);
 
-/// The relative vectors of these texts, from `table` [rows, model].
+/// Returns the relative vectors of these texts from `table` [rows, model].
 RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts, std::int64_t buckets,
                                   std::int64_t farthest);
 
@@ -31,11 +31,11 @@ RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts, s
 struct HEADLIGHT_API DisentangledAttention {
   std::int32_t heads = 1;
   bool content_to_position = true, position_to_content = true;
-  double dropout = 0;  ///< of the attention weights, in training
+  double dropout = 0;  ///< dropout rate of the attention weights
   int layer = 0;       ///< passed to attention hooks
 
-  /// softmax(scale (Q_c K_c^T + Q_c K_r^T + K_c Q_r^T)) V (equation 4) without disabled terms, with scale = 1 /
-  /// sqrt(head_dim * terms). query, key and value are [tokens, model]. relative_key and relative_query are the
+  /// Computes softmax(scale (Q_c K_c^T + Q_c K_r^T + K_c Q_r^T)) V (equation 4) without disabled terms, with scale = 1
+  /// / sqrt(head_dim * terms). query, key and value are [tokens, model]. relative_key and relative_query are the
   /// projections of `relative.vectors`, or empty if their term is disabled. Returns [tokens, model].
   Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                     const Sequences& texts, const RelativeVectors& relative, const Tensor& relative_key,

@@ -13,7 +13,7 @@ TEST(DropPath, DropsWholeExamplesMoreOftenInLaterLayers) {
   const Tensor change = Tensor::Empty({6000, 2});
   change.Fill(1);
   Context context;
-  EXPECT_EQ(DropPath(context, change, examples, 4, 5).ToVector<float>(), change.ToVector<float>());  // no training
+  EXPECT_EQ(DropPath(context, change, examples, 4, 5).ToVector<float>(), change.ToVector<float>());  // not in training
   context.training = {.drop_path = 0.4};
   for (const int layer : {0, 2, 4}) {
     const std::vector<float> dropped = DropPath(context, change, examples, layer, 5).ToVector<float>();

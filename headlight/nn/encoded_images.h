@@ -11,24 +11,25 @@
 
 namespace headlight {
 
-/// The states of a batch of images of any sizes.
+/// The states of a batch of images, which may differ in size.
 struct HEADLIGHT_API EncodedImages {
-  Tensor hidden;            ///< [tokens, model]: per image, the special tokens, then the patches in row-major order
+  Tensor hidden;            ///< [tokens, model]: for each image the special tokens, then the patches in row-major order
   Sequences images;         ///< the tokens of each image
-  std::vector<Grid> grids;  ///< the patches of each image
+  std::vector<Grid> grids;  ///< the grid of patches of each image
 
-  /// Row `index` of each image, [images, model].
+  /// Returns row `index` of each image, [images, model].
   Tensor RowOfEach(std::int32_t index) const;
 };
 
 /// The inputs that an image encoder accepts.
 struct ImageLimits {
-  Grid image;  ///< size in pixels that the model was trained on
-  Grid patch;  ///< pixels
+  Grid image;  ///< image size of training, in pixels
+  Grid patch;  ///< patch size, in pixels
   std::int64_t channels = 3;
   std::int32_t special = 1;  ///< number of tokens before the patches; the first is the class token
   std::int64_t model = 0;    ///< dimension of a state
-  /// True if batch norm uses the batch's statistics. Images are then independent only outside training.
+  /// Whether batch norm uses the batch's statistics in training. Images are independent of each other only outside
+  /// training.
   bool batch_statistics = false;
 };
 

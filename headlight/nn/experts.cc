@@ -43,7 +43,7 @@ Tensor Experts::operator()(Context& context, const Tensor& x) const {
   for (std::size_t i = 0; i < routing.experts.size(); ++i)
     tokens_of[static_cast<std::size_t>(routing.experts[i])].push_back(static_cast<std::int32_t>(i / per_token));
 
-  std::vector<Tensor> results;  // of each expert for its tokens
+  std::vector<Tensor> results;  // output of each expert for its tokens
   std::vector<std::int32_t> next_row(experts_.size());
   std::int32_t rows = 0;
   for (std::size_t expert = 0; expert < experts_.size(); ++expert) {
@@ -57,7 +57,7 @@ Tensor Experts::operator()(Context& context, const Tensor& x) const {
     weights = ops::ConcatenateColumns(weights, ops::Sigmoid(ops::Linear(x, context.UseWeight(*shared_gate_))));
   }
   if (results.empty()) return x;    // there are no tokens
-  std::vector<std::int32_t> terms;  // the rows of the results that each token adds
+  std::vector<std::int32_t> terms;  // rows of `results` that are summed for each token
   for (std::size_t token = 0; token < tokens; ++token) {
     for (std::size_t i = token * per_token; i < (token + 1) * per_token; ++i)
       terms.push_back(next_row[static_cast<std::size_t>(routing.experts[i])]++);

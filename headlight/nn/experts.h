@@ -1,4 +1,4 @@
-// Mixtures of experts: feed-forward networks of which each token takes a few.
+// Mixtures of experts: several feed-forward networks, of which each token uses a few.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@ namespace headlight {
 
 struct ExpertsConfig {
   std::int32_t experts = 8, per_token = 2;
-  bool normalized = true;            // the weights of a token's experts sum to 1
-  GatedFeedForwardConfig each = {};  // the sizes and names of an expert
-  std::int64_t shared_ffn = 0;       // the inner size of the expert that all tokens have; 0: there is none
+  bool normalized = true;            // whether the weights of a token's experts sum to 1
+  GatedFeedForwardConfig each = {};  // sizes and parameter names of each expert
+  std::int64_t shared_ffn = 0;       // inner size of the expert for all tokens; 0: no such expert
 };
 
-/// y = sum over a token's experts of weight_e FFN_e(x) (Jiang et al., "Mixtral of Experts", 2024, section 2.1), with
-/// the weights of ops::Route. With a shared expert, sigmoid(x w) FFN_shared(x) is added (Qwen2-MoE). Only a token's
-/// experts are computed, and a token's result is the same bits whatever other tokens there are.
+/// Computes y = sum over a token's experts of weight_e FFN_e(x) (Jiang et al., "Mixtral of Experts", 2024, section
+/// 2.1), with the weights of ops::Route. With a shared expert, sigmoid(x w) FFN_shared(x) is added (Qwen2-MoE). Only a
+/// token's experts are computed. The bits of a token's result do not depend on other tokens.
 class HEADLIGHT_API Experts {
  public:
-  /// Declares gate.weight [experts, model], the networks experts.N, and perhaps shared_expert and
-  /// shared_expert_gate.weight [1, model]. Products with both gates are exact, so that rounding does not change a
-  /// token's experts.
+  /// Declares gate.weight [experts, model] and the networks experts.N. With a shared expert, also declares
+  /// shared_expert and shared_expert_gate.weight [1, model]. Products with both gates are exact, so that rounding does
+  /// not change a token's experts.
   Experts(const Scope& scope, const ExpertsConfig& config);
 
-  /// [tokens, model] to the same. Hooks::routing receives the tokens' routing.
+  /// Maps [tokens, model] to the same shape. Hooks::routing receives the routing of the tokens.
   Tensor operator()(Context& context, const Tensor& x) const;
 
  private:

@@ -38,7 +38,8 @@ Tensor Single(const Tensor& x) {
   return single;
 }
 
-// With weights of a token's two experts that sum to 1, experts that are all the same network are that network.
+// Checks that identical experts give the result of a single network, because the weights of a token's two experts sum
+// to 1.
 TEST(Experts, OfTheSameWeightsAreOneNetwork) {
   const Layer layer(DType::float64);
   Parameters of_one(DType::float64);
@@ -93,7 +94,7 @@ TEST(Experts, TellTheirRouting) {
   EXPECT_EQ(calls, 1);
 }
 
-// An expert without tokens is not computed: here its weights may be NaN.
+// Checks that an expert without tokens is not computed. Its weights are NaN.
 TEST(Experts, ComputeOnlyThoseThatTokensTake) {
   const Layer layer(DType::float32);
   const Tensor x = Single(RandomTensor({1, kModel}, 7));

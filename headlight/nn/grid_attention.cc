@@ -10,11 +10,11 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kWindow = 5;  // rows and columns of the square of `convolution`
+constexpr std::int32_t kWindow = 5;  // number of rows and columns of the square of `convolution`
 constexpr GridAttentionKind kSparse[] = {GridAttentionKind::row, GridAttentionKind::column,
                                          GridAttentionKind::convolution};
 
-// Appends the entries of `rows`, the rows of a whole sequence, that its last token sees.
+// Appends the entries of `rows`, the rows of a whole sequence, that its last token attends to.
 void AppendSeen(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
   const auto count = static_cast<std::int32_t>(rows.size()), position = count - 1;
   const auto begin = static_cast<std::int32_t>(keys.rows.size());
@@ -76,7 +76,7 @@ GridPass::GridPass(const GridLayout& given, const Sequences& given_texts, const 
       if (code < codes)
         place(text.begin + words + code);
       else
-        by_column.push_back(text.begin);  // later than its column, so that no other query sees it
+        by_column.push_back(text.begin);  // after its column, so that no other query attends to it
     }
     columns.push_back({begin, static_cast<std::int32_t>(by_column.size()) - begin});
   }
@@ -95,8 +95,9 @@ Tensor GridAttention::operator()(Context& context, const Tensor& x, const GridPa
       context, context.cache == nullptr ? Attend(context, projected, pass) : AttendOverCache(context, projected, pass));
 }
 
-// Column attention is row attention over the transposed grid. There, visible keys are close together and whole tiles
-// are skipped. A stride of one grid row would touch a few keys of every tile.
+// Computes attention without a cache. Column attention is computed as row attention over the transposed grid. There,
+// visible keys are contiguous and whole tiles are skipped. A stride of one grid row would require a few keys of every
+// tile.
 Tensor GridAttention::Attend(Context& context, const Tensor& projected, const GridPass& pass) const {
   const auto part = [&](const Tensor& of, std::int64_t index) { return ops::Columns(of, index * width_, width_); };
   ScaledDotProductAttention attention = {

@@ -1,6 +1,7 @@
 // Causal attention over a text followed by a grid of image codes in row-major order (Child et al., "Generating Long
 // Sequences with Sparse Transformers", 2019; Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, appendix B.1,
-// figure 11). The cost of each kind is proportional to the visible keys, in a whole pass and over a cache.
+// figure 11). The cost of each kind is proportional to the number of visible keys, both in a whole pass and with a
+// cache.
 #pragma once
 
 #include <array>
@@ -16,12 +17,13 @@
 
 namespace headlight {
 
-/// The earlier codes that a code sees, in addition to the whole text. Text tokens see all tokens before them.
+/// Determines the earlier codes that a code attends to, in addition to the whole text. Text tokens attend to all
+/// earlier tokens.
 enum class GridAttentionKind {
-  full,         ///< all
-  row,          ///< of the same row
-  column,       ///< of the same column
-  convolution,  ///< of the 5 x 5 square with the code in its lower right corner
+  full,         ///< all earlier codes
+  row,          ///< the earlier codes of the same row
+  column,       ///< the earlier codes of the same column
+  convolution,  ///< the 5 x 5 square whose lower right corner is the code
 };
 
 inline constexpr ConfigName<GridAttentionKind> kGridAttentionNames[] = {
@@ -33,18 +35,18 @@ inline constexpr ConfigName<GridAttentionKind> kGridAttentionNames[] = {
 /// The layout of a sequence: a text of fixed length, then the grid.
 struct GridLayout {
   std::int32_t text = 1;  ///< length of the text in tokens
-  Grid grid;              ///< in codes
+  Grid grid;              ///< grid of codes
 };
 
-/// The mask of this kind over a whole sequence.
+/// Returns the mask of this kind over a whole sequence.
 HEADLIGHT_API AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout);
 
-/// Row indices and keys that all layers of a pass share. Each of `texts` is a prefix of a sequence: text, then codes.
-/// With a cache, whose pass has begun (DecoderCache::Append), it holds the next tokens.
+/// The row indices and keys that all layers of a pass share. Each of `texts` is a prefix of a sequence: text, then
+/// codes. With a cache, whose pass has begun (DecoderCache::Append), it holds the next tokens.
 struct HEADLIGHT_API GridPass {
   GridPass(const GridLayout& layout, const Sequences& texts, const DecoderCache* cache);
 
-  /// Key rows in the format of ops::CachedKeys.
+  /// The rows of keys in the format of ops::CachedKeys.
   struct Keys {
     Sequences sequences;
     std::vector<std::int32_t> rows;
@@ -57,8 +59,8 @@ struct HEADLIGHT_API GridPass {
   std::vector<std::int32_t> by_column, from_column;
   Sequences columns;
   /// With a cache: `single` lists the texts with exactly one next token after others, and `seen` the keys visible to
-  /// each kind. `several` lists the other texts, whose keys are masked. The two paths differ in bits, so a code is
-  /// always computed in a pass of one token.
+  /// each kind. `several` lists the other texts, whose keys are masked. The results of these two paths differ in bits,
+  /// so a code is always computed in a pass of one token.
   Sequences single, several, several_keys;
   std::array<Keys, 4> seen;
 };
@@ -68,7 +70,7 @@ struct GridAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
   std::int64_t head_dim = 64;
-  double dropout = 0;  ///< of the attention weights, in training
+  double dropout = 0;  ///< dropout rate of the attention weights
   GridAttentionKind kind = GridAttentionKind::full;
 };
 
@@ -80,7 +82,7 @@ class HEADLIGHT_API GridAttention {
   GridAttention(const Scope& scope, const GridAttentionConfig& config, int layer);
 
   Tensor operator()(Context& context, const Tensor& x,
-                    const GridPass& pass) const;  ///< x [tokens, model] to [tokens, model]
+                    const GridPass& pass) const;  ///< maps x [tokens, model] to [tokens, model]
 
  private:
   Tensor Attend(Context& context, const Tensor& projected, const GridPass& pass) const;

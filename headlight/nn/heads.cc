@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// Names in Transformers.
+// A problem with its name in Transformers.
 struct NamedProblem {
   const char* name;
   Problem problem;
@@ -38,7 +38,8 @@ const Head& Have(const std::optional<Head>& head, const char* what) {
   return *head;
 }
 
-// The default of Transformers' text-classification pipeline, in which exactly one class is correct.
+// Returns the default problem of Transformers' text-classification pipeline, in which exactly one class is correct
+// unless there is only one.
 Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::several_labels : Problem::one_label; }
 
 }  // namespace
@@ -60,7 +61,7 @@ void CheckConfig(const TextHeadsConfig& config) {
 
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout) {
   const auto has = [&](const std::string& tensor) { return weights.contains(tensor); };
-  // A tied bias has two names: lm_head.bias and lm_head.decoder.bias.
+  // A tied bias may have the name lm_head.bias or lm_head.decoder.bias.
   const std::string decoder_bias = layout.masked_bias.substr(0, layout.masked_bias.rfind('.') + 1) + "decoder.bias";
   TextHeadsConfig heads{.pooler = has(layout.pooler + ".weight"),
                         .masked_words = has(layout.masked_bias) || has(decoder_bias),

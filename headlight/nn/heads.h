@@ -1,4 +1,4 @@
-// Task heads on a text encoder.
+// Task heads of text encoders.
 #pragma once
 
 #include <cstdint>
@@ -15,82 +15,82 @@
 
 namespace headlight {
 
-class Safetensors;  // io/safetensors.h
+class Safetensors;  // defined in io/safetensors.h
 
-/// The state of each text's first token, [texts, model]. Throws Error for an empty text.
+/// Returns the state of each text's first token, [texts, model]. Throws Error for an empty text.
 HEADLIGHT_API Tensor FirstStates(const Tensor& hidden, const Sequences& texts);
 
-/// The state of each text's last token, [texts, model]. Throws Error for an empty text.
+/// Returns the state of each text's last token, [texts, model]. Throws Error for an empty text.
 Tensor LastStates(const Tensor& hidden, const Sequences& texts);
 
 /// The heads of a model.
 struct TextHeadsConfig {
-  bool pooler = false;                   ///< a state of the whole text, computed from that of its first token
-  bool masked_words = false;             ///< masked language modelling: scores of all tokens of the vocabulary
+  bool pooler = false;                   ///< a state of the whole text, computed from the first token's state
+  bool masked_words = false;             ///< masked language modelling: logits of all tokens of the vocabulary
   bool next_sentence = false;            ///< next-sentence prediction
   bool sequence_classes = false;         ///< a class per text or text pair
   bool token_classes = false;            ///< a class per token
-  bool question_spans = false;           ///< start and end of an answer in the text
+  bool question_spans = false;           ///< the start and end of an answer in the text
   std::vector<std::string> labels = {};  ///< class names by index
-  Problem problem = Problem::one_label;  ///< of sequence_classes
+  Problem problem = Problem::one_label;  ///< problem type of sequence_classes
 };
 
 /// Throws Error if the heads are inconsistent.
 HEADLIGHT_API void CheckConfig(const TextHeadsConfig& config);
 
-/// The names of the heads' parameters in a family's checkpoints, and how its heads are computed. A name is empty if the
-/// family has no such head. If sequence and token classification share a name, `architectures` decides.
+/// The parameter names of the heads in a family's checkpoints, and how the family computes them. A name is empty if the
+/// family has no such head. If sequence and token classification have the same name, `architectures` decides.
 struct TextHeadsLayout {
   std::string family;       ///< prefix of the names in `architectures`, such as Bert
-  std::string pooler = "";  ///< a Linear
-  std::string masked_dense = "", masked_norm = "", masked_bias = "";  ///< masked_bias is a vector
+  std::string pooler = "";  ///< name of a Linear
+  std::string masked_dense = "", masked_norm = "", masked_bias = "";  ///< masked_bias is the name of a vector
   Activation masked_activation = Activation::gelu;
   double norm_epsilon = 1e-12;
   std::string next_sentence = "";
-  std::string class_pooler = "";  ///< used by sequence classification; may be equal to `pooler`
+  std::string class_pooler = "";  ///< for sequence classification; may be equal to `pooler`
   Activation class_activation = Activation::tanh;
   double class_pooler_dropout = 0;
   std::string sequence_classes = "classifier", token_classes = "classifier", question_spans = "qa_outputs";
   double sequence_dropout = 0.1, token_dropout = 0.1, question_dropout = 0;
   bool classes_of_last_token =
-      false;  ///< sequence classes from the last token's state, without pooler and bias, as in GPT-2
+      false;  ///< whether sequence classes use the last token's state, without pooler and bias, as in GPT-2
 };
 
 /// Reads the heads of a model folder, with id2label and problem_type. Throws Error if the labels are not numbered 0, 1,
-/// ..., or if the folder does not say whether they classify sequences or tokens.
+/// ..., or if the folder does not specify whether they classify sequences or tokens.
 TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights, const TextHeadsLayout& layout);
 
-/// The name in Transformers, such as "regression".
+/// Returns the name in Transformers, for example "regression".
 HEADLIGHT_API const char* ProblemName(Problem problem);
 
-/// The problem of a head with this many classes: `problem_type`, or the default of Transformers.
+/// Returns the problem of a head with this number of classes: `problem_type`, or the default of Transformers.
 HEADLIGHT_API Problem ReadProblem(const JsonView& config, std::size_t classes);
 
 /// Writes `architectures`, id2label, label2id and problem_type.
 void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const TextHeadsLayout& layout);
 
-/// The heads that both have, if the labels are equal.
+/// Returns the heads that `a` and `b` have in common. Classification heads must also have the same labels.
 TextHeadsConfig CommonHeads(const TextHeadsConfig& a, const TextHeadsConfig& b);
 
-/// The heads on an encoder's states `hidden` [tokens, model] or a subset of its rows. Each function throws Error if the
-/// model lacks that head. New heads are added in this file and in heads.cc.
+/// Computes the heads from an encoder's states `hidden` [tokens, model] or a subset of its rows. Each function throws
+/// Error if the model lacks that head. New heads are added in this file and in heads.cc.
 class HEADLIGHT_API TextHeads {
  public:
   const TextHeadsConfig& heads() const { return config_; }
-  std::vector<std::string> head_names() const;  ///< readable names
+  std::vector<std::string> head_names() const;  ///< names of the heads for users
 
-  /// activation(W first + b) of each text's first state: [texts, model]. Throws Error for an empty text.
+  /// Returns activation(W x + b) of each text's first state x, [texts, model]. Throws Error for an empty text.
   Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
-  /// LayerNorm(activation(W hidden + b)) tokens^T + bias, with the tied token embedding: [rows, vocabulary].
+  /// Returns LayerNorm(activation(W hidden + b)) tokens^T + bias with the tied token embedding, [rows, vocabulary].
   Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;
   Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;  ///< [texts, 2]: is next, is not
   Tensor SequenceClassLogits(Context& context, const Tensor& hidden,
                              const Sequences& texts) const;               ///< [texts, labels]
   Tensor TokenClassLogits(Context& context, const Tensor& hidden) const;  ///< [rows, labels]
-  Tensor SpanLogits(Context& context, const Tensor& hidden) const;        ///< [rows, 2]: an answer starts, ends here
+  Tensor SpanLogits(Context& context, const Tensor& hidden) const;  ///< [rows, 2]: logits of the answer's start and end
 
  protected:
-  /// Declares the heads' parameters; called by the constructor of a family's model.
+  /// Declares the heads' parameters. The constructor of a family's model must call it.
   void DeclareHeads(Parameters& parameters, const TextHeadsConfig& config, const TextHeadsLayout& layout,
                     const TokenEmbedding& tokens);
 
@@ -98,7 +98,7 @@ class HEADLIGHT_API TextHeads {
   struct Pooler {
     Linear dense;
     Activation activation;
-    double dropout;  ///< of the first token's state
+    double dropout;  ///< dropout rate of the first token's state
     Tensor operator()(Context& context, const Tensor& hidden, const Sequences& texts) const;
   };
   struct MaskedWordHead {
@@ -108,7 +108,7 @@ class HEADLIGHT_API TextHeads {
     Activation activation;
     TokenEmbedding tokens;
   };
-  // W dropout(x) + b.
+  // A head that computes W dropout(x) + b.
   struct ClassHead {
     Linear linear;
     double dropout;

@@ -48,7 +48,8 @@ ImageLimits ImageEmbedding::limits() const {
   return {config_.image, config_.patch, config_.channels, special_, config_.model};
 }
 
-// The positions of the special tokens, 0 if they have none, then those of the patches: [special + patches, model].
+// Returns the positions of the special tokens, zero if they have none, then the positions of the patches: [special +
+// patches, model].
 Tensor ImageEmbedding::Positions(Context& context, Grid grid) const {
   const std::int64_t count = positions_->shape.elements() / config_.model;
   const Grid trained = TrainedGrid(config_);
@@ -79,7 +80,7 @@ EncodedImages ImageEmbedding::Embed(Context& context, const Tensor& patches, std
   Check(masked.empty() || std::ssize(masked) == patches.rows(), "there are {} patches, and a mask of {}",
         patches.rows(), masked.size());
 
-  // A table of special tokens, mask and patches, from which the rows of each image are gathered.
+  // The rows of each image are gathered from a table of special tokens, mask and patches.
   Tensor table;
   const auto append = [&](const Parameter& tokens) {
     Append(table, ops::Reshape(context.Use(tokens), {tokens.shape.elements() / config_.model, config_.model}));
@@ -92,7 +93,7 @@ EncodedImages ImageEmbedding::Embed(Context& context, const Tensor& patches, std
 
   EncodedImages encoded;
   Tensor positions;
-  std::vector<std::pair<Grid, std::int32_t>> known;  // grids and the first row of their positions
+  std::vector<std::pair<Grid, std::int32_t>> known;  // each grid with the first row of its positions
   std::vector<std::int32_t> ids, places, lengths;
   std::int32_t patch = 0;
   for (const Grid& grid : grids) {

@@ -1,5 +1,5 @@
-// Images as input rows of a Transformer: special tokens, then patches, with positions (Dosovitskiy et al., "An Image is
-// Worth 16x16 Words", 2021, eq. 1).
+// Converts images to input rows of a Transformer: special tokens, then patches, with positions (Dosovitskiy et al., "An
+// Image is Worth 16x16 Words", 2021, eq. 1).
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,26 @@ namespace headlight {
 /// The configuration of an ImageEmbedding.
 struct ImageEmbeddingConfig {
   std::int64_t model = 768;
-  Grid image = {224, 224}, patch = {16, 16};  ///< pixels; `image` is the size of the trained position table
+  Grid image = {224, 224}, patch = {16, 16};  ///< in pixels; `image` is the size of the trained position table
   std::int64_t channels = 3;
   double dropout = 0;
-  /// Tensors [1, tokens, model] at the start of every image; the first is the class token.
+  /// The special tokens at the start of every image. Each is a tensor [1, tokens, model]. The first is the class token.
   struct Special {
     std::string name = "cls_token";
     std::int64_t tokens = 1;
-    bool has_position = true;  ///< in the position table; tokens with a position precede those without
+    bool has_position = true;  ///< whether it is in the position table; tokens with a position come first
   };
   std::vector<Special> special = {Special{}};
-  bool positions = true;  ///< a trained table [1, special tokens with a position + patches, model]
-  Interpolation interpolation = Interpolation::cubic;  ///< of the position table
+  bool positions = true;  ///< whether there is a trained table [1, special tokens with a position + patches, model]
+  Interpolation interpolation = Interpolation::cubic;  ///< how the position table is resized
   /// Standard deviation of the initial patch positions, which are sinusoidal (Initialisation::Waves). The default is
   /// half of the deviation of patches with values from -1 to 1. Normal initialisation with 0.02 slows the training of
-  /// positions: after 300 steps, a CLIP had a recall of 59, and of 91 to 92 with waves of 0.5 and 1. Waves as large as
+  /// positions. After 300 steps, a CLIP had a recall of 59, and of 91 to 92 with waves of 0.5 and 1. Waves as large as
   /// the patches hide them.
   double waves = 0.25;
-  Shape mask = {};  ///< shape of the token that replaces masked patches; empty: none
+  Shape mask = {};  ///< shape of the token that replaces masked patches; empty: no such token
   std::string projection = "patch_embeddings.projection";
-  bool bias = true;   ///< of the projection
+  bool bias = true;   ///< whether the projection has a bias
   bool flat = false;  ///< CLIP's format: a special token is [model] and the position table [tokens, model]
   std::string table = "position_embeddings";
 };
@@ -47,11 +47,11 @@ class HEADLIGHT_API ImageEmbedding {
  public:
   ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config);
 
-  /// Encode of kinds/image_encoder.h, with `hidden` as the input of the first layer.
+  /// Computes Encode of kinds/image_encoder.h, with `hidden` as the input of the first layer.
   EncodedImages operator()(Context& context, std::span<const Tensor> images,
                            std::span<const std::uint8_t> masked = {}) const;
 
-  /// The same for the patches of images, [patches, channels * patch height * patch width], from Patches.
+  /// Embeds patches of images, [patches, channels * patch height * patch width], as returned by Patches.
   EncodedImages Embed(Context& context, const Tensor& patches, std::vector<Grid> grids,
                       std::span<const std::uint8_t> masked = {}) const;
 
@@ -61,7 +61,7 @@ class HEADLIGHT_API ImageEmbedding {
   Tensor Positions(Context& context, Grid grid) const;
 
   ImageEmbeddingConfig config_;
-  std::int32_t special_ = 0;  // number of special tokens
+  std::int32_t special_ = 0;  // the number of special tokens
   std::vector<const Parameter*> tokens_;
   const Parameter *mask_ = nullptr, *positions_ = nullptr;
   const Parameter *weight_, *bias_ = nullptr;

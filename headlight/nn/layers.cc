@@ -135,7 +135,7 @@ Tensor TokenEmbedding::operator()(Context& context, std::span<const std::int32_t
                                   Dropout dropout) const {
   if (!table_->value.empty())
     return ops::Embedding(context.Use(*table_), ids, scale, position_table, positions, dropout);
-  // Only the packed form is stored.
+  // The values are empty, because only the packed form is in memory.
   std::vector<std::int32_t> rows(ids.size());
   std::iota(rows.begin(), rows.end(), 0);
   return ops::Embedding(ops::Rows(context.UseWeight(*table_), ids), rows, scale, position_table, positions, dropout);

@@ -16,33 +16,33 @@
 
 namespace headlight {
 
-/// How the parameters of a Linear are initialised.
+/// Initial values of a Linear's parameters.
 struct LinearInitialisation {
   Initialisation weight = Initialisation::XavierUniform();
   double bias = 0;
 };
 
-/// y = x W^T + b.
+/// Computes y = x W^T + b.
 class HEADLIGHT_API Linear {
  public:
   /// Declares name.weight [outputs, inputs] and, if `bias`, name.bias [outputs]. Several names divide the outputs of a
-  /// fused projection, in order, into `parts`; default: equal parts. If `stored_transposed`, the weight on disk is
+  /// fused projection, in order, into `parts` (default: equal parts). If `stored_transposed`, the weight on disk is
   /// [inputs, outputs].
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
          bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {},
          const std::vector<std::int64_t>& parts = {});
 
-  /// x [..., inputs] to [..., outputs].
+  /// Maps x [..., inputs] to [..., outputs].
   Tensor operator()(Context& context, const Tensor& x, Activation activation = Activation::none) const;
 
-  Compute compute() const { return weight_->compute; }  ///< compute type of its products
+  Compute compute() const { return weight_->compute; }  ///< compute type of its matrix products
 
  private:
   const Parameter* weight_;
-  const Parameter* bias_ = nullptr;  // null: no bias
+  const Parameter* bias_ = nullptr;  // null if there is no bias
 };
 
-/// (x - mean) / sqrt(variance + epsilon) * gain + bias, along the last axis (Ba et al., 2016).
+/// Computes (x - mean) / sqrt(variance + epsilon) * gain + bias along the last axis (Ba et al., 2016).
 class HEADLIGHT_API LayerNorm {
  public:
   /// Declares weight (the gain, initially 1) and bias (initially 0), both [model].
@@ -50,7 +50,8 @@ class HEADLIGHT_API LayerNorm {
 
   Tensor operator()(Context& context, const Tensor& x) const;  ///< x [..., model]
 
-  /// LayerNorm(x + dropout(sublayer)), fused: the end of a post-norm sublayer (Vaswani et al., 2017, section 5.4).
+  /// Computes LayerNorm(x + dropout(sublayer)), fused. It is the end of a post-norm sublayer (Vaswani et al., 2017,
+  /// section 5.4).
   Tensor AfterResidual(Context& context, const Tensor& x, const Tensor& sublayer, double dropout) const;
 
  private:
@@ -59,7 +60,7 @@ class HEADLIGHT_API LayerNorm {
   double epsilon_;
 };
 
-/// The gain of a norm: weight + offset. Gemma stores the difference from 1.
+/// The gain of a norm, weight + offset. Gemma stores the difference from 1.
 class HEADLIGHT_API NormGain {
  public:
   /// Declares weight, [size]. The gain is initially 1.
@@ -71,10 +72,10 @@ class HEADLIGHT_API NormGain {
   double offset_;
 };
 
-/// x / sqrt(mean of x^2 + epsilon) * gain, along the last axis (Zhang and Sennrich, 2019).
+/// Computes x / sqrt(mean of x^2 + epsilon) * gain along the last axis (Zhang and Sennrich, 2019).
 class HEADLIGHT_API RmsNorm {
  public:
-  /// Declares the parameter of NormGain.
+  /// Declares the weight [model] of NormGain.
   RmsNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-6, double gain_offset = 0);
 
   Tensor operator()(Context& context, const Tensor& x) const;  ///< x [..., model]
@@ -84,23 +85,23 @@ class HEADLIGHT_API RmsNorm {
   double epsilon_;
 };
 
-/// Post-norm: LayerNorm(x + dropout(sublayer(context, x))), for a sublayer such as attention or a FeedForward (Vaswani
-/// et al., 2017, section 5.4).
+/// Computes LayerNorm(x + dropout(sublayer(context, x))), a post-norm sublayer such as attention or a FeedForward
+/// (Vaswani et al., 2017, section 5.4).
 template <typename Sublayer>
 Tensor PostNorm(Context& context, const Tensor& x, const LayerNorm& norm, double dropout, const Sublayer& sublayer) {
   return norm.AfterResidual(context, x, sublayer(context, x), dropout);
 }
 
-/// Pre-norm: x + dropout(sublayer(context, Norm(x))) (Xiong et al., "On Layer Normalization in the Transformer
-/// Architecture", 2020).
+/// Computes x + dropout(sublayer(context, Norm(x))), a pre-norm sublayer (Xiong et al., "On Layer Normalization in the
+/// Transformer Architecture", 2020).
 template <typename Norm, typename Sublayer>
 Tensor PreNorm(Context& context, const Tensor& x, const Norm& norm, double dropout, const Sublayer& sublayer) {
   const Tensor change = sublayer(context, norm(context, x));
   return ops::Residual(x, change, context.NextDropout(dropout));
 }
 
-/// x + dropout(attention) + dropout(feed-forward): both sublayers in parallel, each on its own normalized input (Wang
-/// and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021).
+/// Computes x + dropout(attention) + dropout(feed-forward). Both sublayers are parallel, each with a separate
+/// normalized input (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021).
 template <typename Attention, typename FeedForward>
 Tensor ParallelSublayers(Context& context, const Tensor& x, const Tensor& attention_input, const Attention& attention,
                          const Tensor& feed_forward_input, const FeedForward& feed_forward, double dropout) {
@@ -108,19 +109,19 @@ Tensor ParallelSublayers(Context& context, const Tensor& x, const Tensor& attent
   return ops::Residual(attended, feed_forward(context, feed_forward_input), context.NextDropout(dropout));
 }
 
-/// FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2), applied at every position.
+/// Computes FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2) at every position.
 class HEADLIGHT_API FeedForward {
  public:
-  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases`; `stored_transposed` as in
-  /// Linear.
+  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases`. If `stored_transposed`,
+  /// the weights on disk are transposed.
   FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
               const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false,
               bool biases = true);
 
-  /// [..., model] to the same.
+  /// Maps [..., model] to the same shape.
   Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
 
-  /// The two halves, to apply a dropout between them: [..., model] to [..., ffn], and back.
+  /// The two halves, for a dropout between them. Inner maps [..., model] to [..., ffn], and Outer maps back.
   Tensor Inner(Context& context, const Tensor& x) const { return inner_(context, x, activation_); }
   Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
 
@@ -133,14 +134,14 @@ class HEADLIGHT_API FeedForward {
 struct GatedFeedForwardConfig {
   std::int64_t model = 512, ffn = 1376;
   Activation activation = Activation::silu;
-  std::vector<std::string> inner = {"gate_proj", "up_proj"};  ///< W and V, or a single tensor with both
+  std::vector<std::string> inner = {"gate_proj", "up_proj"};  ///< names of W and V, or of a single tensor with both
   std::string outer = "down_proj";
   bool biases = false;
   ops::GateHalf gate = ops::GateHalf::first;
 };
 
-/// FFN(x) = (activation(x W) * x V) W2 (Shazeer, "GLU Variants Improve Transformer", 2020, eq. 6). W and V are one
-/// product.
+/// Computes FFN(x) = (activation(x W) * x V) W2 (Shazeer, "GLU Variants Improve Transformer", 2020, eq. 6). W and V are
+/// one matrix.
 class HEADLIGHT_API GatedFeedForward {
  public:
   /// Declares W and V [2 * ffn, model], and W2 [model, ffn].
@@ -148,7 +149,8 @@ class HEADLIGHT_API GatedFeedForward {
 
   Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
 
-  /// The two halves, to apply a norm or a dropout between them: [tokens, model] to [tokens, ffn], and back.
+  /// The two halves, for a norm or a dropout between them. Inner maps [tokens, model] to [tokens, ffn], and Outer maps
+  /// back.
   Tensor Inner(Context& context, const Tensor& x) const;
   Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
 
@@ -161,11 +163,11 @@ class HEADLIGHT_API GatedFeedForward {
 /// A position vector that is added to the embedding of each token (Vaswani et al., 2017, section 3.5).
 class HEADLIGHT_API PositionalEncoding {
  public:
-  /// The sines sin(p / 10000^(2i / model)), followed by the cosines. The paper interleaves them; this is MarianMT's
-  /// order, which differs only by a permutation of the model axis.
+  /// Returns the sines sin(p / 10000^(2i / model)), followed by the cosines. The paper interleaves them. This is the
+  /// order of MarianMT, which differs only by a permutation of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
-  /// Declares weight [first + positions, model]; rows before `first` are unused. The default standard deviation of the
-  /// initialisation is 1 / sqrt(model), as for token embeddings: larger positions drown out the tokens.
+  /// Declares weight [first + positions, model]. Rows before `first` are unused. The default standard deviation of the
+  /// initialisation is 1 / sqrt(model), as for token embeddings. Larger values would dominate the token embeddings.
   static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
                                     std::int32_t first = 0, std::optional<double> deviation = {});
 
@@ -179,20 +181,20 @@ class HEADLIGHT_API PositionalEncoding {
   std::int32_t first_ = 0;
 };
 
-/// Token embeddings. If the model ties its output to them, the table also computes the logits of all tokens (Press and
-/// Wolf, "Using the Output Embedding to Improve Language Models", 2017).
+/// Token embeddings. If the model ties its output to them, the table is also the output projection (Press and Wolf,
+/// "Using the Output Embedding to Improve Language Models", 2017).
 class HEADLIGHT_API TokenEmbedding {
  public:
-  /// Declares weight [vocab, model]. `scores`: whether Scores is used.
+  /// Declares weight [vocab, model]. `scores` must be true if Scores is used.
   TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model, Initialisation initialisation,
                  bool scores);
 
-  /// ids [tokens] to [tokens, model]: dropout(scale * table[id] + position_table[position]). An empty position table is
-  /// left out. Throws Error for an id outside the vocabulary.
+  /// Maps ids [tokens] to [tokens, model]: dropout(scale * table[id] + position_table[position]). The position table
+  /// may be empty. Throws Error for an id outside the vocabulary.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, double scale = 1,
                     const Tensor& position_table = {}, std::span<const std::int32_t> positions = {},
                     Dropout dropout = {}) const;
-  /// hidden [rows, model] to logits [rows, vocab]: hidden table^T + bias. The bias may be empty.
+  /// Returns the logits hidden table^T + bias, [rows, vocab], of hidden [rows, model]. The bias may be empty.
   Tensor Scores(Context& context, const Tensor& hidden, const Tensor& bias) const;
 
   const Parameter& table() const { return *table_; }
@@ -201,15 +203,16 @@ class HEADLIGHT_API TokenEmbedding {
   const Parameter* table_;
 };
 
-/// dropout(norm(scale * table[id] + position)) (sections 3.4 and 5.4).
+/// Computes dropout(norm(scale * table[id] + position)) (sections 3.4 and 5.4).
 class HEADLIGHT_API Embedding {
  public:
-  /// The norm is optional.
+  /// `norm` is optional.
   Embedding(const TokenEmbedding& tokens, double scale, PositionalEncoding positions, double dropout,
             std::optional<LayerNorm> norm = {});
 
-  /// ids [tokens] of the sequences to [tokens, model]. The first token of a sequence is at `first_positions[sequence]`,
-  /// or at 0 if that is empty. Throws Error for an id outside the vocabulary or a position outside the table.
+  /// Maps ids [tokens] of the sequences to [tokens, model]. The first token of a sequence is at
+  /// `first_positions[sequence]`, or at 0 if that is empty. Throws Error for an id outside the vocabulary or a position
+  /// outside the table.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                     std::span<const std::int32_t> first_positions = {}) const;
 

@@ -23,7 +23,7 @@ struct Parts {
   Parts() { parameters.Initialise(3); }
 };
 
-// A grid of 3 rows of 5 cells, after one other row.
+// Checks a grid of 3 rows of 5 cells, which follows one other row.
 TEST(Initialisation, WavesAreCloseForNeighbours) {
   Parameters parameters{DType::float64};
   const Parameter& table =
@@ -49,8 +49,8 @@ TEST(Initialisation, WavesAreCloseForNeighbours) {
       sum += (number(1 + a, column) - number(1 + b, column)) * (number(1 + a, column) - number(1 + b, column));
     return sum;
   };
-  EXPECT_LT(distance(6, 7), distance(6, 8));   // in a row
-  EXPECT_LT(distance(0, 5), distance(0, 10));  // in a column
+  EXPECT_LT(distance(6, 7), distance(6, 8));   // along a row
+  EXPECT_LT(distance(0, 5), distance(0, 10));  // along a column
   EXPECT_NEAR(distance(6, 7), distance(11, 12), 1e-12);
   EXPECT_NEAR(distance(0, 6), distance(0, 1) + distance(0, 5), 1e-12);  // rows and columns use separate features
 }

@@ -1,5 +1,6 @@
 // Attention with linear biases, ALiBi (Press, Smith and Lewis, "Train Short, Test Long: Attention with Linear Biases
-// Enables Input Length Extrapolation", 2022): no positions in the states, but scores that fall with the distance.
+// Enables Input Length Extrapolation", 2022). Hidden states contain no positions, but scores decrease with the
+// distance.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,20 @@
 
 namespace headlight {
 
-/// The slope m of each head: 2^(-8 h / heads) of head h = 1, 2, ... (section 3). If heads are not a power of 2, the
-/// first have the slopes of the next smaller one, and the others every second slope of twice that (the authors' code).
+/// Returns the slope m of each head: 2^(-8 h / heads) of head h = 1, 2, ... (section 3). If the number of heads is not
+/// a power of 2, let n be the next smaller power of 2. The first n heads have the slopes of n heads, and the others
+/// every second slope of 2 n heads (the authors' code).
 HEADLIGHT_API std::vector<float> LinearBiasSlopes(std::int32_t heads);
 
 struct LinearBiasConfig {
   std::int32_t heads = 1;
-  double factor = 1;     // of all biases
-  bool rounded = false;  // slopes, positions and their products are rounded to bfloat16 (Falcon)
+  double factor = 1;     // factor of all biases
+  bool rounded = false;  // whether slopes, positions and their products are rounded to bfloat16 (Falcon)
 };
 
-/// The biases of scores in a pass: factor * m * j for the key at position j of its text. The paper's -m (i - j) of
-/// query i differs by a number that all keys of a query share, which the softmax leaves out. A text's first token is at
-/// its entry of `first_positions`, or at 0 if that is empty.
+/// Returns the biases of scores in a pass: factor * m * j for the key at position j of its text. The paper's bias of
+/// query i is -m (i - j). The difference is equal for all keys of a query and does not change the softmax. A text's
+/// first token is at its entry of `first_positions`, or at 0 if that is empty.
 HEADLIGHT_API ops::AttentionBias LinearBiases(const LinearBiasConfig& config, const Sequences& texts,
                                               std::span<const std::int32_t> first_positions, DType dtype);
 

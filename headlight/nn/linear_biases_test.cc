@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::FloatEq;
 
-// Eight heads: the paper's example; others as in the authors' code.
+// Compares the slopes with the paper's example for eight heads, and with the authors' code for other numbers.
 TEST(LinearBiasSlopes, ArePowersOfTwoOfTheHead) {
   EXPECT_THAT(LinearBiasSlopes(1), ElementsAre(1 / 256.0f));
   EXPECT_THAT(LinearBiasSlopes(8),
@@ -29,7 +29,7 @@ TEST(LinearBiases, GrowWithTheKeysPosition) {
       EXPECT_EQ(bias.values.matrix<double>().row(head)[key], 3 * slopes[static_cast<std::size_t>(head)] * key);
 }
 
-// The values of Transformers' Falcon.
+// Compares the biases with those of Transformers' Falcon.
 TEST(LinearBiases, RoundToBfloat16) {
   const ops::AttentionBias bias = LinearBiases({.heads = 3, .rounded = true}, {{0, 1200}}, {}, DType::float32);
   std::vector<float> values;

@@ -25,7 +25,7 @@ Convolution Square(const Scope& scope, std::int64_t inputs, std::int64_t outputs
 
 std::string Numbered(const char* name, int index) { return name + std::to_string(index); }
 
-// For each query: the rows of its image in maps of all images, and the grid.
+// The rows of each query's image in the maps of all images, and the image's grid.
 struct RepeatedMaps {
   std::vector<std::int32_t> rows;
   std::vector<Grid> grids;
@@ -73,12 +73,13 @@ MaskHead::MaskHead(const Scope& scope, const MaskHeadSizes& sizes)
   }
 }
 
-// The attention weights of each query over the cells of its image, [cells of all queries, heads]: a joint softmax over
-// heads and cells. Invisible cells have weight 0.
+// Returns the attention weights of each query over the cells of its image, [cells of all queries, heads]. They are a
+// joint softmax over heads and cells. Masked cells have weight 0.
 Tensor MaskHead::Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const {
   const auto heads = static_cast<std::int32_t>(heads_);
   const Tensor q = query_(context, ops::Embedding(found.queries, queries)), k = key_(context, found.memory);
-  // One row per head, zero outside the head's features: one product computes the scores of all heads.
+  // Each query has one row per head, which is zero outside the head's features, so that one product computes the scores
+  // of all heads.
   std::vector<std::int32_t> repeated;
   for (std::int32_t query = 0; query < std::ssize(queries); ++query)
     repeated.insert(repeated.end(), static_cast<std::size_t>(heads), query);
@@ -91,8 +92,8 @@ Tensor MaskHead::Attention(Context& context, const DetectedImages& found, std::s
   });
   const Tensor of_heads = ops::Multiply(ops::Embedding(q, repeated), parts);
 
-  Tensor weights = Tensor::Zeros({1, 1}, q.dtype());  // of invisible cells
-  std::vector<std::int32_t> places;                   // index in `weights`, per query, cell and head
+  Tensor weights = Tensor::Zeros({1, 1}, q.dtype());  // row 0 is for masked cells
+  std::vector<std::int32_t> places;                   // index in `weights` for each query, cell and head
   for (std::size_t begin = 0, end; begin < queries.size(); begin = end) {
     const auto image = static_cast<std::size_t>(queries[begin] / queries_);
     for (end = begin + 1; end < queries.size() && queries[end] / queries_ == queries[begin] / queries_;) ++end;

@@ -1,5 +1,5 @@
-// DETR's mask head (Carion et al., 2020, section 4.4 and figure 8): each query's attention over the image, refined with
-// the feature maps of the backbone's stages.
+// DETR's mask head (Carion et al., 2020, section 4.4 and figure 8). It refines each query's attention over the image
+// with the feature maps of the backbone's stages.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace headlight {
 
 /// The sizes of a MaskHead.
 struct MaskHeadSizes {
-  std::int64_t model = 0, heads = 0;  ///< of the Transformer
-  std::int64_t queries = 0;           ///< per image
-  std::vector<std::int64_t> stages;   ///< channels of the backbone's stages, coarse to fine
+  std::int64_t model = 0, heads = 0;  ///< sizes of the Transformer
+  std::int64_t queries = 0;           ///< number of queries per image
+  std::vector<std::int64_t> stages;   ///< number of channels of the backbone's stages, coarse to fine
   Activation activation = Activation::relu;
 };
 
-/// activation(norm(x * W)) with a 3 x 3 kernel.
+/// Computes activation(norm(x * W)) with a 3 x 3 kernel.
 class MaskBlock {
  public:
   MaskBlock(const Scope& scope, int index, std::int64_t inputs, std::int64_t outputs, Activation activation);
@@ -33,24 +33,25 @@ class MaskBlock {
   Activation activation_;
 };
 
-/// Predicts a mask for each of some queries.
+/// Predicts a mask for each of the given queries.
 class MaskHead {
  public:
   MaskHead(const Scope& scope, const MaskHeadSizes& sizes);
 
-  /// See DetectionModel::Masks.
+  /// Computes the masks as DetectionModel::Masks.
   FeatureMaps operator()(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
  private:
   Tensor Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
-  // The adapter projects a stage's map to the channels of the masks. The block is applied to their sum.
+  // A stage of the refinement. The adapter projects a feature map of the backbone to the channels of the masks. The
+  // block is applied to the sum of both.
   struct Stage {
     Convolution adapter;
     MaskBlock block;
   };
 
-  std::int64_t heads_, queries_;  // queries_: per image
+  std::int64_t heads_, queries_;  // queries_ is the number per image
   Linear query_, key_;
   MaskBlock first_, second_;
   std::deque<Stage> stages_;

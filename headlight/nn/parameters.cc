@@ -18,7 +18,7 @@
 namespace headlight {
 namespace {
 
-// The table of Initialisation::Waves, [height * width, model].
+// Returns the table of Initialisation::Waves, [height * width, model].
 std::vector<double> Waves(const Initialisation& rule, std::int64_t model) {
   const std::int64_t quarter = model / 4, places = rule.height * rule.width;
   std::vector<double> waves(static_cast<std::size_t>(places * model));
@@ -56,7 +56,7 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
   Hash64 name;
   name.Update(parameter.names.front());
   Random random(seed, name.value());
-  // Inputs and outputs of the matrix in memory. Fused projections are therefore initialised slightly smaller, as is
+  // The fan is computed from the matrix in memory. Fused projections are therefore initialised slightly smaller, as is
   // usual.
   const auto fan = [&](int axis) {
     return parameter.shape.rank() > axis ? parameter.shape.elements() / std::max<std::int64_t>(1, parameter.shape[axis])
@@ -262,7 +262,7 @@ Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Sha
 
 Parameter& Scope::DeclareKernel(std::string_view name, const Shape& shape, bool in_products) const {
   Ensure(shape.rank() == 4, "{}: a convolution's weight of shape {}", name, ToString(shape));
-  // He et al., "Delving Deep into Rectifiers", 2015: preserves the variance of the gradients.
+  // The deviation preserves the variance of the gradients (He et al., "Delving Deep into Rectifiers", 2015).
   const double outputs = static_cast<double>(shape[0] * shape[1] * shape[2]);
   Parameter& parameter = Declare(name, shape, Initialisation::Normal(std::sqrt(2 / std::max(1.0, outputs))));
   parameter.role.in_products = in_products;

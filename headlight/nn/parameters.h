@@ -1,5 +1,5 @@
-// Parameters: the weights of a model. The module that uses a weight declares it once, through a Scope that names it. It
-// is initialised, loaded, saved and updated by that name, which is the name in published checkpoints.
+// The weights of a model. The module that uses a weight declares it once, through a Scope that names it. It is
+// initialised, loaded, saved and updated by that name, which is its name in published checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace headlight {
 
-/// How a parameter is initialised.
+/// The distribution of a parameter's initial values.
 struct Initialisation {
   enum class Kind { constant, normal, xavier_uniform, waves } kind = Kind::constant;
   double value = 0;                    ///< the constant, or the standard deviation
-  std::int64_t height = 0, width = 0;  ///< grid of `waves`
+  std::int64_t height = 0, width = 0;  ///< the grid of `waves`
 
   static Initialisation Constant(double value) { return {Kind::constant, value}; }
   static Initialisation Normal(double deviation) { return {Kind::normal, deviation}; }
-  /// Uniform in +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
+  /// Returns a uniform distribution in +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
   static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
-  /// Sinusoidal positions of a grid in the last height * width rows: sines and cosines of the row and column indices, a
-  /// quarter of the features each, less their mean. Wavelengths are those of the Transformer (Beyer, Zhai and
-  /// Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normal with a standard deviation
-  /// of 0.02.
+  /// Returns sinusoidal positions of a grid for the last height * width rows: sines and cosines of the row and column
+  /// indices, a quarter of the features each, minus their mean. Wavelengths are those of the Transformer (Beyer, Zhai
+  /// and Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normal with a standard
+  /// deviation of 0.02.
   static Initialisation Waves(std::int64_t height, std::int64_t width, double deviation) {
     return {Kind::waves, deviation, height, width};
   }
@@ -37,58 +37,58 @@ struct Initialisation {
 
 struct Parameter;
 
-/// The scale of a batch norm after a product: output o is multiplied by gain[o] / sqrt(variance[o] + epsilon).
+/// The scale of a batch norm that follows a product. Output o is multiplied by gain[o] / sqrt(variance[o] + epsilon).
 struct FoldedNorm {
-  const Parameter* gain = nullptr;  ///< null: no norm
+  const Parameter* gain = nullptr;  ///< null if there is no norm
   const Parameter* variance = nullptr;
   double epsilon = 0;
 };
 
-/// A weight of a model, with its names on disk, its role and its state.
+/// A weight of a model, with its names on disk, its role and its values.
 struct Parameter {
-  std::vector<std::string> names;  ///< its tensors on disk: one, or several that are concatenated in memory
+  std::vector<std::string> names;  ///< its tensors on disk; several are concatenated in memory
   Shape shape;
   Initialisation initialisation;
 
-  /// How it is stored on disk.
+  /// How the parameter is stored on disk.
   struct Storage {
-    std::vector<std::int64_t> parts = {};  ///< rows of each of several tensors; default: equal
-    bool transposed = false;               ///< the matrix on disk is [inputs, outputs]
-    bool channels_last = false;            ///< in memory [outputs, height, width, inputs]; on disk, inputs are second
-    bool saved = true;                     ///< false: used only in training; not part of the model's folder
+    std::vector<std::int64_t> parts = {};  ///< number of rows of each of several tensors; default: equal
+    bool transposed = false;               ///< whether the matrix on disk is [inputs, outputs]
+    bool channels_last = false;  ///< [outputs, height, width, inputs] in memory; on disk, inputs are the second axis
+    bool saved = true;           ///< false if only training uses it and the model's folder does not contain it
   } storage;
 
-  /// How the model and its training use it.
+  /// How the model uses the parameter, and how it is trained.
   struct Role {
-    bool trained = true;       ///< false: has no gradient
-    bool statistic = false;    ///< a running average that training passes update, such as batch norm's
-    bool in_products = false;  ///< the weight of a matrix product
-    bool looked_up = false;    ///< an embedding table
-    bool winograd = false;     ///< a convolution's weight, packed in float32 by PackedForWinograd (kernels/winograd.h)
-    bool exact = false;        ///< its products are in float32 for any compute type
-    FoldedNorm folded = {};    ///< multiplies the packed form, not `value`
+    bool trained = true;       ///< false if it has no gradient
+    bool statistic = false;    ///< whether it is a running average that training passes update, as in batch norm
+    bool in_products = false;  ///< whether it is the weight of a matrix product
+    bool looked_up = false;    ///< whether it is an embedding table
+    bool winograd = false;     ///< whether PackedForWinograd packs it in float32 (kernels/winograd.h)
+    bool exact = false;        ///< whether its products are in float32 for any compute type
+    FoldedNorm folded = {};    ///< multiplies the packed form, but not `value`
   } role;
 
   Tensor value;                         ///< empty if only the packed form is kept
   Tensor gradient;                      ///< empty until Parameters::PrepareTraining
-  Compute compute = Compute::float32;   ///< compute type of its products
+  Compute compute = Compute::float32;   ///< compute type of its matrix products
   kernels::PackedMatrix<float> packed;  ///< for products; empty unless packed
   kernels::PackedMatrix<float> draft;   ///< an int8 copy, for draft tokens
 
-  /// The number of rows of names[index] along the first axis, and the index of the first.
+  /// Return the number of rows of names[index] along the first axis, and the index of its first row.
   std::int64_t PartRows(std::size_t index) const;
   std::int64_t FirstRow(std::size_t index) const;
-  /// The factors of `folded` per output, or empty.
+  /// Returns the factors of `folded` per output, or an empty vector.
   std::vector<float> Factors() const;
   /// Packs the values, multiplied by the factors, for products of this type.
   void Pack(Compute type);
-  /// The shape of a weight of products: [outputs, inputs], with all axes after the first as inputs. Example: a
-  /// convolution's [outputs, channels, height, width].
+  /// Returns the shape of the weight as a matrix [outputs, inputs], with all axes after the first as inputs. An example
+  /// is a convolution's [outputs, channels, height, width].
   Shape matrix_shape() const { return {shape[0], shape[0] == 0 ? 0 : shape.elements() / shape[0]}; }
 };
 
-/// True if the parameter's name matches the shell pattern (fnmatch: *, ?, [...]). Throws Error if only some of the
-/// names that share one matrix match.
+/// Returns true if the parameter's name matches the shell pattern (fnmatch: *, ?, [...]). Throws Error if only some of
+/// the names that share one matrix match.
 HEADLIGHT_API bool Matches(const Parameter& parameter, const std::string& pattern);
 
 /// The parameters of one model in the order of declaration, in contiguous memory.
@@ -98,55 +98,55 @@ class HEADLIGHT_API Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  /// The reference stays valid. Throws Error if a name is taken. After Allocate, it may be called again before
-  /// Initialise or InitialiseNew.
+  /// Declares a parameter. The reference remains valid. Throws Error if a name is already declared. After Allocate,
+  /// more parameters may be declared, followed by Initialise or InitialiseNew.
   Parameter& Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation);
 
   /// Allocates memory for every parameter without initialising it. Existing values are kept.
   void Allocate();
   /// Allocates and initialises every parameter. Its values depend only on the seed and its name.
   void Initialise(std::uint64_t seed);
-  /// The same for parameters that have no values yet.
+  /// Allocates and initialises only the parameters that have no values yet.
   void InitialiseNew(std::uint64_t seed);
 
-  /// Stops training the parameters that match `pattern`: they keep their values and have no gradient. Throws Error if
-  /// none matches.
+  /// Excludes the parameters that match `pattern` from training. They keep their values and have no gradient. Throws
+  /// Error if none matches.
   void Freeze(const std::string& pattern);
 
-  /// Allocates zero gradients for all trained parameters, and drops packed forms, since values will change.
+  /// Allocates zero gradients for all trained parameters. Deletes packed forms, because values will change.
   void PrepareTraining();
 
-  /// Packs the weights of products for decoding, which runs many products with few rows. Values must not change until
-  /// Unpack.
+  /// Packs the weights of products for decoding, which computes many products with few rows. Values must not change
+  /// until Unpack.
   void Pack();
   void Unpack();
 
-  /// True if every weight matrix also has an int8 copy (LoadFor::computing_with_draft).
+  /// Returns true if every weight matrix also has an int8 copy (LoadFor::computing_with_draft).
   bool have_draft() const;
 
-  /// Keeps parameters with this prefix in float32: their products and their files.
+  /// Keeps parameters with this prefix in float32, both in products and in files.
   void KeepExact(std::string_view prefix);
 
-  /// Sets the type to which the factors of every matrix product are rounded, except exact ones. Values and gradients
-  /// keep their type. Throws Error if the processor does not support it.
+  /// Sets the type to which the factors of all matrix products except exact ones are rounded. Values and gradients keep
+  /// their type. Throws Error if the processor does not support it.
   void SetCompute(Compute compute);
 
   const std::deque<Parameter>& all() const { return parameters_; }
   std::deque<Parameter>& all() { return parameters_; }
-  std::int64_t count() const;  ///< number of elements
+  std::int64_t count() const;  ///< the number of elements
   DType dtype() const { return dtype_; }
-  /// The file from which the values were loaded; "the model" if there is none.
+  /// The file from which the values were loaded, or "the model".
   const std::string& source() const { return source_; }
   void SetSource(const std::string& path) { source_ = path; }
-  /// Throws Error: at `step`, such as "decoding step 3", the model computed NaN or infinity, which valid weights do
-  /// not.
+  /// Throws Error with the message that the model computed NaN or infinity at `step`, for example "decoding step 3".
+  /// Valid weights do not cause this.
   [[noreturn]] void FailNotFinite(std::string_view step) const;
 
-  /// All trained parameters as one vector, and their gradients in the same order. Each begins on a cache line and takes
-  /// Aligned(elements) elements.
+  /// All trained parameters as one vector, and their gradients in the same order. Each begins on a cache line and
+  /// occupies Aligned(elements) elements.
   const Tensor& values() const { return values_; }
-  /// The same vector followed by the statistics: everything that training changes and that averages and checkpoints
-  /// contain.
+  /// The vector values() followed by the statistics. It contains everything that training changes, and is stored in
+  /// weight averages and checkpoints.
   const Tensor& state() const { return state_; }
   const Tensor& gradients() const { return gradients_; }
   static std::int64_t Aligned(std::int64_t elements) { return (elements + 15) / 16 * 16; }
@@ -154,25 +154,26 @@ class HEADLIGHT_API Parameters {
  private:
   DType dtype_;
   std::deque<Parameter> parameters_;
-  std::unordered_set<std::string> names_;  // of all
-  Tensor state_, values_, gradients_;      // values_: a view of state_
+  std::unordered_set<std::string> names_;  // names of all parameters
+  Tensor state_, values_, gradients_;      // values_ is a view of state_
   std::string source_ = "the model";
 };
 
-/// A prefix of parameter names: Scope(parameters, "model") / "encoder" / "layers" / 0.
+/// A prefix of parameter names, for example Scope(parameters, "model") / "encoder" / "layers" / 0.
 class HEADLIGHT_API Scope {
  public:
   explicit Scope(Parameters& parameters, std::string path = "") : parameters_(&parameters), path_(std::move(path)) {}
 
-  Scope operator/(std::string_view name) const;  ///< an empty name returns the same scope
+  Scope operator/(std::string_view name) const;  ///< returns the same scope if `name` is empty
   Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
 
   Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;
   /// Declares a weight [outputs, inputs], whose inputs may be several axes, or a bias [outputs]. On disk, it is one
-  /// tensor, or one tensor per name with `parts` rows each; default: equal parts.
+  /// tensor, or one tensor per name with `parts` rows each (default: equal parts).
   Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape, bool stored_transposed = false,
                            const std::vector<std::int64_t>& parts = {}) const;
-  /// A convolution's weight, [outputs, height, width, inputs]; a matrix of products unless `in_products` is false.
+  /// Declares a convolution's weight [outputs, height, width, inputs]. It is the weight of a matrix product unless
+  /// `in_products` is false.
   Parameter& DeclareKernel(std::string_view name, const Shape& shape, bool in_products = true) const;
   Parameter& DeclareVector(const std::vector<std::string>& names, std::int64_t outputs,
                            const std::vector<std::int64_t>& parts = {}) const;

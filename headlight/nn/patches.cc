@@ -10,28 +10,29 @@
 namespace headlight {
 namespace {
 
-// Each cell of the resized axis is a weighted sum of `each` input cells; unused terms have weight 0.
+// The weights of an interpolation along one axis. Each resized cell is a weighted sum of `each` input cells. Unused
+// terms have weight 0.
 struct Terms {
   std::int64_t each = 0;
   std::vector<std::int64_t> cells;  // [to * each]
   std::vector<double> weights;      // [to * each]
 };
 
-// The cubic kernel at this distance (Keys, "Cubic Convolution Interpolation", 1981).
+// Returns the value of the cubic kernel at this distance (Keys, "Cubic Convolution Interpolation", 1981).
 double Cubic(double distance, double a) {
   const double x = std::abs(distance);
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-// PyTorch's two kernels differ in `a` and at the edges: plain repeats the last cell, antialiased drops cells outside.
-// When the axis shrinks, they also differ in width.
+// Returns the terms of PyTorch's two cubic kernels, which differ in `a` and at the edges. The plain kernel repeats the
+// last cell, and the antialiased kernel omits cells outside. If the axis shrinks, they also differ in width.
 Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
   const double scale = static_cast<double>(from) / static_cast<double>(to), wide = antialias ? std::max(scale, 1.0) : 1;
   Terms terms;
   terms.each = antialias ? static_cast<std::int64_t>(std::ceil(2 * wide)) * 2 + 1 : 4;
   for (std::int64_t i = 0; i < to; ++i) {
-    const double place = (static_cast<double>(i) + 0.5) * scale - 0.5;  // cell c has coordinate c
+    const double place = (static_cast<double>(i) + 0.5) * scale - 0.5;  // in coordinates in which cell c is at c
     const std::int64_t first =
         antialias ? std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(place + 1 - 2 * wide)))
                   : static_cast<std::int64_t>(std::floor(place)) - 1;
@@ -47,7 +48,7 @@ Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
   return terms;
 }
 
-// align_corners=True: the corner cells keep their coordinates.
+// Returns the terms for align_corners=True: the corner cells keep their coordinates.
 Terms LinearTerms(std::int64_t from, std::int64_t to) {
   const double scale = to > 1 ? static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0;
   Terms terms;
@@ -95,7 +96,7 @@ Tensor Patches(std::span<const Tensor> images, Grid patch, std::int64_t channels
 Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to, Interpolation interpolation) {
   Check(table.rows() == from.cells(), "a position table of shape {} does not fit a grid of {} x {}",
         ToString(table.shape()), from.height, from.width);
-  // Resize one axis, then the other.
+  // The axes are resized one after the other.
   Tensor result = table;
   for (const bool along_rows : {true, false}) {
     const auto side = [&](Grid grid) { return along_rows ? grid.width : grid.height; };

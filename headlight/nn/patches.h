@@ -1,4 +1,4 @@
-// Images as rows: patches and position grids.
+// Converts images to rows of patches, and resizes tables of positions.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace headlight {
 
-/// The grid of whole patches of an image.
+/// Returns the grid of complete patches of an image.
 inline Grid GridOf(const Tensor& image, Grid patch) {
   return {image.shape()[0] / patch.height, image.shape()[1] / patch.width};
 }
 
-/// Images [height, width, channels] to [patches, channels * patch height * patch width]: the patches of each image in
-/// row-major order, image by image. A Linear with a convolution's weight [model, channels, height, width] then equals
-/// that convolution with the patch as stride. Incomplete patches at the right and bottom are dropped. Throws Error for
-/// a different number of channels or an image smaller than a patch.
+/// Converts images [height, width, channels] to [patches, channels * patch height * patch width]: the patches of each
+/// image in row-major order, image by image. A Linear with a convolution's weight [model, channels, height, width] then
+/// equals that convolution with the patch as stride. Incomplete patches at the right and bottom are omitted. Throws
+/// Error for a different number of channels or an image smaller than a patch.
 HEADLIGHT_API Tensor Patches(std::span<const Tensor> images, Grid patch, std::int64_t channels, DType dtype);
 
-/// Interpolation of positions to another grid, as in PyTorch: bicubic with align_corners=False, without or with
+/// The interpolation of positions to another grid, as in PyTorch: bicubic with align_corners=False, without or with
 /// antialiasing, or bilinear with align_corners=True.
 enum class Interpolation { cubic, cubic_antialiased, linear };
 

@@ -11,8 +11,8 @@ namespace headlight {
 /// The configuration of a QueryKeyNorm.
 struct QueryKeyNormConfig {
   std::int64_t query_columns = 0;          ///< heads * head_dim
-  std::int64_t query_run = 0;              ///< features per norm: head_dim (Qwen3), or the whole row (OLMo 2)
-  std::int64_t key_run = 0;                ///< the same for keys
+  std::int64_t query_run = 0;              ///< number of features per norm: head_dim (Qwen3) or the whole row (OLMo 2)
+  std::int64_t key_run = 0;                ///< number of features per norm of keys
   double epsilon = 1e-6, gain_offset = 0;  ///< as in RmsNorm
 };
 
@@ -22,7 +22,7 @@ class HEADLIGHT_API QueryKeyNorm {
   /// Declares q_norm.weight [query_run] and k_norm.weight [key_run].
   QueryKeyNorm(const Scope& scope, const QueryKeyNormConfig& config);
 
-  /// [tokens, query columns + key columns] to the same shape.
+  /// Maps [tokens, query columns + key columns] to the same shape.
   Tensor operator()(Context& context, const Tensor& queries_and_keys) const;
 
  private:
@@ -30,14 +30,14 @@ class HEADLIGHT_API QueryKeyNorm {
   NormGain query_gain_, key_gain_;
 };
 
-/// A LayerNorm without bias for each head of queries and keys, with separate gains, applied before rotation (StableLM 2
-/// 12B).
+/// A LayerNorm without bias for each head of queries and keys, with separate gains. It is applied before rotation
+/// (StableLM 2 12B).
 class HEADLIGHT_API HeadLayerNorms {
  public:
   /// Declares q_layernorm.norms.HEAD.weight and k_layernorm.norms.HEAD.weight, [head_dim].
   HeadLayerNorms(const Scope& scope, std::int32_t heads, std::int32_t key_heads, std::int64_t head_dim, double epsilon);
 
-  /// [tokens, (heads + key_heads) * head_dim] to the same.
+  /// Maps [tokens, (heads + key_heads) * head_dim] to the same shape.
   Tensor operator()(Context& context, const Tensor& queries_and_keys) const;
 
  private:

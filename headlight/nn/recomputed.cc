@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The context of a chunk, with its own random stream.
+// Returns the context of a chunk, which has a separate random stream.
 Context ContextOf(const Context& begun, std::int64_t part, Tape* tape) {
   Context own = begun;
   own.tape = tape;
@@ -28,8 +28,8 @@ Tensor Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
   const auto compute_part = [count, parts, compute](Context& own, std::int64_t part) {
     return compute(own, count * part / parts, count * (part + 1) / parts);
   };
-  context.NextDropout(0);   // so that a later call has other random numbers
-  Context begun = context;  // the initial context of every chunk
+  context.NextDropout(0);   // so that a later call uses other random numbers
+  Context begun = context;  // the context at the start of every chunk
   begun.tape = nullptr;
   begun.hooks.attention = {};
   begun.hooks.residues = {};
@@ -47,7 +47,7 @@ Tensor Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
     rows += part.rows();
   }
   if (context.tape == nullptr) return all;
-  // The chunks' inputs are not on this tape. Record needs an input, so this is a leaf without a gradient.
+  // The inputs of the chunks are not on this tape. Record requires an input, so a leaf without a gradient is added.
   const Tensor leaf = context.tape->Watch(Tensor::Zeros({1}, all.dtype()));
   return Record(all, {&leaf}, [begun, parts, compute_part](const Tensor& gradient) {
     std::int64_t row = 0;
@@ -55,7 +55,7 @@ Tensor Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
       Tape tape;
       Context own = ContextOf(begun, part, &tape);
       const Tensor again = compute_part(own, part);
-      // The gradient of sum(rows * incoming) is that of the rows for the incoming gradient.
+      // Backpropagating sum(rows * incoming) is equivalent to backpropagating the incoming gradient of the rows.
       const Tensor incoming = gradient.ViewRows(row, again.rows()).Clone();
       tape.Backward(ops::Sum(ops::Multiply(again, incoming)));
       row += again.rows();
@@ -84,7 +84,7 @@ std::vector<Tensor> RecomputedBlock(
     shapes.push_back(output.shape());
     elements += output.elements();
   }
-  // Outputs are views of one tensor, so that all their gradients arrive together.
+  // The outputs are views of one tensor, so that all their gradients arrive together.
   const Tensor all = Tensor::Empty({1, elements}, outputs.front().dtype());
   const auto part = [](const Tensor& of, std::int64_t begin, const Shape& shape) {
     return ops::Reshape(ops::Columns(of, begin, shape.elements()), shape);

@@ -31,7 +31,7 @@ struct Case {
     return {.heads = kHeads, .scale = 0.5, .mask = {.causal = !config.both_directions}, .bias = positions(context)};
   }
 
-  // A scalar that depends on the whole output.
+  // Returns a scalar that depends on all elements of the output.
   Tensor Loss(Context& context) const {
     const Tensor y = ops::Attention(query, key, value, kSentences, kSentences, Options(context));
     return ops::Sum(ops::Multiply(y, weights));
@@ -50,7 +50,7 @@ TEST(RelativePositions, AddTheBiasOfEachBucket) {
     const std::vector<std::int32_t> buckets = RelativeBuckets(config);
     const Tensor& table = c.parameters.all().front().value;
     Context context;
-    // The last `queries` tokens of a sequence, as with a cache.
+    // The queries are the last tokens of a sequence, as with a cache.
     for (const std::int32_t queries : {150, 3}) {
       const Tensor weights =
           ops::AttentionWeights(c.query, c.key, {{150 - queries, queries}}, {{0, 150}}, c.Options(context), 0);

@@ -11,20 +11,20 @@
 
 namespace headlight {
 
-/// The rotation frequencies of a head's feature pairs. A token's angles depend only on its position. A cache can
-/// therefore store rotated keys, and a text's result does not depend on its division into passes.
+/// The rotation frequencies of a head's feature pairs. A token's angles depend only on its position. Therefore a cache
+/// can store rotated keys, and a text's result does not depend on its division into passes.
 struct HEADLIGHT_API RotaryPositions {
-  std::int64_t head_dim = 0;             ///< the first 2 * pairs features are rotated
+  std::int64_t head_dim = 0;             ///< the first 2 * frequencies.size() features are rotated
   std::vector<double> frequencies = {};  ///< [pairs], in radians per position
   double factor = 1;                     ///< multiplies all cosines and sines
   kernels::RotaryPairs pairs = kernels::RotaryPairs::halves;
 
-  /// frequencies[i] = base^(-2 i / rotated), i < rotated / 2 (section 3.3). `rotated` features of a head are rotated;
-  /// 0: all. Throws Error if that number is odd.
+  /// Returns frequencies[i] = base^(-2 i / rotated) for i < rotated / 2 (section 3.3). `rotated` is the number of
+  /// rotated features of a head; 0: all. Throws Error if that number is odd.
   static RotaryPositions Default(std::int64_t head_dim, double base, std::int64_t rotated = 0);
 
-  /// The angles of a pass's tokens. The first token of a text is at its entry of `first_positions`, or at 0 if that is
-  /// empty.
+  /// Returns the angles of a pass's tokens. The first token of a text is at its entry of `first_positions`, or at 0 if
+  /// that is empty.
   ops::RotaryAngles Angles(const Sequences& texts, std::span<const std::int32_t> first_positions, DType dtype) const;
 };
 

@@ -21,7 +21,7 @@ TEST(RotaryPositions, MatchThePaper) {
     }
 }
 
-// Independent of other texts in the pass, also if their rows are not contiguous.
+// Checks that the angles do not depend on other texts in the pass, even if their rows are not contiguous.
 TEST(RotaryPositions, DependOnlyOnThePosition) {
   const RotaryPositions positions = RotaryPositions::Default(8, 10000);
   const ops::RotaryAngles whole = positions.Angles({{0, 40}}, {}, DType::float32);

@@ -16,11 +16,11 @@
 
 namespace headlight {
 
-/// post: LayerNorm(x + Sublayer(x)), as in the paper. pre: x + Sublayer(LayerNorm(x)), with a final LayerNorm after the
-/// last layer (Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020).
+/// The position of norms. post: LayerNorm(x + Sublayer(x)), as in the paper. pre: x + Sublayer(LayerNorm(x)), with a
+/// final LayerNorm after the last layer (Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020).
 enum class NormPosition { post, pre };
 
-/// The names of an encoder's layers and their parts in a checkpoint.
+/// The names of an encoder's layers and their modules in a checkpoint.
 struct EncoderLayerNames {
   std::string layers = "layers", attention = "self_attn", attention_norm = "self_attn_layer_norm";
   AttentionNames projections = {};
@@ -28,15 +28,15 @@ struct EncoderLayerNames {
   std::string feed_forward_norm = "final_layer_norm";
 };
 
-/// The defaults are the paper's base model.
+/// The defaults are those of the paper's base model.
 struct TransformerLayerConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
   std::int64_t ffn = 2048;
   Activation activation = Activation::relu;
   NormPosition norm = NormPosition::post;
-  double dropout = 0.1;            ///< of embeddings and of the output of every sublayer
-  double attention_dropout = 0.1;  ///< of attention weights
+  double dropout = 0.1;            ///< dropout rate of embeddings and of the output of every sublayer
+  double attention_dropout = 0.1;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-5;
   EncoderLayerNames names = {};
 };
@@ -45,7 +45,7 @@ struct TransformerLayerConfig {
 class HEADLIGHT_API EncoderLayer {
  public:
   EncoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer);
-  /// x [tokens, model] to the same shape. Queries and keys are rotated by `angles` unless it is null.
+  /// Maps x [tokens, model] to the same shape. Queries and keys are rotated by `angles` unless it is null.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences,
                     const ops::RotaryAngles* angles = nullptr) const;
 
@@ -57,12 +57,12 @@ class HEADLIGHT_API EncoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-/// Cross-attention over the memory; with a cache in the context, over the cached memories of its texts.
+/// Computes cross-attention to the memory or, with a cache in the context, to the cached memories of its texts.
 Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
                       const Sequences& sentences, const Memory& memory);
 
-/// Begins a pass of a decoder with `layers` layers. With a cache in the context, it calls DecoderCache::Append and
-/// returns its positions. Without a cache, it returns an empty vector.
+/// Begins a pass of a decoder with `layers` layers. With a cache in the context, calls DecoderCache::Append and returns
+/// its positions. Without a cache, returns an empty vector.
 std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
                                     std::size_t layers);
 
@@ -71,7 +71,7 @@ class HEADLIGHT_API DecoderLayer {
  public:
   DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer, bool with_cross_attention = true);
 
-  /// x [target tokens, model] to the same shape. `memory` is null for a layer without cross-attention.
+  /// Maps x [target tokens, model] to the same shape. `memory` is null for a layer without cross-attention.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
 
  private:
@@ -84,11 +84,11 @@ class HEADLIGHT_API DecoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-/// Embeddings, then a stack of layers; by itself, an encoder-only model.
+/// Embeddings, then a stack of encoder layers. On its own, it is an encoder-only model.
 class HEADLIGHT_API Encoder {
  public:
   Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding);
-  /// ids [tokens] to [tokens, model].
+  /// Maps ids [tokens] to [tokens, model].
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const;
 
  private:
@@ -97,12 +97,13 @@ class HEADLIGHT_API Encoder {
   std::optional<LayerNorm> final_norm_;
 };
 
-/// The same with masked attention; without cross-attention, a decoder-only model.
+/// Embeddings, then a stack of decoder layers with masked attention. Without cross-attention, it is a decoder-only
+/// model.
 class HEADLIGHT_API Decoder {
  public:
   Decoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding,
           bool with_cross_attention = true);
-  /// ids [target tokens] to [target tokens, model]. With a cache in the context, they are the next tokens of each
+  /// Maps ids [target tokens] to [target tokens, model]. With a cache in the context, they are the next tokens of each
   /// sequence, and the memory is projected only on the first call.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                     const Memory* memory = nullptr) const;

@@ -37,8 +37,7 @@ struct RotarySettings {
   std::int64_t first_positions = 0;  ///< llama3, yarn and longrope: context length of pre-training
   bool yarn_is_longrope = false;     ///< true for Phi-3, whose files use the name yarn for longrope
   std::vector<double> short_factors = {},
-                      long_factors =
-                          {};  ///< longrope: factors per pair for texts up to first_positions, and for longer texts
+                      long_factors = {};  ///< longrope: factors per pair for texts up to first_positions, and longer
 
   RotaryPositions Of(std::int64_t head_dim) const;
   /// Returns the maximum length of a text if the configuration has `positions`. For longrope, it is the range of the
