@@ -19,7 +19,7 @@ Jacobian Analytic(const std::function<Tensor(const std::vector<Tensor>&)>& f, co
     std::vector<Tensor> leaves;
     for (const Tensor& input : inputs) leaves.push_back(tape.Watch(input));
     const Tensor y = f(leaves);
-    // The loss is element `output` of y.
+    // The loss is element `output` of y, so that its gradient is a row of the Jacobian.
     const Tensor pick = Tensor::Zeros(y.shape(), DType::float64);
     pick.span<double>()[static_cast<std::size_t>(output)] = 1;
     tape.Backward(Record(Tensor::Zeros({1}, DType::float64), {&y},
@@ -63,7 +63,7 @@ std::string CheckGradients(const std::function<Tensor(const std::vector<Tensor>&
                            const std::vector<Tensor>& inputs, double tolerance) {
   const std::int64_t outputs = f(inputs).elements();
   const Jacobian analytic = Analytic(f, inputs, outputs), numeric = Numeric(f, inputs, outputs);
-  double largest = 1e-3;  // so that gradients that are all zero have a scale for comparison
+  double largest = 1e-3;  // minimum scale of the comparison, for gradients that are all zero
   for (const auto& entries : numeric)
     for (const double entry : entries) largest = std::max(largest, std::abs(entry));
   double worst = tolerance * largest;

@@ -11,11 +11,11 @@
 namespace headlight {
 namespace {
 
-// sum += part
+// Computes sum += part.
 void AddInPlace(const Tensor& sum, const Tensor& part) {
   Dispatch(sum.dtype(), [&]<typename T>(T) {
     const Matrix<T> to = sum.matrix<T>(), from = part.matrix<T>();
-    constexpr std::int64_t block = 64;  // rows
+    constexpr std::int64_t block = 64;  // number of rows
     ParallelFor((to.rows + block - 1) / block, [&](std::int64_t index) {
       for (std::int64_t row = index * block; row < std::min(to.rows, (index + 1) * block); ++row) {
         T* __restrict a = to.row(row);
@@ -32,8 +32,8 @@ const void* AddressOf(const Tensor& tensor) {
   return address;
 }
 
-// The columns of the gradient `whole` that share elements with the gradient `own` of a view. None if it is not a view
-// of columns.
+// Returns the columns of the gradient `whole` that share elements with the gradient `own` of a view. Returns nothing if
+// `own` is not a view of columns.
 std::optional<Node::GivenColumns> ColumnsOf(const Tensor& own, const Tensor& whole, const Node& view) {
   if (own.elements() == whole.elements()) return Node::GivenColumns{0, whole.columns(), &view};
   if (own.rows() != whole.rows() || own.stride() != whole.stride()) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<Node::GivenColumns> ColumnsOf(const Tensor& own, const Tensor& who
   return Node::GivenColumns{begin, begin + own.columns(), &view};
 }
 
-// Zeroes the columns of a gradient that no view's slot overwrites.
+// Zeroes the columns of a gradient that no slot of a view overwrites.
 void FillRest(Node& node) {
   std::ranges::sort(node.given, {}, &Node::GivenColumns::begin);
   std::int64_t begin = 0;
@@ -54,7 +54,7 @@ void FillRest(Node& node) {
   node.given.clear();
 }
 
-// The slot of a view, if nothing has been added to its columns yet.
+// Returns the slot of a view if no gradient has been added to its columns yet.
 std::optional<Tensor> UntouchedColumns(Node& view) {
   Node& whole = *view.viewed;
   if (whole.viewed != nullptr || !whole.backward || (!whole.gradient.empty() && whole.given.empty()))
@@ -95,8 +95,8 @@ void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& g
   Tensor one = Tensor::Empty(loss.shape(), loss.dtype());
   one.Fill(1);
   Accumulate(loss.node(), one);
-  std::map<const void*, const Node*> first;  // leaves of each gradient passed to Watch
-  const Node* again = nullptr;               // the first leaf without one
+  std::map<const void*, const Node*> first;  // the first leaf of each gradient passed to Watch
+  const Node* again = nullptr;               // the first leaf without a gradient passed to Watch
   for (const Node& node : nodes_) {
     if (!complete || node.backward || node.viewed != nullptr) continue;
     if (!node.gradient.empty())
@@ -104,7 +104,7 @@ void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& g
     else if (again == nullptr)
       again = &node;
   }
-  std::vector<Tensor> passed;  // not known to be complete yet
+  std::vector<Tensor> passed;  // gradients that may not be final yet
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
     if (complete && !node->backward && node->viewed == nullptr) {
       const auto found = node->gradient.empty() ? first.end() : first.find(AddressOf(node->gradient));
@@ -170,7 +170,7 @@ GradientSlot SlotFor(Node* node) {
   }
   Ensure(!node->overwritten || !node->gradient.SharesStorage(), "two slots of one gradient are open, one overwrites");
   node->overwritten = false;
-  // Another node may share the tensor. A leaf's gradient belongs to the caller and is never replaced.
+  // Another node may share the tensor. The gradient of a leaf belongs to the caller and is never replaced.
   if (node->backward && !node->exclusive && node->gradient.SharesStorage()) node->gradient = node->gradient.Clone();
   node->exclusive = true;
   return {node->gradient, true};
@@ -188,7 +188,7 @@ void Accumulate(Node* node, const Tensor& gradient) {
   Ensure(gradient.shape() == node->shape && gradient.dtype() == node->dtype,
          "a gradient of shape {} does not fit a value of shape {}", ToString(gradient.shape()), ToString(node->shape));
   if (node->viewed == nullptr && node->gradient.empty()) {
-    node->gradient = node->backward ? gradient.Detached() : gradient.Clone();  // shared until something is added
+    node->gradient = node->backward ? gradient.Detached() : gradient.Clone();  // shared until another gradient is added
     return;
   }
   const GradientSlot slot = SlotFor(node);

@@ -1,4 +1,4 @@
-// The tape: operations in the order of their computation, for reverse-mode differentiation.
+// The tape records operations in the order of their computation, for reverse-mode differentiation.
 //
 // An operation computes its value and, if an input has a node, records its backward pass:
 //
@@ -7,7 +7,8 @@
 //     return Record(y, {&x}, [x = x.node(), factor](const Tensor& dy) { Accumulate(x, ... dy * factor ...); });
 //   }
 //
-// Its closure must save only what the gradient needs: x.node() if x's values are not used, x.Detached() if they are.
+// The closure must save only what the gradient requires: x.node() if x's values are not used, and x.Detached() if they
+// are.
 #pragma once
 
 #include <deque>
@@ -27,13 +28,13 @@ struct Node {
   Tape* tape = nullptr;
   Shape shape;
   DType dtype = DType::float32;
-  std::function<void(const Tensor& gradient)> backward;  ///< empty: a leaf or a view
+  std::function<void(const Tensor& gradient)> backward;  ///< empty for a leaf or a view
   Tensor gradient;                                       ///< empty until a gradient arrives
-  bool exclusive = false;    ///< true if no other node aliases `gradient`; only this node's open slots may share it
-  bool overwritten = false;  ///< whether the last slot overwrites
+  bool exclusive = false;    ///< whether no other node shares `gradient`; only this node's open slots may share it
+  bool overwritten = false;  ///< whether the kernel of the last slot overwrites it
   Node* viewed = nullptr;    ///< set if this is a view of `viewed`
-  std::function<Tensor(const Tensor&)> view;  ///< from the gradient of `viewed` to that of this node
-  /// The columns of `gradient` that views' slots overwrite, as long as the other columns are unset.
+  std::function<Tensor(const Tensor&)> view;  ///< returns this node's view of the gradient of `viewed`
+  /// Columns of `gradient` that the slot of a view overwrites. They are recorded until the other columns are zeroed.
   struct GivenColumns {
     std::int64_t begin, end;
     const Node* view;
@@ -41,24 +42,24 @@ struct Node {
   std::vector<GivenColumns> given;
 };
 
-/// The operations of one forward pass. Not for concurrent use.
+/// The operations of one forward pass. A tape is not thread-safe.
 class HEADLIGHT_API Tape {
  public:
   Tape() = default;
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Makes `value` a leaf. Its gradient is added to `gradient` (of the same shape, zeroed by the caller) or, if that is
-  /// empty, kept in the tape for GradientOf.
+  /// Makes `value` a leaf. Its gradient is added to `gradient`, which must have the same shape and be zeroed by the
+  /// caller. If `gradient` is empty, the tape keeps the leaf's gradient for GradientOf.
   Tensor Watch(const Tensor& value, const Tensor& gradient = {});
 
   /// Propagates a gradient of 1 from the scalar `loss` to all leaves. Saved tensors are released during the pass, so it
-  /// can run only once. During the pass, `complete`, unless empty, is called with each gradient passed to Watch once it
-  /// is final. A leaf without such a gradient may represent recomputed parts with separate leaves. No gradient counts
-  /// as final before the pass reaches the first such leaf.
+  /// can run only once. `complete`, unless empty, is called during the pass with each gradient passed to Watch, once
+  /// the gradient is final. A leaf without such a gradient may represent recomputed operations that have separate
+  /// leaves. Therefore no gradient is considered final before the pass reaches the first such leaf.
   void Backward(const Tensor& loss, const std::function<void(const Tensor& gradient)>& complete = {});
 
-  /// The gradient of a leaf after Backward; zeros if none arrived.
+  /// Returns the gradient of a leaf after Backward, or zeros if the leaf has no gradient.
   Tensor GradientOf(const Tensor& leaf) const;
 
   void Clear() { nodes_.clear(); }
@@ -69,38 +70,38 @@ class HEADLIGHT_API Tape {
   friend HEADLIGHT_API Tensor RecordView(const Tensor&, const Tensor&, std::function<Tensor(const Tensor&)>);
   Node* Add(const Tensor& value);
 
-  std::deque<Node> nodes_;  // a node follows those it was computed from
+  std::deque<Node> nodes_;  // each node follows the nodes that it was computed from
 };
 
-/// True if any input needs a gradient; null pointers and empty tensors do not.
+/// Returns true if any input requires a gradient. Inputs may be null or empty.
 HEADLIGHT_API bool WantsGradient(std::initializer_list<const Tensor*> inputs);
 
-/// Returns `output` with a node on the tape of its inputs, or unchanged if no input needs a gradient. `backward`
-/// receives the gradient of the output, of the same shape, possibly a view. Throws Error if inputs are on different
-/// tapes.
+/// Returns `output` with a node on the tape of its inputs, or without a node if no input requires a gradient.
+/// `backward` receives the gradient of the output, which has the same shape and may be a view. Throws Error if inputs
+/// are on different tapes.
 HEADLIGHT_API Tensor Record(const Tensor& output, std::initializer_list<const Tensor*> inputs,
                             std::function<void(const Tensor& gradient)> backward);
 
-/// Returns `view`, which shares x's elements, on x's tape. Its gradient is the same view of x's gradient, without a
-/// copy.
+/// Returns `view`, which shares the elements of x, on the tape of x. Its gradient is the same view of the gradient of
+/// x, without a copy.
 HEADLIGHT_API Tensor RecordView(const Tensor& view, const Tensor& x,
                                 std::function<Tensor(const Tensor& gradient)> same_view);
 
-/// Adds `gradient` to the gradient of the node; does nothing if it is null. The first gradient is shared instead of
+/// Adds `gradient` to the gradient of the node. Does nothing if `node` is null. The first gradient is shared instead of
 /// copied.
 HEADLIGHT_API void Accumulate(Node* node, const Tensor& gradient);
 
-/// A destination for kernels that write gradients directly: they must add if `accumulate`, and otherwise overwrite.
+/// A destination for kernels that write gradients directly. A kernel must add if `accumulate`, and otherwise overwrite.
 /// Slots of several views of one node may be open (not yet destroyed) at once. A second slot of a node with an open
-/// overwriting slot is an error, since the result would depend on the order of writes. Do not pass a slot's tensor to
-/// Accumulate.
+/// overwriting slot is an error, because the result would depend on the order of writes. A slot's tensor must not be
+/// passed to Accumulate.
 struct GradientSlot {
   Tensor tensor;
   bool accumulate = false;
 };
-HEADLIGHT_API GradientSlot SlotFor(Node* node);  // node must not be null
+HEADLIGHT_API GradientSlot SlotFor(Node* node);  ///< Returns a slot for the gradient of `node`, which must not be null.
 
-/// The same for kernels that always add: zeros if nothing has arrived yet.
+/// Returns a slot for kernels that always add. It is filled with zeros if no gradient has been added yet.
 HEADLIGHT_API Tensor SumSlotFor(Node* node);
 
 }  // namespace headlight

@@ -7,7 +7,7 @@
 namespace headlight::tape_test {
 namespace {
 
-// y = x * x, elementwise; `slope` is 2 unless a defect is planted.
+// Computes y = x * x elementwise. The factor `slope` of the gradient is 2 unless a test introduces an error.
 Tensor Square(const Tensor& x, double slope = 2) {
   const std::vector<double> values = x.ToVector<double>();
   Tensor y = Tensor::Empty(x.shape(), DType::float64);
@@ -45,7 +45,8 @@ TEST(GradientCheck, CatchesAPlantedDefect) {
 }
 
 TEST(Tape, SumsGradientsOfSeveralUses) {
-  // Add passes the same tensor to both inputs, and x is used many times, so sharing must end when something is added.
+  // Add passes the same tensor to both inputs, and x is used many times. The tensor must be copied when a gradient is
+  // added to it.
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor x = in[0], square = Square(x), twice = Add(square, x);
     return Add(Add(twice, square), Add(x, Square(twice)));
@@ -61,7 +62,7 @@ TEST(Tape, GradientsOfViewsAreViews) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 3)}));
 }
 
-// An operation that opens the slots of all its inputs before it writes to any of them.
+// Checks an operation that opens the slots of all its inputs before it writes to any of them.
 TEST(Tape, AllowsOpenSlotsOfSeveralViewsOfOneNode) {
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor x = Square(in[0]);
@@ -79,7 +80,7 @@ TEST(Tape, AllowsOpenSlotsOfSeveralViewsOfOneNode) {
   EXPECT_EQ("", CheckGradients(f, {RandomTensor({2, 3}, 4)}));
 }
 
-// Overlapping views, columns without views, and the whole used before and after.
+// Checks overlapping views, columns without views, and a whole tensor that is used before or after its views.
 TEST(Tape, SumsGradientsOfViewsAndOfTheWhole) {
   for (const bool whole_first : {false, true}) {
     const auto f = [&](const std::vector<Tensor>& in) {
@@ -93,7 +94,7 @@ TEST(Tape, SumsGradientsOfViewsAndOfTheWhole) {
   }
 }
 
-// A view's overwriting slot must be closed before anything is added to the whole.
+// Checks that opening a slot of the whole tensor fails while an overwriting slot of a view is open.
 TEST(Tape, RejectsASlotOfTheWholeWhileAViewHasOne) {
   Tape tape;
   const Tensor x = Square(tape.Watch(Tensor::From<double>({3, 4}, {1, 2})));
@@ -130,7 +131,7 @@ TEST(Tape, AddsToTheLeafsOwnGradient) {
 
 TEST(Tape, RecordsNothingWithoutLeaves) { EXPECT_EQ(Square(Tensor::From<double>({3}, {1})).node(), nullptr); }
 
-// A gradient is complete once nothing more is added, even if much of the pass is left.
+// Checks that a gradient is reported as complete once no more is added to it, even if the pass continues for long.
 TEST(Tape, ReportsCompleteGradients) {
   const Tensor x = RandomTensor({3}, 5);
   const auto complete = [&](bool again) {
@@ -139,7 +140,7 @@ TEST(Tape, ReportsCompleteGradients) {
                                            Tensor::Zeros({3}, DType::float64)};
     const auto leaf = [&](std::size_t index) { return tape.Watch(x, gradients[index]); };
     Tensor y = Square(leaf(0));
-    if (again) y = Add(y, tape.Watch(x));  // may represent uses of any leaf
+    if (again) y = Add(y, tape.Watch(x));  // this leaf may represent uses of any other leaf
     y = Square(Add(y, leaf(1)));
     y = Square(Add(y, leaf(2)));
     y = Square(Add(y, leaf(1)));
@@ -166,7 +167,7 @@ TEST(Tape, ReportsCompleteGradients) {
 TEST(Tape, ReportsNothingCompleteBeforeRecomputedParts) {
   const Tensor x = RandomTensor({1}, 5), gradient = Tensor::Zeros({1}, DType::float64);
   Tape tape;
-  const Tensor before = tape.Watch(x);  // without a gradient: what it represents adds to `gradient`
+  const Tensor before = tape.Watch(x);  // this leaf represents an operation that adds to `gradient`
   const Tensor again =
       Record(x.Clone(), {&before}, [&](const Tensor& dy) { gradient.data<double>()[0] += 10 * dy.data<double>()[0]; });
   const Tensor sum = Add(again, tape.Watch(x, gradient));
