@@ -72,8 +72,8 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   const EncodedImages encoded = EncodeImages(context, images);
   out.tensors["encoder_last_hidden_state"] = encoded.hidden.ViewAs({batch, patches.length, encoded.hidden.columns()});
   Memory memory = MemoryOf(context, encoded);
-  Padded read = patches;  // the decoder's input
-  // A caption is `input_ids` in Transformers' BLIP and `decoder_input_ids` in its other models.
+  Padded read = patches;  // the input of the decoder
+  // The caption is `input_ids` in Transformers' BLIP, and `decoder_input_ids` in its other models.
   const bool given = uses_.captions && in.contains("input_ids");
   Check(!given || !in.contains("decoder_input_ids"), "{}: has input_ids and decoder_input_ids, which mean the same",
         in.path());

@@ -1,4 +1,4 @@
-// The interface of decoders that generate a text from a memory, the encoder's states of any input.
+// The interface of decoders that generate a text from a memory, which is the encoder's states of any input.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@ namespace headlight {
 
 class HEADLIGHT_API ConditionalDecoder : public Model {
  public:
-  /// The hidden state of each of the ids [target tokens], which attends to the earlier tokens of its sequence and to
-  /// its memory; [target tokens, model]. With a cache in the context, the ids are the next tokens of every sequence.
+  /// Returns the hidden state of each of the ids [target tokens], [target tokens, model]. A token attends to the
+  /// earlier tokens of its sequence and to its memory. With a cache in the context, the ids are the next tokens of
+  /// every sequence.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                         const Memory& memory) const = 0;
 
-  /// The output projection, which computes logits of all tokens: hidden weight^T + bias. The bias may be empty.
+  /// The output projection. The logits of all tokens are hidden weight^T + bias. The bias may be empty.
   ops::Weight OutputWeight(Context& context) const { return context.UseWeight(*output_); }  ///< [vocab, model]
   Tensor OutputBias(Context& context) const {                                               ///< [vocab]
     return output_bias_ == nullptr ? Tensor() : context.Use(*output_bias_);
@@ -30,11 +31,11 @@ class HEADLIGHT_API ConditionalDecoder : public Model {
   }
 
   struct Limits {
-    std::int64_t source_vocabulary = 0, target_vocabulary = 0;  ///< source_vocabulary: 0 for a model that reads no text
+    std::int64_t source_vocabulary = 0, target_vocabulary = 0;  ///< source_vocabulary is 0 if the input is not text
     std::int64_t positions = 0;                                 ///< the maximum length of source and target in tokens
     std::int32_t start_id = 0;                                  ///< the decoder's first input token
     std::int32_t end_id = 0;                                    ///< the last token of every sequence
-    std::int32_t pad_id = 0;                                    ///< never generated; -1: none
+    std::int32_t pad_id = 0;                                    ///< never generated; -1 if there is none
   };
   const Limits& limits() const { return limits_; }
 
@@ -44,7 +45,7 @@ class HEADLIGHT_API ConditionalDecoder : public Model {
   using Model::Model;
 
   Limits limits_;
-  const Parameter *output_ = nullptr, *output_bias_ = nullptr;  ///< the bias may be null
+  const Parameter *output_ = nullptr, *output_bias_ = nullptr;  ///< output_bias_ may be null
 };
 
 }  // namespace headlight

@@ -30,7 +30,7 @@ Json::Object DetectionModel::Description() const {
 
 namespace {
 
-// Rows of visible cells as [batch, cells, columns], 0 for the others.
+// Expands rows of visible cells to [batch, cells, columns], with 0 for masked cells.
 Tensor AllCells(const Tensor& rows, const DetectedImages& found) {
   const std::int64_t cells = found.grids[0].cells();
   const Tensor all = Tensor::Zeros({std::ssize(found.grids), cells, rows.columns()});
@@ -44,7 +44,7 @@ Tensor AllCells(const Tensor& rows, const DetectedImages& found) {
   return all;
 }
 
-// Copies the weights [1, heads, query, key] of one image to those of the batch. Queries and keys may each be its
+// Copies the weights [1, heads, query, key] of one image to the weights of the batch. Queries, keys or both may be its
 // visible cells.
 void AddCellAttention(NamedTensors& out, const LayerAttention& seen, const DetectedImages& found) {
   static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};

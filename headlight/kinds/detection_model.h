@@ -18,13 +18,13 @@
 
 namespace headlight {
 
-/// A query's most probable class other than "no object".
+/// The most probable class of a query except "no object".
 struct QueryFinding {
   ops::CentredBox box;  ///< relative to the image's sides
   std::int32_t label = 0;
   double score = 0;  ///< the probability of the class
 };
-/// The detections of queries [first, first + queries) of `answers`, in this order.
+/// Returns the detections of queries [first, first + queries) of `answers`, in this order.
 HEADLIGHT_API std::vector<QueryFinding> FindingsOf(const QueryAnswers& answers, std::int64_t first,
                                                    std::int64_t queries);
 
@@ -32,24 +32,25 @@ class HEADLIGHT_API DetectionModel : public Model {
  public:
   static constexpr std::string_view kKind = "detector";
 
-  /// Visible pixels of an image in row-major order, 0 for padding; empty: all.
+  /// Whether each pixel of an image is visible (1) or padding (0), in row-major order. Empty: all pixels are visible.
   using PixelMask = std::vector<std::uint8_t>;
 
   /// Detects objects in images [height, width, channels], which may differ in size. An image's results do not depend on
-  /// others in the batch. `masks` is empty or has one mask per image. Throws Error for a different number of channels,
-  /// a mask of another size, or a mask that hides all pixels.
+  /// other images in the batch. `masks` is empty or has one mask per image. Throws Error for a different number of
+  /// channels, a mask of another size, or a mask that hides all pixels.
   virtual DetectedImages Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks = {},
                                 bool all_layers = false) const = 0;
 
-  /// The outputs for states [states, model] used instead of queries: those of a memory's cells.
+  /// Returns the outputs of the heads for `states` [states, model] instead of queries, for example for the cells of a
+  /// memory.
   virtual QueryAnswers Answer(Context& context, const Tensor& states) const = 0;
 
-  /// The masks of queries, given as sorted row indices of found.queries: one map per query. The sigmoid of a cell is
-  /// the probability that it belongs to the query's object. Throws Error for a model without masks.
+  /// Returns the masks of queries as one map per query. `queries` are sorted row indices of found.queries. The sigmoid
+  /// of a cell is the probability that it belongs to the query's object. Throws Error for a model without masks.
   virtual ops::FeatureMaps Masks(Context& context, const DetectedImages& found,
                                  std::span<const std::int32_t> queries) const = 0;
 
-  /// The loss settings used in training.
+  /// Returns the loss settings used in training.
   virtual const DetectionLossOptions& loss() const = 0;
 
   struct Limits {

@@ -68,12 +68,13 @@ Json::Object DualEncoder::Description() const {
 
 namespace {
 
-// Transformers' name of a tower's output; the prefix of the tower is omitted if the model has only one.
+// Returns Transformers' name of a tower's output. If the model has only one tower, the name has no prefix.
 std::string NameIn(const DualEncoder& model, const char* tower, const char* output) {
   return model.logit_scale() != nullptr ? fmt::format("{}_{}", tower, output) : output;
 }
 
-// Embeddings, normalized if the model has both towers; Transformers does not normalize those of a single tower.
+// Returns the embeddings. They are normalized if the model has both towers. Transformers does not normalize the
+// embeddings of a single tower.
 Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
   return model.logit_scale() != nullptr ? ops::UnitRows(projected) : projected;
 }

@@ -1,6 +1,7 @@
-// The interface of dual encoders: an image tower and a text tower that embed into a common space, in which an image is
-// close to texts that describe it (Radford et al., "Learning Transferable Visual Models From Natural Language
-// Supervision", 2021). For embedding, zero-shot classification, search, contrastive training and inspection.
+// The interface of dual encoders, which have an image tower and a text tower that embed into a common space. In this
+// space, an image is close to texts that describe it (Radford et al., "Learning Transferable Visual Models From Natural
+// Language Supervision", 2021). It is used for embedding, zero-shot classification, search, contrastive training and
+// inspection.
 #pragma once
 
 #include <cstdint>
@@ -21,53 +22,53 @@ class HEADLIGHT_API DualEncoder : public Model {
  public:
   static constexpr std::string_view kKind = "encoder of images and texts";
 
-  /// Encodes images [height, width, channels], which may differ in size; `hidden` is last_hidden_state of Transformers.
+  /// Encodes images [height, width, channels], which may differ in size. `hidden` is last_hidden_state of Transformers.
   /// Throws Error for a different number of channels.
   virtual EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const = 0;
-  /// One state per image, [images, model of the image tower].
+  /// Returns one state per image, [images, model of the image tower].
   virtual Tensor PoolImages(Context& context, const EncodedImages& encoded) const = 0;
 
-  /// Encodes ids [tokens] of the texts, packed, to [tokens, model of the text tower]. Texts include the special tokens
-  /// that the model expects, and have the length limits().filled unless it is 0. Throws Error for an id outside the
-  /// vocabulary or a text longer than the model's positions.
+  /// Encodes ids [tokens] of the texts, packed, to [tokens, model of the text tower]. Texts must include the special
+  /// tokens, and have the length limits().filled unless it is 0. Throws Error for an id outside the vocabulary or a
+  /// text longer than the model's positions.
   virtual Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
-  /// One state per text, [texts, model of the text tower]. Throws Error for an empty text.
+  /// Returns one state per text, [texts, model of the text tower]. Throws Error for an empty text.
   virtual Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
                            const Sequences& texts) const = 0;
 
-  /// Projects pooled states to the common space, without normalization: [rows, limits().vector].
+  /// Project pooled states to the common space, without normalization: [rows, limits().vector].
   Tensor ProjectImages(Context& context, const Tensor& pooled) const;
   Tensor ProjectTexts(Context& context, const Tensor& pooled) const;
 
-  /// Normalized embeddings of images and texts: [images, vector] and [texts, vector].
+  /// Return normalized embeddings of images and texts: [images, vector] and [texts, vector].
   Tensor ImageVectors(Context& context, std::span<const Tensor> images) const;
   Tensor TextVectors(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
 
-  /// e^logit_scale a b^T, plus logit_bias if the model has one, for normalized embeddings: [rows of a, rows of b].
-  /// Throws Error for a model with only one tower.
+  /// Returns e^logit_scale a b^T, plus logit_bias if the model has one, for normalized embeddings: [rows of a, rows of
+  /// b]. Throws Error for a model with only one tower.
   Tensor Logits(Context& context, const Tensor& a, const Tensor& b) const;
 
-  /// How logits are interpreted and trained. softmax: which of several texts matches an image, and the reverse (CLIP).
-  /// sigmoid: whether a pair matches, independently of other pairs (Zhai et al., "Sigmoid Loss for Language Image
-  /// Pre-Training", 2023).
+  /// How logits are interpreted and trained. softmax: classification of the text that matches an image, and the reverse
+  /// (CLIP). sigmoid: whether a pair matches, independently of other pairs (Zhai et al., "Sigmoid Loss for Language
+  /// Image Pre-Training", 2023).
   enum class Scores { softmax, sigmoid };
 
-  /// For a missing tower, the fields are 0 and its functions throw Error.
+  /// Sizes of the towers. If a tower is missing, its fields are 0 and its functions throw Error.
   struct Limits {
     ImageEncoder::Limits images = {.image = {}, .patch = {}, .channels = 0, .special = 0};
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;   ///< the maximum length of a text in tokens
-    std::int32_t filled = 0;      ///< texts are padded to this length, and padding is read as text; 0: no padding
+    std::int32_t filled = 0;      ///< length to which texts are padded, with attention to the padding; 0: none
     std::int64_t text_model = 0;  ///< dimension of a token's state
     std::int64_t vector = 0;      ///< dimension of an embedding
-    bool causal = false;          ///< tokens see only themselves and earlier ones
+    bool causal = false;          ///< whether tokens attend only to themselves and earlier tokens
     Scores scores = Scores::softmax;
 
     bool has_images() const { return images.model > 0; }
     bool has_texts() const { return text_model > 0; }
   };
   const Limits& limits() const { return limits_; }
-  /// Throw Error if the model does not have that tower.
+  /// Throw Error if the model does not have the tower.
   void CheckImages() const;
   void CheckTexts() const;
 
@@ -82,7 +83,7 @@ class HEADLIGHT_API DualEncoder : public Model {
   using Model::Model;
 
   Limits limits_;
-  std::optional<Linear> image_projection_, text_projection_;  ///< none: the pooled state is the embedding
+  std::optional<Linear> image_projection_, text_projection_;  ///< if empty, the pooled state is the embedding
   const Parameter *logit_scale_ = nullptr, *logit_bias_ = nullptr;
 };
 

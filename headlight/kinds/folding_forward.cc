@@ -1,4 +1,4 @@
-// FoldingModel::Forward.
+// Implements FoldingModel::Forward.
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +65,7 @@ class PassReader {
   }
 
  private:
-  // Reads this pass of an input whose other axes must be `axes`.
+  // Reads this pass's slice of an input. The other axes of the input must be `axes`.
   template <typename T>
   std::vector<T> Part(std::string_view name, Axes axes, DType dtype) const {
     axes.push_back(passes_);
@@ -102,7 +102,7 @@ class PassReader {
     }
     return marks;
   }
-  // The size of the first axis of an input with this rank.
+  // Returns the size of the first axis of an input, which must have this rank.
   std::int64_t First(std::string_view name, std::size_t rank) const {
     const Shape& shape = in_.At(name).shape;
     Check(shape.rank() == static_cast<std::int64_t>(rank) && shape[0] > 0,
@@ -151,7 +151,7 @@ class PassReader {
         one.types.push_back(types[cell]);
         one.beta_known.push_back(betas[cell]);
         const std::uint8_t* const mask = atoms.data() + cell * kAtom37;
-        one.backbone_known.push_back(mask[0] & mask[1] & mask[2]);  // N, CA and C
+        one.backbone_known.push_back(mask[0] & mask[1] & mask[2]);  // the mask of N, CA and C
         std::copy_n(beta.data() + 3 * cell, 3, one.beta.matrix<float>().row(i));
         float* row = one.angles.matrix<float>().row(i);
         row[types[cell]] = 1;
@@ -169,7 +169,7 @@ class PassReader {
   std::int64_t pass_, passes_, residues_;
 };
 
-// Adds the last block's atoms in atom37 order, and which atoms each residue has.
+// Adds the last block's atoms in atom37 order, and a mask of the atoms of each residue.
 void AddAtoms(const Tensor& atoms, const std::vector<std::int32_t>& types, NamedTensors& out) {
   const ResidueTables& tables = TablesOfResidues();
   const std::int64_t residues = atoms.rows();

@@ -1,4 +1,4 @@
-// The interface of structure prediction models, which fold a protein chain.
+// The interface of structure prediction models, which predict the structure of a protein chain.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-/// Default settings of inference.
+/// Default settings of inference. A number is 0 if the model does not use that input.
 struct FoldingPlan {
-  std::int64_t rows = 0, extra = 0;  ///< maximum rows of the alignment, and maximum extra rows; 0: the model reads none
+  std::int64_t rows = 0, extra = 0;  ///< maximum rows and extra rows of the alignment
   int recycles = 3;                  ///< number of passes after the first
-  int blocks = 0;                    ///< per pass
-  std::int64_t templates = 0;        ///< maximum number; 0: the model reads none
-  int template_blocks = 0;           ///< additional per pass and template
-  bool covariation = false;          ///< whether the model reads covariation
+  int blocks = 0;                    ///< number of blocks per pass
+  std::int64_t templates = 0;        ///< maximum number of templates
+  int template_blocks = 0;           ///< additional blocks per pass and template
+  bool covariation = false;          ///< whether covariation is an input
 };
 
 class HEADLIGHT_API FoldingModel : public Model {
@@ -31,22 +31,22 @@ class HEADLIGHT_API FoldingModel : public Model {
   virtual FoldingPlan plan() const = 0;
 
   /// Runs one pass over a chain. `before` has the outputs of the previous pass, whose alignment, pair and structure are
-  /// recycled without gradients; null: first pass. Features without extra rows mean an alignment without more rows.
-  /// `after_block` is called after each block; it may throw to cancel. Throws Error if shapes do not fit or a residue
-  /// type is unknown.
+  /// recycled without gradients. It is null in the first pass. If features have no extra rows, the alignment has no
+  /// additional rows. `after_block` is called after each block and may throw to cancel. Throws Error if shapes do not
+  /// match or a residue type is unknown.
   virtual FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                               const std::function<void()>& after_block = {}) const = 0;
 
-  /// Runs passes over one chain and returns the outputs of the last. Only the last pass has gradients. Throws Error for
-  /// no passes and as Pass does.
+  /// Runs passes over one chain and returns the outputs of the last pass. Only the last pass has gradients. Throws
+  /// Error if `passes` is empty, and if Pass does.
   FoldingOutputs Fold(Context& context, std::span<const FoldingFeatures> passes) const;
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
  protected:
   using Model::Model;
-  /// Throws Error if residues and positions do not fit, for an unknown residue type, or if `before` has another number
-  /// of residues.
+  /// Throws Error if residues and positions have different lengths, for an unknown residue type, or if `before` has
+  /// another number of residues.
   void CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using Axes = std::vector<std::int64_t>;
 
-// The rows of one chain in the outputs of a batch. Padding is 0.
+// Writes the outputs of one chain to the outputs of a batch. Padding is 0.
 class ChainOutputs {
  public:
   ChainOutputs(const Padded& chains, std::size_t chain, NamedTensors& out)
@@ -25,12 +25,12 @@ class ChainOutputs {
         residues_(chains.sentences[chain].length),
         out_(out) {}
 
-  // [residues, ...] into [batch, length, columns].
+  // Copies [residues, ...] into [batch, length, columns].
   void Residues(const char* name, const Tensor& x, const Axes& columns) const {
     Tensor& all = Output(name, {chains_.batch, chains_.length}, columns, x.dtype());
     Copy(x, all, chain_ * chains_.length);
   }
-  // [residues * residues, ...] into [batch, length, length, columns].
+  // Copies [residues * residues, ...] into [batch, length, length, columns].
   void Pairs(const char* name, const Tensor& x, const Axes& columns) const {
     const std::int64_t length = chains_.length;
     Tensor& all = Output(name, {chains_.batch, length, length}, columns, x.dtype());
@@ -54,7 +54,7 @@ class ChainOutputs {
     if (all.empty()) all = Tensor::Zeros(Shape(axes), dtype);
     return all;
   }
-  // Copies the rows of the chain to its place after `row` rows of the output.
+  // Copies the rows of the chain to the output, beginning at row `row`.
   void Copy(const Tensor& x, Tensor& all, std::int64_t row) const {
     const Tensor rows = x.Clone();  // contiguous
     const std::int64_t width = rows.elements() / residues_;
@@ -72,7 +72,7 @@ class ChainOutputs {
   NamedTensors& out_;
 };
 
-// A table's row for each residue, [residues, columns].
+// Returns the table's row of each residue, [residues, columns].
 template <typename To, typename From, std::size_t columns>
 Tensor OfTypes(const std::vector<std::int32_t>& types,
                const std::array<std::array<From, columns>, kResidueTypes>& table) {
@@ -95,7 +95,7 @@ void AddResidues(const FoldingFeatures& features, const ChainOutputs& outputs) {
   outputs.Residues("residx_atom37_to_atom14", OfTypes<std::int32_t>(types, tables.atom37_to_atom14), {kAtom37});
 }
 
-// Frames [residues, 8 * 12], each a rotation and a translation, as matrices [residues, 8 * 4 * 4].
+// Converts frames [residues, 8 * 12], each a rotation and a translation, to matrices [residues, 8 * 4 * 4].
 Tensor FourByFour(const Tensor& frames) {
   const Tensor matrices = Tensor::Zeros({frames.rows(), kRigidGroups * 16});
   for (std::int64_t row = 0; row < frames.rows(); ++row) {

@@ -1,4 +1,5 @@
-// The outputs of a structure prediction model without alignment, named as in EsmForProteinFolding of Transformers.
+// Converts outputs of structure prediction without an alignment to tensors, with the names of EsmForProteinFolding in
+// Transformers.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,9 @@
 
 namespace headlight {
 
-/// Adds the outputs of one chain to those of a padded batch; padding is 0. `lddt` holds the logits of per-atom lDDT for
-/// each block of the structure module, [residues, 37 * bins]. Shapes are those of Transformers, except that `ptm` is
-/// [batch]; integers are int32.
+/// Adds the outputs of one chain to the outputs of a padded batch, in which padding is 0. `lddt` has the logits of
+/// per-atom lDDT for each block of the structure module, [residues, 37 * bins]. Shapes are those of Transformers,
+/// except that `ptm` is [batch]. Integers are int32.
 void AddFoldingTensors(const FoldingFeatures& features, const FoldingOutputs& made, const std::vector<Tensor>& lddt,
                        const Padded& chains, std::size_t chain, NamedTensors& out);
 

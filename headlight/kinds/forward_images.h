@@ -11,14 +11,14 @@
 
 namespace headlight {
 
-/// The images [height, width, channels] in pixel_values. Throws Error for a different number of channels or images
-/// smaller than a patch.
+/// Reads the images [height, width, channels] in pixel_values. Throws Error for a different number of channels or
+/// images smaller than a patch.
 std::vector<Tensor> ReadPixelValues(const Safetensors& in, std::int64_t channels, Grid patch);
 
-/// The visible pixels of each image, from pixel_mask. Throws Error if its size differs or values are not 0 or 1.
+/// Reads the visible pixels of each image from pixel_mask. Throws Error if its size differs or values are not 0 or 1.
 std::vector<std::vector<std::uint8_t>> ReadPixelMask(const Safetensors& in, std::span<const Tensor> images);
 
-/// Rows of map cells as maps [batch, channels, height, width].
+/// Converts rows of map cells to maps [batch, channels, height, width].
 Tensor AsMaps(const Tensor& rows, std::int64_t batch, Grid grid);
 
 }  // namespace headlight

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-/// The sequences in a padded batch of token ids, and their columns.
+/// The sequences in a padded batch of token ids, and their positions in the batch.
 struct Padded {
   std::int64_t batch = 0, length = 0;
   std::vector<std::int32_t> ids;    ///< [tokens], packed
@@ -23,31 +23,31 @@ struct Padded {
   std::vector<std::int64_t> begin;  ///< each sequence's first column in the batch
 };
 
-/// Throws Error if the file has other tensors than `known`.
+/// Throws Error if the file has tensors that are not in `known`.
 void CheckInputs(const Safetensors& file, const std::vector<std::string_view>& known);
 
-/// Integers [batch, length]. Throws Error for another dtype or shape.
+/// Reads integers [batch, length]. Throws Error for another dtype or shape.
 Tensor ReadIntegers(const Safetensors& file, std::string_view name);
 
-/// The sequences in a padded batch [batch, length]. If the input `mask_name` is missing, all tokens are read. Throws
-/// Error for an invalid token, a mask that is not one run of 1, or a sequence longer than `positions`.
+/// Reads the sequences in a padded batch [batch, length]. If the input `mask_name` is missing, all tokens are visible.
+/// Throws Error for an invalid token, a mask whose ones are not contiguous, or a sequence longer than `positions`.
 Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
                   std::int64_t vocabulary, std::int64_t positions);
 
-/// The packed entries of another input with the shape of the ids, such as token_type_ids.
+/// Reads another input with the shape of the ids, such as token_type_ids. Returns its packed entries.
 std::vector<std::int32_t> ReadLikeIds(const Safetensors& file, std::string_view name, const Padded& padded);
 
-/// Packed rows [tokens, width] as [batch, length, width]; padding is 0.
+/// Pads packed rows [tokens, width] with 0 to [batch, length, width].
 Tensor Pad(const Tensor& rows, const Padded& padded);
 
 /// The outputs of Model::Forward, by name.
 struct NamedTensors {
   std::map<std::string, Tensor> tensors;
 
-  /// Copies the weights of one sequence, [1, heads, query, key], to those of the batch, [batch, heads, query length,
-  /// key length].
+  /// Copies the weights of one sequence, [1, heads, query, key], to the weights of the batch, [batch, heads, query
+  /// length, key length].
   void AddAttention(const char* name, const LayerAttention& seen, const Padded& queries, const Padded& keys);
-  /// The same for an encoder-decoder, with Transformers' name for each kind.
+  /// Copies the weights of one sequence of an encoder-decoder, under Transformers' name for the kind of attention.
   void AddAttention(const LayerAttention& seen, const Padded& source, const Padded& target);
 };
 

@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// factor * x + shift, elementwise.
+// Returns factor * x + shift, elementwise.
 Tensor Moved(const Tensor& x, double factor, double shift) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -102,7 +102,7 @@ Tensor ReconstructionLoss(const ImageCoder& model, const Tensor& decoded, const 
 
 namespace {
 
-// The codes of a file as input of Decode.
+// Reads the codes of a file and returns them as input of Decode.
 FeatureMaps ReadCodes(const Safetensors& in, const ImageCoder& model) {
   const StoredTensor& stored = in.At("codes");
   Check((stored.type == StoredType::i64 || stored.type == StoredType::i32) && stored.shape.rank() == 3 &&

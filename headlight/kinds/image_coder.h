@@ -13,10 +13,11 @@
 
 namespace headlight {
 
-/// The distribution of a pixel that the decoder predicts.
+/// The distribution of each pixel that the decoder predicts.
 enum class PixelDistribution {
-  normal,         ///< its mean, with fixed variance: the loss is the squared error
-  logit_laplace,  ///< location and logarithm of the scale (ops/logit_laplace.h)
+  normal,         ///< normal with a fixed variance: the decoder predicts the mean, and the loss is the squared error
+  logit_laplace,  ///< logit-Laplace: the decoder predicts the location and the logarithm of the scale
+                  ///< (ops/logit_laplace.h)
 };
 
 /// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin], so that their logits are
@@ -27,21 +28,21 @@ class HEADLIGHT_API ImageCoder : public Model {
  public:
   static constexpr std::string_view kKind = "discrete VAE";
 
-  /// The logits of all codes for each cell, [cells, codes]. `pixels` [pixels, 3] in [0, 1] belong to images whose sides
-  /// are multiples of limits().cell. Throws Error for a model without encoder.
+  /// Returns the logits of all codes for each cell, [cells, codes]. `pixels` [pixels, 3] in [0, 1] belong to images
+  /// whose sides are multiples of limits().cell. Throws Error for a model without an encoder.
   virtual FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const;
-  /// Decodes weights of all codes, [cells, codes], whose rows sum to 1. Returns [pixels, 3], the normal distribution's
-  /// means for pixels mapped to [-1, 1], or [pixels, 6], the logit-Laplace's parameters for pixels mapped to [0.1,
-  /// 0.9].
+  /// Decodes weights of all codes, [cells, codes], whose rows sum to 1. For a normal distribution, returns its means
+  /// [pixels, 3] for pixels mapped to [-1, 1]. For logit-Laplace, returns its parameters [pixels, 6] for pixels mapped
+  /// to [0.1, 0.9].
   virtual FeatureMaps Decode(Context& context, const FeatureMaps& weights) const = 0;
 
   struct Limits {
-    std::int64_t image = 0;  ///< side in pixels for which the model was trained
-    std::int64_t cell = 0;   ///< side in pixels of the square that a code represents
+    std::int64_t image = 0;  ///< side of training images, in pixels
+    std::int64_t cell = 0;   ///< side of the square that a code represents, in pixels
     std::int64_t codes = 0;
     PixelDistribution distribution = PixelDistribution::normal;
 
-    Grid grid() const { return {image / cell, image / cell}; }  ///< codes of an image
+    Grid grid() const { return {image / cell, image / cell}; }  ///< the grid of codes of an image
   };
   const Limits& limits() const { return limits_; }
 
@@ -52,33 +53,34 @@ class HEADLIGHT_API ImageCoder : public Model {
  protected:
   using Model::Model;
 
-  /// factor * pixel + shift, without gradient. Throws Error if an image's sides are not multiples of the cell.
+  /// Returns factor * pixel + shift, without gradient. Throws Error if an image's sides are not multiples of the cell.
   FeatureMaps Input(const FeatureMaps& pixels, double factor, double shift) const;
 
   Limits limits_;
 };
 
-/// The number of images to encode or decode at once, at least one. Activations dominate memory, and larger batches are
-/// not faster.
+/// Returns the number of images to encode or decode at once, at least one. Activations dominate memory, and larger
+/// batches are not faster.
 HEADLIGHT_API std::int64_t ImagesAtOnce(const ImageCoder& model);
 
-/// The most probable code of each cell by Encode's logits; the first if several are equal. Throws Error if a logit is
-/// not finite, which indicates damaged weights.
+/// Returns the most probable code of each cell by Encode's logits, or the first of several equal ones. Throws Error if
+/// a logit is not finite, which indicates damaged weights.
 HEADLIGHT_API std::vector<std::int32_t> LikeliestCodes(const ImageCoder& model, const Tensor& scores);
 
-/// The same for images [height, width, 3] in [0, 1], image by image.
+/// Returns the most probable codes of images [height, width, 3] in [0, 1], image by image.
 HEADLIGHT_API std::vector<std::int32_t> CodesOf(const ImageCoder& model, std::span<const Tensor> images);
 
-/// One-hot weights for ImageCoder::Decode, with one code per cell of the grids. Throws Error for a code out of range.
+/// Returns one-hot weights for ImageCoder::Decode, with one code per cell of the grids. Throws Error for a code out of
+/// range.
 HEADLIGHT_API FeatureMaps WeightsOf(const ImageCoder& model, std::span<const std::int32_t> codes,
                                     std::vector<Grid> grids);
 
-/// The pixels that Decode's result represents, [pixels, 3] in [0, 1], without gradient. Throws Error if a value is not
-/// finite.
+/// Converts Decode's result to pixels [pixels, 3] in [0, 1], without gradient. Throws Error if a value is not finite.
 HEADLIGHT_API Tensor PixelsOf(const ImageCoder& model, const Tensor& decoded);
 
-/// [1]: scale times the sum over pixels and channels of the loss of `pixels` [pixels, 3] given Decode's result. The
-/// loss is the squared error of pixels mapped to [-1, 1], or the negative log-likelihood of the logit-Laplace.
+/// Returns `scale` times the sum of the loss over pixels and channels, [1], for `pixels` [pixels, 3] and Decode's
+/// result. The loss is the squared error of pixels mapped to [-1, 1], or the negative log-likelihood of the
+/// logit-Laplace.
 HEADLIGHT_API Tensor ReconstructionLoss(const ImageCoder& model, const Tensor& decoded, const Tensor& pixels,
                                         double scale);
 

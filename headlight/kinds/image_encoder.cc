@@ -41,7 +41,7 @@ std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model, const std::
   for (const Parameter& parameter : made->parameters().all()) {
     const std::string_view name = parameter.names.front();
     if (!kept.contains(name)) continue;
-    // Names in a folder with only the encoder lack the prefix `vit.`.
+    // In a folder with only the encoder, names do not have the prefix `vit.`.
     const auto same = had.contains(name) ? had.find(name) : had.find(name.substr(name.find('.') + 1));
     Ensure(same != had.end() && same->second->shape == parameter.shape, "{} is not kept", name);
     parameter.value.CopyFrom(same->second->value);
@@ -65,7 +65,7 @@ std::vector<std::uint8_t> ReadMask(const Safetensors& in, std::int64_t batch, st
   return masked;
 }
 
-// Patches [batch * patches, channels * patch height * patch width] as images [batch, channels, height, width].
+// Converts patches [batch * patches, channels * patch height * patch width] to images [batch, channels, height, width].
 Tensor AsImages(const Tensor& patches, std::int64_t batch, Grid grid, const ImageEncoder::Limits& limits) {
   const Grid patch = limits.patch, size = {grid.height * patch.height, grid.width * patch.width};
   const Tensor images = Tensor::Empty({batch, limits.channels, size.height, size.width});
@@ -100,7 +100,7 @@ NamedTensors ImageEncoder::Forward(const Safetensors& in) const {
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, tokens, tokens); };
   const EncodedImages encoded = Encode(context, images, masked);
-  const bool maps = limits_.special == 0;  // a convolutional model
+  const bool maps = limits_.special == 0;  // true for a convolutional model
   out.tensors["last_hidden_state"] = maps ? AsMaps(encoded.hidden, batch, encoded.grids.front())
                                           : encoded.hidden.ViewAs({batch, tokens.length, encoded.hidden.columns()});
   if (heads_.pooler) {

@@ -26,23 +26,23 @@ class HEADLIGHT_API ImageEncoder : public Model {
   /// of channels, or for `masked` if the model has no mask token.
   virtual EncodedImages Encode(Context& context, std::span<const Tensor> images,
                                std::span<const std::uint8_t> masked = {}) const = 0;
-  /// One state per image, [images, pooled]. Throws Error if the model has no pooler.
+  /// Returns one state per image, [images, pooled]. Throws Error if the model has no pooler.
   virtual Tensor Pool(Context& context, const EncodedImages& encoded) const = 0;
-  /// One vector per image, [images, model]: the state of its class token, or the mean of its patches' states if the
-  /// model has no class token.
+  /// Returns one vector per image, [images, model]. It is the state of the class token, or the mean of the patches'
+  /// states if the model has no class token.
   Tensor Features(const EncodedImages& encoded) const;
-  /// [images, labels]. Throws Error if the model has no classes.
+  /// Returns class logits [images, labels]. Throws Error if the model has no classes.
   virtual Tensor ClassLogits(Context& context, const EncodedImages& encoded) const = 0;
-  /// Reconstructed pixels of all patches, masked or not, [patches, channels * patch height * patch width], in the
-  /// layout of Patches. Throws Error if the model has no such head.
+  /// Returns reconstructed pixels of all patches, masked or not, in the layout of Patches: [patches, channels * patch
+  /// height * patch width]. Throws Error if the model has no such head.
   virtual Tensor Pixels(Context& context, const EncodedImages& encoded) const = 0;
 
-  /// A model with the same encoder and only a head for these classes, or no head if `labels` is empty. Its parameters
-  /// are not initialised. Throws Error if the family has no such head.
+  /// Returns a model with the same encoder and only a head for these classes, or no head if `labels` is empty. Its
+  /// parameters are not initialised. Throws Error if the family has no such head.
   virtual std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const;
 
   using Limits = ImageLimits;
-  /// The model's heads; each enables the function of its name above.
+  /// The heads of the model. Each is required by one of the functions above: Pool, ClassLogits or Pixels.
   struct Heads {
     bool pooler = false, classes = false, pixels = false;
   };
@@ -57,7 +57,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
  protected:
   using Model::Model;
 
-  /// Adds the outputs of further heads to those of Forward.
+  /// Adds the outputs of additional heads to the outputs of Forward.
   virtual void AddOutputs(Context& /*context*/, const EncodedImages& /*encoded*/, NamedTensors& /*out*/) const {}
 
   Limits limits_;
@@ -65,7 +65,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   std::vector<std::string> labels_;
 };
 
-/// The encoder with a head for other classes, initialised with the seed.
+/// Returns the encoder with a head for other classes, which is initialised with the seed.
 HEADLIGHT_API std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model,
                                                         const std::vector<std::string>& labels, std::uint64_t seed);
 

@@ -19,38 +19,39 @@ class HEADLIGHT_API LanguageModel : public Model {
  public:
   static constexpr std::string_view kKind = "language model";
 
-  /// The hidden state of each of the ids [tokens], which attends to the earlier tokens of its text; [tokens, model].
-  /// With a cache in the context, the ids are the next tokens of every text. Throws Error for an id outside the
-  /// vocabulary or a text longer than the model's positions.
+  /// Returns the hidden state of each of the ids [tokens], [tokens, model]. A token attends to the earlier tokens of
+  /// its text. With a cache in the context, the ids are the next tokens of every text. Throws Error for an id outside
+  /// the vocabulary or a text longer than the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
-  /// The number of ids that can be predicted: the vocabulary, or fewer if some tokens only begin a text. 0: the model
-  /// has no output projection, and the functions below throw Error.
+  /// Returns the number of ids that can be predicted. It is the size of the vocabulary, or less if some tokens only
+  /// begin a text. It is 0 if the model has no output projection. The functions below then throw Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
 
-  /// The output projection, which computes logits of the next token: hidden weight^T + bias, capped. The bias may be
-  /// empty.
+  /// The output projection. The logits of the next token are hidden weight^T + bias, capped by logit_cap(). The bias
+  /// may be empty.
   ops::Weight OutputWeight(Context& context) const {  ///< [outputs, model]
     Check(output_ != nullptr, "{}: this model has no head that predicts the next token", parameters_.source());
     return context.UseWeight(*output_);
   }
   virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  ///< [outputs]
-  /// If positive, the scores are capped as by ops::SoftCap (Gemma 2, section 2.2).
+  /// The cap of the logits, as in ops::SoftCap (Gemma 2, section 2.2). It is 0 if there is no cap.
   double logit_cap() const { return logit_cap_; }
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);
   }
 
-  /// Decode divides the last hidden states by this, for models that divide their logits (Granite).
+  /// The divisor of the logits (Granite), by which Decode divides the last hidden states.
   double state_divisor() const { return state_divisor_; }
-  /// The factor of ops::LoadBalancingLoss in training; 0: the model has no experts, or trains without it.
+  /// The factor of ops::LoadBalancingLoss in training. It is 0 if the model has no experts or is trained without this
+  /// loss.
   double router_loss_factor() const { return router_loss_factor_; }
 
   struct Limits {
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;  ///< the maximum length of a text in tokens
-    std::int32_t end_id = -1;    ///< the last token of a text; -1: none
-    std::int32_t begin_id = -1;  ///< precedes a text in training; -1: end_id does
+    std::int32_t end_id = -1;    ///< the last token of a text; -1 if there is none
+    std::int32_t begin_id = -1;  ///< precedes a text in training; if -1, end_id precedes it
   };
   const Limits& limits() const { return limits_; }
 
@@ -61,7 +62,7 @@ class HEADLIGHT_API LanguageModel : public Model {
  protected:
   using Model::Model;
 
-  /// Adds the outputs of other heads to those of Forward.
+  /// Adds the outputs of other heads to the outputs of Forward.
   virtual void AddOutputs(Context& /*context*/, const Tensor& /*hidden*/, const Sequences& /*texts*/,
                           NamedTensors& /*out*/) const {}
 

@@ -1,4 +1,4 @@
-// The sizes of a model's layers for Model::Description, with the same names for all families.
+// Sizes of a model's layers for Model::Description, with the same names for all families.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace headlight {
 
-/// The sizes of a stack of layers; `config` has `layers`, `model`, `heads` and `ffn`.
+/// Returns the sizes of a stack of layers. `config` has `layers`, `model`, `heads` and `ffn`.
 template <typename Config>
 Json::Object SizesOfStack(const Config& config) {
   return {{"layers", config.layers}, {"model", config.model}, {"attention_heads", config.heads}, {"ffn", config.ffn}};
 }
 
-/// The sizes of one part of a model, such as "image": image_layers and so on.
+/// Returns the sizes of one submodel. For the submodel "image", they are named image_layers and so on.
 template <typename Config>
 Json::Object SizesOfPart(const std::string& part, const Config& config) {
   return {{part + "_layers", config.layers},
@@ -23,7 +23,7 @@ Json::Object SizesOfPart(const std::string& part, const Config& config) {
           {part + "_ffn", config.ffn}};
 }
 
-/// The sizes of an encoder and a decoder, which may differ.
+/// Returns the sizes of an encoder and a decoder, which may differ.
 template <typename Config>
 Json::Object SizesOfEncoderAndDecoder(const Config& config) {
   return {{"encoder_layers", config.encoder_layers},

@@ -10,10 +10,10 @@
 
 namespace headlight {
 
-struct NamedTensors;  // kinds/forward_tensors.h
+struct NamedTensors;  // defined in kinds/forward_tensors.h
 class Safetensors;
 
-/// A model of any family: its parameters, and a forward pass by tensor names.
+/// A model of any family. It has parameters, and a forward pass on named tensors.
 class HEADLIGHT_API Model {
  public:
   virtual ~Model() = default;
@@ -21,22 +21,23 @@ class HEADLIGHT_API Model {
   const Parameters& parameters() const { return parameters_; }
   Parameters& parameters() { return parameters_; }
 
-  /// Sizes and heads of the model, for display.
+  /// Returns sizes and heads of the model, for display.
   virtual Json::Object Description() const = 0;
 
-  /// Runs the model on named inputs and returns its outputs and the attention weights of every layer. Names are those
-  /// of Transformers or, if it has none, of the authors. Outputs at padding are 0. Throws Error for unknown or missing
-  /// inputs, and if shapes, ids or masks do not fit.
+  /// Runs the model on named inputs. Returns its outputs and the attention weights of every layer. Names are those of
+  /// Transformers or, if it does not have the model, of the authors. Outputs at padding are 0. Throws Error for unknown
+  /// or missing inputs, and if shapes, ids or masks are invalid.
   virtual NamedTensors Forward(const Safetensors& inputs) const = 0;
 
-  /// Writes the files that LoadModel needs into the existing `folder`, among them config.json and model.safetensors.
-  /// int8 and int4 store the weights of products in that type, which only headlight reads.
+  /// Writes the files that LoadModel requires into the existing `folder`, including config.json and model.safetensors.
+  /// With int8 and int4, the weights of products are stored in that type, which only headlight can load.
   virtual void Save(const std::string& folder, Compute compute = Compute::float32) const = 0;
 
  protected:
   explicit Model(DType dtype) : parameters_(dtype) {}
 
-  /// The sizes of its layers, with the names of kinds/layer_sizes.h; empty if Description has them all.
+  /// Returns the sizes of the layers, with the names of kinds/layer_sizes.h. Returns nothing if Description has them
+  /// all.
   virtual Json::Object LayerSizes() const { return {}; }
   /// Adds the layer sizes that `description` does not have.
   Json::Object WithLayerSizes(Json::Object description) const;

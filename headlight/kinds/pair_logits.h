@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// e^logit_scale a b^T, for normalized embeddings: [rows of a, rows of b].
+/// Returns e^logit_scale a b^T for normalized embeddings: [rows of a, rows of b].
 inline Tensor PairLogits(Context& context, const Tensor& a, const Tensor& b, const Parameter& logit_scale) {
   return ops::Multiply(ops::Linear(a, {.value = b}), ops::Exponential(context.Use(logit_scale)));
 }

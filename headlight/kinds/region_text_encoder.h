@@ -1,6 +1,5 @@
-// The interface of encoders that read a text together with an image, for training, visual question answering and
-// inspection. The image is a set of regions, each with a detector's features and box, or the patches of the whole
-// image.
+// The interface of encoders of a text together with an image, for training, visual question answering and inspection.
+// The image is a set of regions, each with a detector's features and box, or the patches of the whole image.
 #pragma once
 
 #include <cstdint>
@@ -23,28 +22,29 @@ namespace headlight {
 /// The regions of images, image by image.
 struct Regions {
   Tensor features;   ///< [regions, features]
-  Tensor boxes;      ///< [regions, box numbers] in the family's format; [regions, 0] if it reads none
+  Tensor boxes;      ///< [regions, box numbers] in the family's format; [regions, 0] if it uses none
   Sequences images;  ///< the regions of each image
-  std::vector<std::int32_t> types = {};  ///< segment types of regions, for families that read them; empty: default
+  std::vector<std::int32_t> types = {};  ///< segment types of regions, for families that use them; empty: default
 };
 
-/// The patches of whole images [height, width, channels] as regions, for models that read patches. Features are those
-/// of Patches. Boxes [patches, 4] hold each patch's row and column, and the rows and columns of its image's grid.
+/// Returns the patches of whole images [height, width, channels] as regions, for models that use patches. Features are
+/// those of Patches. Boxes [patches, 4] hold each patch's row and column, and the rows and columns of its image's grid.
 /// Throws Error as Patches does.
 HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> images, Grid patch, std::int64_t channels,
                                    DType dtype = DType::float32);
-/// The grids of such regions. Throws Error if they are not a grid in row-major order.
+/// Returns the grids of regions from PatchRegions. Throws Error if the regions of an image are not a grid in row-major
+/// order.
 std::vector<Grid> GridsOf(const Regions& patches);
 
-/// The states of texts with their images.
+/// The states of pairs of a text and an image.
 struct EncodedPairs {
   Tensor text;       ///< [tokens, model]
   Tensor regions;    ///< [regions, image model]
-  Sequences texts;   ///< the tokens of each, including those that the model adds
-  Sequences images;  ///< the regions of each, including those that the model adds
+  Sequences texts;   ///< the tokens of each text, including those that the model adds
+  Sequences images;  ///< the regions of each image, including those that the model adds
 };
 
-/// The rows of each pair as one sequence, text first, for models that read both together.
+/// The rows of each pair as one sequence, text first, for models with joint attention.
 struct JoinedPairs {
   Tensor rows;  ///< [tokens and regions, model]
   Sequences pairs;
@@ -53,18 +53,19 @@ JoinedPairs JoinPairs(const EncodedPairs& states);
 /// Splits joined rows back into texts and images, with the sequences of `states`.
 EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states);
 
-/// Cross-attention from one stream's queries to the other's keys and values, each in a fused projection [rows, 3 *
-/// width]: [rows of `own`, width]. Attention hooks receive `kind` and `layer` with the weights of each pair.
+/// Computes cross-attention from one stream's queries to the other's keys and values, which are in fused projections
+/// [rows, 3 * width]. Returns [rows of `own`, width]. Attention hooks receive `kind` and `layer` with the weights of
+/// each pair.
 struct AttentionAcross {
   std::int32_t heads = 1;
-  double dropout = 0;  ///< of the attention weights
+  double dropout = 0;  ///< dropout rate of the attention weights
   AttentionKind kind = AttentionKind::text_to_image;
   int layer = 0;
   Tensor operator()(Context& context, const Tensor& own, const Tensor& other, const Sequences& queries,
                     const Sequences& keys) const;
 };
 
-/// Runs `pass` with an attention hook that receives `kind` instead of the kind of its layers.
+/// Runs `pass`. During it, the attention hook receives `kind` instead of the kind of the model's layers.
 template <typename Pass>
 void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
   const AttentionHook hook = context.hooks.attention;
@@ -77,11 +78,11 @@ void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
   context.hooks.attention = hook;
 }
 
-/// W2 LayerNorm(gelu(W1 x + b1)) + b2, the answer head of ViLBERT and LXMERT.
+/// The answer head of ViLBERT and LXMERT, W2 LayerNorm(gelu(W1 x + b1)) + b2.
 struct AnswerHead {
   /// Declares logit_fc.0 [hidden, inputs], the norm logit_fc.2, and logit_fc.3 [outputs, hidden].
   AnswerHead(const Scope& scope, std::int64_t inputs, std::int64_t hidden, std::int64_t outputs);
-  Tensor operator()(Context& context, const Tensor& x) const;  ///< [pairs, inputs] to [pairs, outputs]
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< maps [pairs, inputs] to [pairs, outputs]
 
   Linear inner;
   LayerNorm norm;
@@ -92,23 +93,23 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
  public:
   static constexpr std::string_view kKind = "encoder of texts with regions of images";
 
-  /// Encodes ids and types [tokens] of the texts, packed, as in TextEncoder::Encode; text i is paired with image i.
-  /// `tasks` has one number per text, for models with a task token; empty: all 0. Throws Error as TextEncoder does, for
-  /// regions of another width, and if there are not as many texts as images.
+  /// Encodes ids and types [tokens] of the texts, packed, as in TextEncoder::Encode. Text i is paired with image i.
+  /// `tasks` has one number per text, for models with a task token. If empty, all are 0. Throws Error as TextEncoder
+  /// does, for regions of another width, and if the numbers of texts and images differ.
   virtual EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                               const Sequences& texts, const Regions& regions,
                               std::span<const std::int32_t> tasks = {}) const = 0;
-  /// One state per pair, [pairs, pooled].
+  /// Returns one state per pair, [pairs, pooled].
   virtual Tensor Pool(Context& context, const EncodedPairs& encoded) const = 0;
 
-  /// Heads, in addition to those of TextHeads. Each throws Error if the model does not have it.
-  /// Logits of a region's class, from rows [rows, image model] to [rows, region classes].
+  /// Returns class logits of regions, from rows [rows, image model] to [rows, region classes]. Like AlignmentLogits and
+  /// AnswerLogits, it throws Error if the model does not have this head.
   virtual Tensor RegionLogits(Context& context, const Tensor& regions) const = 0;
-  /// Whether text and image match, [pairs, 2]; Limits::aligned is the column of matching pairs.
+  /// Returns logits of whether text and image match, [pairs, 2]. Limits::aligned is the column of matching pairs.
   virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
   virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  ///< [pairs, labels]
 
-  /// A model with the same encoder and only a head for these answers; its parameters are not initialised.
+  /// Returns a model with the same encoder and only a head for these answers. Its parameters are not initialised.
   virtual std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const = 0;
 
   struct Limits {
@@ -116,32 +117,32 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
     std::int64_t positions = 0;  ///< the maximum length of a text in tokens
     std::int64_t types = 1;      ///< number of segment types
     std::int32_t pad_id = 0;
-    std::int64_t features = 0;        ///< per region
-    std::int64_t box_numbers = 0;     ///< per region; 0: the model reads no boxes
+    std::int64_t features = 0;        ///< number of features per region
+    std::int64_t box_numbers = 0;     ///< box coordinates per region; 0: boxes are ignored
     std::int64_t region_classes = 0;  ///< number of classes of RegionLogits
     std::int64_t tasks = 0;           ///< number of task tokens; 0: none
     std::int32_t aligned = 0;         ///< the column of AlignmentLogits for matching pairs
     Grid patch = {0, 0};              ///< in pixels, if regions are PatchRegions of whole images; otherwise 0
-    std::int64_t channels = 3;        ///< of those images
+    std::int64_t channels = 3;        ///< number of channels of these images
   };
   struct PairHeads {
     bool regions = false, alignment = false, answers = false;
   };
   const Limits& limits() const { return limits_; }
   const PairHeads& pair_heads() const { return pair_heads_; }
-  const std::vector<std::string>& labels() const { return labels_; }  ///< answers
+  const std::vector<std::string>& labels() const { return labels_; }  ///< the answers
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
-  /// The names of Forward's inputs and outputs in the family; null if it has none.
+  /// The names of Forward's inputs and outputs in the family. A name is null if the model does not have that tensor.
   struct TensorNames {
     const char *features = nullptr, *boxes = nullptr, *types = nullptr, *mask = nullptr, *tasks = nullptr;
-    /// Within texts, within images, from text to image, and from image to text. If only the first is set, it is joint
-    /// attention.
+    /// Attention within texts, within images, from text to image, and from image to text. If only the first name is
+    /// set, attention is joint.
     const char* attentions[4] = {};
-    const char *text = nullptr, *regions = nullptr;  ///< states; without `regions`, `text` has those of both
+    const char *text = nullptr, *regions = nullptr;  ///< hidden states; if `regions` is null, `text` has both
     const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;
-    bool words_of_regions = false;  ///< the masked token head reads regions, too
+    bool words_of_regions = false;  ///< whether the masked token head also has outputs for regions
   };
 
   Json::Object Description() const override;
@@ -151,7 +152,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
   virtual const TensorNames& tensor_names() const = 0;
 
-  /// An output of a further head, for Forward.
+  /// An output of an additional head, for Forward.
   struct OtherOutput {
     std::string name;
     Tensor rows;
@@ -168,8 +169,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   std::vector<std::string> labels_;
 };
 
-/// Returns the encoder with a head for these answers. The head is initialised with the seed unless the labels are
-/// equal.
+/// Returns the encoder with a head for these answers. If the labels differ, the head is initialised with the seed.
 HEADLIGHT_API std::unique_ptr<RegionTextEncoder> GiveAnswers(const RegionTextEncoder& model,
                                                              const std::vector<std::string>& labels,
                                                              std::uint64_t seed);

@@ -1,4 +1,4 @@
-// RegionTextEncoder::Forward.
+// Implements RegionTextEncoder::Forward.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 
 using TensorNames = RegionTextEncoder::TensorNames;
 
-// Packed rows of an input [pairs, regions, columns], for visible regions.
+// Reads an input [pairs, regions, columns]. Returns the packed rows of visible regions.
 Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, std::int64_t columns) {
   const StoredTensor& stored = in.At(name);
   Check(stored.shape == Shape({seen.batch, seen.length, columns}), "{}: {} has the shape {}, and must be [{}, {}, {}]",
@@ -29,10 +29,10 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
   return rows;
 }
 
-// The visible regions of each image: those with mask 1, or all.
+// Returns the visible regions of each image. They are the regions with mask 1, or all regions if there is no mask.
 Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
-  // Without features, any number of regions would take no bytes in the file.
+  // Without features, a small file could claim any number of regions.
   Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
         "{}: {} has the shape {}, and must be [{}, regions, features] with input_ids, none of them 0", in.path(),
         names.features, ToString(shape), texts.batch);
@@ -40,7 +40,7 @@ Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& t
   if (in.contains(names.mask)) {
     Check(in.At(names.mask).shape == Shape({seen.batch, seen.length}), "{}: {} has the shape {}, and must be [{}, {}]",
           in.path(), names.mask, ToString(in.At(names.mask).shape), seen.batch, seen.length);
-    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // the mask's own entries are used as ids
+    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // the entries of the mask are used as ids
   }
   for (std::int64_t pair = 0; pair < seen.batch; ++pair) {
     seen.begin.push_back(0);
@@ -61,7 +61,7 @@ std::vector<std::int32_t> ReadTasks(const Safetensors& in, const char* name, con
   return numbers;
 }
 
-// The texts with the tokens that the model adds to each.
+// Returns the texts with the tokens that the model adds to each of them.
 Padded WithAdded(const Padded& texts, const Sequences& sentences) {
   Padded longer = texts;
   longer.length += sentences.front().length - texts.sentences.front().length;
@@ -69,7 +69,7 @@ Padded WithAdded(const Padded& texts, const Sequences& sentences) {
   return longer;
 }
 
-// The part of an image that a mask shows: whole patches from the top left.
+// Returns the visible part of an image, which must be whole patches from the top left.
 Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& place) {
   const std::int64_t height = image.shape()[0], width = image.shape()[1], channels = image.shape()[2];
   const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };
@@ -88,7 +88,7 @@ Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid pa
   return part;
 }
 
-// The patches of pixel_values that pixel_mask shows.
+// Reads the patches of pixel_values that are visible in pixel_mask.
 Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limits, const Padded& texts) {
   std::vector<Tensor> images = ReadPixelValues(in, limits.channels, limits.patch);
   Check(std::ssize(images) == texts.batch, "{}: there are {} images in pixel_values, and {} texts in input_ids",
@@ -101,18 +101,18 @@ Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limi
   return PatchRegions(images, limits.patch, limits.channels);
 }
 
-// The sequences of images padded to the largest.
+// Returns the sequences of images, padded to the largest image.
 Padded PaddedImages(const Sequences& images) {
   Padded padded{std::ssize(images), 0, {}, images, std::vector<std::int64_t>(images.size())};
   for (const Sequence& image : images) padded.length = std::max<std::int64_t>(padded.length, image.length);
   return padded;
 }
 
-// Pads the packed rows of both streams to [pairs, length, columns] with zeros.
+// Pads the packed rows of the text and region streams to [pairs, length, columns] with zeros.
 struct Streams {
   const Padded &texts, &seen;
 
-  // Pads both, the regions after the padded text.
+  // Pads both streams and appends the regions to the padded text.
   Tensor PadBoth(const Tensor& text, const Tensor& regions) const {
     const Tensor padded[] = {Pad(text, texts), Pad(regions, seen)};
     const Tensor both = Tensor::Empty({texts.batch, texts.length + seen.length, text.columns()});
@@ -126,7 +126,8 @@ struct Streams {
     return both;
   }
 
-  // Adds one pair's weights [1, heads, query, key], whose queries and keys are those of the text, then the regions.
+  // Adds the weights [1, heads, query, key] of one pair. Its queries and keys are those of the text, followed by the
+  // regions.
   void AddBoth(NamedTensors& out, const char* name, const LayerAttention& one) const {
     const std::int64_t heads = one.weights.shape()[1], length = texts.length + seen.length;
     const auto pair = static_cast<std::size_t>(one.sentence);

@@ -18,25 +18,25 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
  public:
   static constexpr std::string_view kKind = "encoder of texts";
 
-  /// Encodes ids and types [tokens] of the texts, packed, to [tokens, model]. Empty `types`: all 0. A text's first
-  /// token is at position `first_positions[text]`, or at 0 if that is empty. Throws Error for an id or a type out of
-  /// range, or a text longer than the model's positions.
+  /// Encodes ids and types [tokens] of the texts, packed, to [tokens, model]. If `types` is empty, all types are 0. A
+  /// text's first token is at position `first_positions[text]`, or at 0 if that is empty. Throws Error for an id or a
+  /// type out of range, or a text longer than the model's positions.
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                         const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const = 0;
 
   struct Limits {
     std::int64_t vocabulary = 0;
     std::int64_t positions = 0;  ///< the maximum length of a text in tokens
-    std::int64_t types = 1;  ///< number of segment types (first text, second text); types are ignored if there are none
-    std::int32_t pad_id = 0;  ///< occurs in no text
-    std::int64_t model = 0;   ///< dimension of a state
-    /// True if Transformers counts positions from the first column of a padded row, not from the text's first token.
+    std::int64_t types = 1;      ///< number of segment types (first text, second text); 0: types are ignored
+    std::int32_t pad_id = 0;     ///< must not occur in texts
+    std::int64_t model = 0;      ///< dimension of a state
+    /// Whether Transformers counts positions from the first column of a padded row instead of the text's first token.
     bool padding_has_positions = true;
   };
   const Limits& limits() const { return limits_; }
 
-  /// True if the caller should pass a tokenizer's types to Encode: the model has several, and its tokenizer does not
-  /// omit them.
+  /// Returns true if the caller should pass a tokenizer's types to Encode. The model must have several types, and its
+  /// tokenizer must not omit them.
   bool reads_types() const { return limits_.types > 1 && !leaves_out_types_; }
   /// Sets all types to 0, because the tokenizer's model_input_names lacks token_type_ids.
   void LeaveOutTypes() { leaves_out_types_ = true; }
@@ -45,7 +45,8 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
 
   Json::Object Description() const override;
 
-  /// The same model with other heads and the poolers that they need. Its parameters are declared, but not initialised.
+  /// Returns the same model with other heads and the poolers that they require. Its parameters are declared, but not
+  /// initialised.
   virtual std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const = 0;
 
  protected:
@@ -57,8 +58,8 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
   bool leaves_out_types_ = false;
 };
 
-/// Returns the encoder with `heads`. Heads that `model` has with the same labels are kept; others are initialised with
-/// the seed.
+/// Returns the encoder with `heads`. Heads that `model` has with the same labels are kept. Other heads are initialised
+/// with the seed.
 HEADLIGHT_API std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeadsConfig& heads,
                                                      std::uint64_t seed);
 

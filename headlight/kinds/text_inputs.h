@@ -1,4 +1,4 @@
-// The text inputs of a model that is trained on texts.
+// Settings of the text inputs of a model in training.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace headlight {
 
 struct TextInputs {
   std::int64_t longest = 0;  ///< maximum length of a text in tokens
-  bool types = false;        ///< whether it reads token types
-  bool continued = false;    ///< whether texts are continued, and therefore padded on the left
+  bool types = false;        ///< whether token types are an input
+  bool continued = false;    ///< whether the model continues texts, which are therefore padded on the left
 };
 
-/// The text inputs of a model that reads texts, with or without regions. Another kind is an internal error.
+/// Returns the text inputs of a model of texts, with or without regions. Another kind of model is an internal error.
 HEADLIGHT_API TextInputs TextInputsOf(const Model& model);
 
 }  // namespace headlight

@@ -25,7 +25,7 @@ void TextToImageModel::CheckText(std::span<const std::int32_t> text) const {
 
 namespace {
 
-// Rows [begin, begin + count) of each of the sequences, [batch, count, columns].
+// Returns rows [begin, begin + count) of each of the sequences, [batch, count, columns].
 Tensor PartOfEach(const Tensor& rows, const Padded& tokens, std::int64_t begin, std::int64_t count) {
   const Tensor part = Tensor::Empty({tokens.batch, count, rows.columns()});
   for (std::int64_t b = 0; b < tokens.batch; ++b)
@@ -74,7 +74,7 @@ NamedTensors TextToImageModel::Forward(const Safetensors& in) const {
     out.AddAttention("attentions", seen, tokens, tokens);
   };
   const Tensor hidden = Decode(context, tokens.ids, tokens.sentences);
-  const std::int64_t last_word = drawing.prompt - 1;  // after it, the first code is generated
+  const std::int64_t last_word = drawing.prompt - 1;  // the first code is generated after it
   const Tensor of_codes = PartOfEach(hidden, tokens, last_word, drawn + 1);
   out.tensors["last_hidden_state"] = hidden.ViewAs({batch, tokens.length, hidden.columns()});
   if (!drawing.encodes_text)

@@ -1,4 +1,4 @@
-// The interface of decoders that read a text and generate the codes of an image.
+// The interface of decoders that generate the codes of an image from a text.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace headlight {
 
-/// As a LanguageModel, its texts are a prompt, which contains a text, followed by codes. It predicts codes: ids below
-/// drawing().codes are codes, and TextId maps ids of texts. limits().positions counts all tokens of a sequence except
-/// its last code, which is never read.
+/// A language model whose sequences are a prompt, which contains a text, followed by codes. It predicts codes. Ids
+/// below drawing().codes are codes, and TextId maps ids of texts. limits().positions counts all tokens of a sequence
+/// except its last code, which is never an input.
 class HEADLIGHT_API TextToImageModel : public LanguageModel {
  public:
-  static constexpr std::string_view kKind = "text-to-image model";  ///< with a discrete VAE
+  static constexpr std::string_view kKind = "text-to-image model";  ///< requires a discrete VAE
 
-  /// The decoder's input ids for a tokenized text: drawing().prompt ids, including padding and special ids. Throws
-  /// Error for a text that is too long or an id outside the vocabulary.
+  /// Returns the decoder's input ids for a tokenized text: drawing().prompt ids, including padding and special ids.
+  /// Throws Error for a text that is too long or an id outside the vocabulary.
   virtual std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const = 0;
 
-  /// The head that predicts a text's next token: [text ids, model] and [text ids]. Throw Error if an encoder reads the
-  /// text, so that no head predicts it.
+  /// The weight [text ids, model] and bias [text ids] of the head that predicts a text's next token. Throw Error if an
+  /// encoder encodes the text, so that no head predicts it.
   virtual ops::Weight TextWeight(Context& context) const;
   virtual Tensor TextBias(Context& context) const;
 
   struct Drawing {
-    std::int64_t text_vocabulary = 0;  ///< of the tokenizer
+    std::int64_t text_vocabulary = 0;  ///< size of the tokenizer's vocabulary
     std::int32_t text_positions = 0;   ///< the maximum length of a text in tokens
-    std::int32_t prompt = 0;           ///< length of every prompt: text, padding and special ids
-    bool encodes_text = false;         ///< an encoder reads the text, and the decoder generates only codes
+    std::int32_t prompt = 0;           ///< length of every prompt, including padding and special ids
+    bool encodes_text = false;         ///< whether an encoder encodes the text and the decoder generates only codes
     std::int64_t codes = 0;
-    Grid grid;  ///< codes of an image
+    Grid grid;  ///< the grid of codes of an image
   };
   const Drawing& drawing() const { return drawing_; }
 
-  /// The decoder's id of a text id.
+  /// Returns the decoder's id of a text id.
   std::int32_t TextId(std::int64_t id) const { return static_cast<std::int32_t>(drawing_.codes + id); }
 
   NamedTensors Forward(const Safetensors& inputs) const override;
