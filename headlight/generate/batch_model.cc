@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// Sums weights [1, heads, query, key] over the heads; one row per query.
+// Sums weights [1, heads, query, key] over the heads. Returns one row per query.
 std::vector<AttentionRow> RowsOf(const Tensor& weights) {
   const std::int64_t heads = weights.shape()[1], queries = weights.shape()[2], keys = weights.shape()[3];
   std::vector<AttentionRow> rows;
@@ -120,7 +120,7 @@ Tensor BatchModel::Read(const Pass& pass) {
     if (search->options().attention && which == 0) {
       std::vector<AttentionRow>& rows = search->beams[beam].attention;
       for (std::int32_t token = 0; token < count;
-           ++token)  // when an evicted text is read again, those of its tokens are known
+           ++token)  // if an evicted text is processed again, its first rows are known
         if (cached.read + token >= std::ssize(rows)) rows.push_back(attention_[i][static_cast<std::size_t>(token)]);
     }
     cached.read += count;

@@ -7,8 +7,7 @@
 namespace headlight {
 namespace {
 
-// A text that shares at least this many more tokens with one that is being read waits for it, and then copies its
-// cache.
+// A beam waits for a text in progress if it can then copy at least this many more tokens from its cache.
 constexpr std::int32_t kWorthSharing = 16;
 
 }  // namespace
@@ -36,7 +35,7 @@ std::int32_t BatchTexts::MemoryOf(const Search& search, std::size_t which) const
 
 BatchTexts::Beginning BatchTexts::LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const {
   Beginning best;
-  // Recording attention needs a pass over every token without recorded rows.
+  // To record attention, every token without recorded rows must be processed.
   if (model_.whole_prompts || (search.options().attention && search.length == 1)) return best;
   const std::int32_t memory = MemoryOf(search, which);
   for (const auto& other : searches) {
@@ -45,7 +44,7 @@ BatchTexts::Beginning BatchTexts::LongestBeginning(const Search& search, std::si
       for (std::size_t j = 0; j < other->prompts(); ++j) {
         if (other->cached[i][j].text < 0 || other->memory[j] != memory) continue;
         const std::int32_t most = std::min(search.tokens(beam, which) - 1, other->tokens(i, j));
-        // Comparing one token is enough to exclude most texts.
+        // Comparing a single token excludes most texts.
         if (most <= best.tokens || search.TokenAt(beam, which, best.tokens) != other->TokenAt(i, j, best.tokens))
           continue;
         std::int32_t common = 0;
@@ -127,7 +126,7 @@ Pass BatchTexts::NextPass() {
 }
 
 Pass BatchTexts::Parts() const {
-  constexpr std::int64_t fewest = 64;  // prompt tokens, so that prompts progress even in a full batch
+  constexpr std::int64_t fewest = 64;  // minimum number of prompt tokens, so that prompts progress even in a full batch
   Pass pass;
   std::int64_t left = pass_tokens_;
   for (const auto& search : searches)
@@ -138,7 +137,7 @@ Pass BatchTexts::Parts() const {
   left = std::max(left, std::min(fewest, pass_tokens_));
   for (const auto& search : searches) {
     if (!search->joined || search->IsRunning()) continue;
-    // The search needs the states of the last tokens of all its beams together, so they are read in one pass.
+    // The search requires the states of the last tokens of all its beams together, so these tokens are in one pass.
     bool completes = model_.whole_prompts || search->unread() <= left;
     for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
       for (std::size_t which = 0; which < search->prompts(); ++which)

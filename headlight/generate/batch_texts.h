@@ -1,4 +1,4 @@
-// The texts of a running batch: selects those that are in the cache and their tokens for the next pass.
+// The texts of a running batch. Selects the texts that are in the cache and the tokens of the next pass.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,32 @@ struct BatchTexts {
   /// The parameters are those of DecodingBatchOptions. The model must outlive the texts.
   BatchTexts(BatchModel& of_model, std::int64_t tokens_of_pass, std::int64_t most_cached);
 
-  /// Lets waiting texts join, and evicts the last text from the cache if the pass would exceed its capacity.
+  /// Returns the next pass. Adds waiting texts to the cache. Evicts the text that joined last if the pass would exceed
+  /// the capacity of the cache.
   Pass NextPass();
-  /// Removes a text, also from the cache.
+  /// Removes a text from the batch and the cache.
   void Drop(Search& search);
 
   std::vector<std::unique_ptr<Search>> searches;  ///< sorted by id
-  std::int64_t evictions = 0;                     ///< texts that were evicted and read again
+  std::int64_t evictions = 0;                     ///< number of texts that were evicted and processed again
 
  private:
-  // The cached text that shares the longest prefix with a beam, and the length of the cached part. `later`: the longest
-  // common prefix when all texts have been read.
+  // The cached text that shares the longest prefix with a beam, and the number of shared cached tokens. `later` is the
+  // length of the longest common prefix once all texts are completely in the cache.
   struct Beginning {
     std::int32_t text = -1, tokens = 0, later = 0;
   };
 
-  // The encoder states for the cross-attention of a prompt.
+  // Returns the encoder states for the cross-attention of a prompt.
   static const Tensor& StatesOf(const Search& search, std::size_t which);
-  // The cached memory with the same encoder states, or -1.
+  // Returns the cached memory with the same encoder states, or -1.
   std::int32_t MemoryOf(const Search& search, std::size_t which) const;
   Beginning LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const;
-  // Adds a search to the cache, except beams that wait for a text with the same tokens.
+  // Adds a search to the cache, except beams that wait until a text with the same tokens is in the cache.
   void Join(Search& search);
   void KeepMemory(Search& search, std::size_t which);
   void LeaveCache(Search& search);
-  // The next token of every running text, then chunks of prompts.
+  // Returns the next token of every running text, followed by chunks of prompts.
   Pass Parts() const;
 
   BatchModel& model_;

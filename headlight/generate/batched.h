@@ -1,4 +1,4 @@
-// Decoding in batches of sentences of similar length, with the results in the order of the sources.
+// Decodes batches of sentences of similar length. Results are in the order of the sources.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace headlight {
 
-/// Calls body(which) with the indices of the texts of each batch: at most batch_tokens tokens, or one text. Texts are
-/// sorted by length, longest first, so that the batch that needs the most memory comes first. Throws Error if
+/// Calls body(which) with the indices of the texts of each batch. A batch has at most batch_tokens tokens, or one text.
+/// Texts are sorted by length, longest first, so that the batch that requires the most memory is first. Throws Error if
 /// batch_tokens is below 1.
 HEADLIGHT_API void ForEachBatch(std::span<const std::size_t> lengths, std::int64_t batch_tokens,
                                 const std::function<void(std::span<const std::size_t> which)>& body);
 
-/// `sources`: the ids of each sentence, including its end token. Batches have at most batch_tokens source tokens, or
+/// Decodes `sources`, the ids of each sentence with its end token. Batches have at most batch_tokens source tokens, or
 /// one sentence.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> DecodeInBatches(
     const EncoderDecoder& model, const std::vector<std::vector<std::int32_t>>& sources, const DecodingOptions& options,

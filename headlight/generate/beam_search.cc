@@ -8,15 +8,15 @@
 namespace headlight {
 namespace {
 
-// One of the text's beams, extended by a token.
+// An extension of one of the text's beams by a token.
 struct Candidate {
   std::size_t beam = 0;
   std::int32_t token = 0;
-  float score = 0;  // the token's log-probability
+  float score = 0;  // log-probability of the token
   double log_probability = 0;
 };
 
-// The `count` most probable extensions of the search's beams, without banned tokens.
+// Returns the `count` most probable extensions of the search's beams, without banned tokens.
 std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::TopLogits<float>& likeliest,
                                       std::span<const std::vector<std::int32_t>> banned, std::int64_t first,
                                       std::size_t count) {
@@ -41,7 +41,7 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
   return candidates;
 }
 
-// What happens to a candidate.
+// Whether a candidate continues, or why it is finished.
 enum class Fate { goes_on, ends, stops, is_cut };
 
 Fate FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t length, const SearchOptions& options) {
@@ -91,7 +91,7 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   const bool last = length == search.max_length;
   const std::vector<Candidate> candidates =
       BestCandidates(search, likeliest, banned, first, static_cast<std::size_t>(CandidatesOf(options)));
-  if (candidates.empty()) {  // only disallowed tokens have a probability
+  if (candidates.empty()) {  // all allowed tokens have probability 0
     const Beam& best = search.beams.front();
     if (search.finished.empty())
       search.finished.push_back({best.ids, best.log_probability, ScoreOf(options, best.log_probability, length), false,
@@ -105,7 +105,7 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
     const Candidate& candidate = candidates[rank];
     const Fate fate = FateOf(search, candidate, length, options);
     if (fate != Fate::goes_on) {
-      // A candidate only finishes if it is among the beam_size best, as in Transformers.
+      // As in Transformers, a finished candidate is kept only if it is among the beam_size best.
       if (rank < beam_size) Finish(search, candidate, fate, length, options);
     } else if (beams.size() < beam_size) {
       const Beam& beam = search.beams[candidate.beam];

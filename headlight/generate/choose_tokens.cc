@@ -14,12 +14,12 @@ kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& 
                                        std::span<const Unfinished> texts, const SearchOptions& options,
                                        std::int32_t length, std::int64_t count) {
   constexpr float impossible = -std::numeric_limits<float>::infinity();
-  // Log-probabilities are normalized over the model's own logits.
+  // Log-probabilities are normalized by the sums of the model's own logits.
   kernels::TopLogits<float> own(logits.rows, 1), top(logits.rows, count);
   kernels::AddColumns<float>(logits, 0, {}, own);
-  CheckSums(model, own, length);  // before sampling compares logits, because NaN has no order
+  CheckSums(model, own, length);  // before sampling compares logits, because NaN cannot be ordered
   const bool process = options.processors.any(), beams = options.beam_size > 1;
-  std::vector<float> before;  // [rows, vocab]: the model's own logits
+  std::vector<float> before;  // the model's own logits, [rows, vocab]
   if (process && !beams)
     for (std::int64_t row = 0; row < logits.rows; ++row)
       before.insert(before.end(), logits.row(row), logits.row(row) + logits.columns);

@@ -11,18 +11,18 @@
 
 namespace headlight {
 
-/// True if the token with the largest logit of the model is chosen.
+/// Returns true if the token with the model's largest logit is chosen.
 inline bool ChoosesLikeliest(const SearchOptions& options) { return !options.sample && !options.processors.any(); }
 
-/// The `count` most probable tokens after each row of logits [texts, vocab], with their log-probabilities, or with
-/// rules.sample the sampled token. Changes `logits`. Excluded tokens have -infinity. Without beams the
-/// log-probabilities are those of the model's own logits; with beams, of the processed ones. Throws Error if the model
-/// gives NaN in this, the `length`-th, step.
+/// Returns the `count` most probable tokens for each row of logits [texts, vocab], or the sampled token if
+/// options.sample, with their log-probabilities. Modifies `logits`. Excluded tokens have -infinity. Log-probabilities
+/// are those of the model's own logits or, with beams, of the processed logits. Throws Error if the model computes NaN
+/// in this step, the `length`-th.
 kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& logits,
                                        std::span<const Unfinished> texts, const SearchOptions& options,
                                        std::int32_t length, std::int64_t count);
 
-/// The number of rows of logits that are computed at once, which take 16 MB.
+/// Returns the number of rows of logits that are computed at once. They occupy 16 MB.
 std::int64_t LogitRowsAtOnce(std::int64_t vocabulary);
 
 /// Throws Error if a row's sum of exponentials is not finite and positive.

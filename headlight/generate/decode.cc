@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Makes and runs requests for a model's decoder.
+// Creates and runs requests for a model's decoder.
 class Decoding {
  public:
   Decoding(const ConditionalDecoder& model, const DecodingOptions& options)
@@ -47,7 +47,7 @@ class Decoding {
     }
   }
 
-  // The request for source `index`, without its memory and ids.
+  // Returns the request for source `index`, without its memory and ids.
   DecodingRequest RequestFor(std::int32_t source_length, std::size_t index) const {
     const DecodingOptions::Source source =
         options_.sources.empty() ? DecodingOptions::Source{{}, index} : options_.sources.at(index);
@@ -61,13 +61,14 @@ class Decoding {
     return request;
   }
 
-  // `which`: the index of each entry of the memory in options.sources. `source_ids`, one per entry, are for a shortlist
-  // and for logits processors. Entries that share rows of the memory share their keys and values.
+  // Runs the requests of a memory. `which` is the index of each entry of the memory in options.sources. `source_ids`,
+  // one per entry, are for a shortlist and for logits processors. Entries that share rows of the memory share their
+  // keys and values.
   std::vector<std::vector<Hypothesis>> Run(const Memory& memory, std::span<const std::size_t> which,
                                            std::span<const std::int32_t> source_ids = {}) const {
     DecodingBatch batch(model_, {.pass_tokens = kPassTokens}, options_.shortlist);
     std::vector<std::vector<std::int32_t>> prompts;
-    std::map<std::array<std::int32_t, 3>, Tensor> states;  // by begin, length and step
+    std::map<std::array<std::int32_t, 3>, Tensor> states;  // encoder states by begin, length and step
     for (std::size_t i = 0; i < which.size(); ++i) {
       const Sequence& entry = memory.sentences[i];
       DecodingRequest request = RequestFor(entry.length, which[i]);
@@ -100,7 +101,7 @@ class Decoding {
   }
 
  private:
-  static constexpr std::int64_t kPassTokens = 4096;  // large, because the texts of a call begin together
+  static constexpr std::int64_t kPassTokens = 4096;  // large, because all texts of a call begin at the same time
 
   void CheckTokens(std::span<const std::int32_t> ids) const {
     const std::int64_t vocabulary = model_.limits().target_vocabulary;
@@ -116,7 +117,7 @@ class Decoding {
     return inputs;
   }
 
-  // Includes the given tokens.
+  // Returns the maximum length of a target sentence, including the given tokens.
   std::int32_t MaxLength(std::int32_t source_length, std::int32_t given) const {
     if (options_.max_new_tokens != 0)
       return static_cast<std::int32_t>(
@@ -130,7 +131,7 @@ class Decoding {
   const ConditionalDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
-  // `forced_` is for texts without given tokens, whose first token may be forced; `search_` for the others.
+  // `forced_` is for texts without given tokens, whose first token may be forced. `search_` is for other texts.
   std::shared_ptr<const SearchOptions> forced_, search_;
 };
 
@@ -146,9 +147,9 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
                                                const RunSources& run) {
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  // With enough rows, each thread decodes some of the sentences. That is faster than dividing every operation, because
-  // threads do not wait for each other.
-  constexpr std::int64_t fewest_rows = 32;  // per thread
+  // With enough rows, each thread decodes a subset of the sentences. That is faster than dividing every operation,
+  // because threads do not wait for each other.
+  constexpr std::int64_t fewest_rows = 32;  // minimum number of rows per thread
   const std::int64_t threads = Threads(), rows = static_cast<std::int64_t>(count) * options.search.beam_size;
   if (threads == 1 || std::cmp_less(count, threads) || rows < threads * fewest_rows) return run(all, options);
 
@@ -161,7 +162,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
     };
   std::vector<std::vector<Hypothesis>> results(count);
   ParallelFor(threads, [&](std::int64_t thread) {
-    // Strided, because neighbours have similar lengths.
+    // The subsets are strided, because adjacent sentences have similar lengths.
     std::vector<std::size_t> own;
     for (auto i = static_cast<std::size_t>(thread); i < count; i += static_cast<std::size_t>(threads)) own.push_back(i);
     auto hypotheses = run(own, shared);
@@ -170,7 +171,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
   return results;
 }
 
-// `which`, or the indices 0 to sources - 1 if it is empty.
+// Returns `which`, or the indices 0 to sources - 1 if it is empty.
 std::vector<std::size_t> IndicesOf(std::span<const std::size_t> which, std::size_t sources) {
   std::vector<std::size_t> indices(which.begin(), which.end());
   if (which.empty()) {

@@ -16,10 +16,10 @@
 namespace headlight {
 namespace {
 
-// Tokens that speculative decoding drafts before one forward pass verifies them.
+// Number of draft tokens before each forward pass that verifies them.
 constexpr std::int32_t kMostDrafts = 3;
 
-// Replaces the token of a row by this one, with probability 1.
+// Replaces the tokens of a row by `token` with probability 1.
 void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t token) {
   const auto k = static_cast<std::size_t>(likeliest.k);
   std::fill_n(likeliest.values.begin() + static_cast<std::ptrdiff_t>(row * k), k,
@@ -81,7 +81,7 @@ struct DecodingBatch::State {
     }
   }
 
-  // Extends every search of the pass that has been read completely.
+  // Extends every search of the pass whose tokens are all in the cache.
   void Choose(const Pass& pass, const Tensor& hidden) {
     std::vector<Ready> ready;
     std::int32_t row = -1;
@@ -92,7 +92,7 @@ struct DecodingBatch::State {
       (which == 0 ? ready.back().rows : ready.back().unguided).push_back(row);
     }
     model.tokens.UpdateLists(model.context, texts.searches);
-    std::vector<std::vector<Ready>> groups;  // searches that are computed together
+    std::vector<std::vector<Ready>> groups;  // searches whose next tokens are chosen together
     for (Ready& one : ready) {
       const auto group = std::ranges::find_if(groups, [&](const std::vector<Ready>& others) {
         const Search& other = *others.front().search;
@@ -127,7 +127,7 @@ struct DecodingBatch::State {
     }
   }
 
-  // Extends every beam of a search by its next token. The search's rows of `likeliest` and `banned` begin at `row`.
+  // Extends every beam of a search by its next token. The search's rows in `likeliest` and `banned` begin at `row`.
   void Extend(Search& search, kernels::TopLogits<float>& likeliest, std::int64_t row,
               std::span<std::vector<std::int32_t>> banned) {
     const SearchOptions& options = search.options();
@@ -150,8 +150,8 @@ struct DecodingBatch::State {
       return End(search, std::current_exception());
     }
 
-    // A beam continues the cached texts of its predecessor. If several beams have the same predecessor, all but the
-    // first copy them.
+    // A beam continues the cached texts of its predecessor. If several beams have the same predecessor, all except the
+    // first copy these texts.
     std::vector<std::array<CachedBeam, 2>> continued;
     std::vector<bool> taken(search.cached.size());
     for (const std::size_t beam : from) {
@@ -192,7 +192,7 @@ struct DecodingBatch::State {
     if (search.done) End(search);
   }
 
-  // True if there is one text, which uses greedy search, and the model has a draft.
+  // Returns true if there is one text, it uses greedy search, and the model has a draft.
   bool MayDraft() const {
     if (texts.searches.size() != 1 || !model.has_draft()) return false;
     const Search& search = *texts.searches.front();
@@ -205,14 +205,14 @@ struct DecodingBatch::State {
   void Draft() {
     Search& search = *texts.searches.front();
     const std::int32_t length = search.length;
-    // Draft only as long as the set of allowed tokens does not change.
+    // Drafting stops before the set of allowed tokens changes.
     const std::int32_t until =
         std::min(length <= search.request.min_new_tokens ? search.request.min_new_tokens : search.max_length,
                  search.LastUnforced());
     const BatchModel::Drafts drafts = model.Draft(search, std::min(kMostDrafts, until - length));
     for (bool goes_on = true; goes_on && !texts.searches.empty();) {
       const std::int32_t row = search.length - length;
-      model.tokens.CheckFinite(drafts.likeliest, row, search.length);  // not for tokens after a rejected draft
+      model.tokens.CheckFinite(drafts.likeliest, row, search.length);  // tokens after a rejected draft are not checked
       try {
         Advance(search, drafts.likeliest, row, search.length, search.options());
       } catch (...) {  // thrown by options.stops

@@ -1,6 +1,6 @@
 // Continuous batching: texts join and leave a running batch between forward passes (Yu et al., "Orca: A Distributed
-// Serving System for Transformer-Based Generative Models", 2022). One search implements greedy search, sampling, beam
-// search, guidance and speculative decoding, for language models and for decoders with cross-attention.
+// Serving System for Transformer-Based Generative Models", 2022). The same search implements greedy search, sampling,
+// beam search, guidance and speculative decoding, for language models and for decoders with cross-attention.
 #pragma once
 
 #include <cstdint>
@@ -18,55 +18,55 @@
 
 namespace headlight {
 
-/// A text that has left the batch.
+/// The result of a text that has left the batch.
 struct Decoded {
   std::int64_t id = 0;
-  std::vector<Hypothesis> hypotheses;  ///< n_best, best first; their ids are only the chosen tokens
-  std::exception_ptr error = nullptr;  ///< if set, the reason why there are none; other texts are not affected
+  std::vector<Hypothesis> hypotheses;  ///< n_best hypotheses, best first; their ids are only the chosen tokens
+  std::exception_ptr error = nullptr;  ///< if set, the reason why there are no hypotheses; other texts continue
 };
 
 struct DecodingBatchOptions {
-  std::int64_t pass_tokens = 512;  ///< prompt tokens per pass, at most: long prompts are read in chunks
-  /// Tokens in the cache, at most; 0: no limit. Beyond it, the text that joined last is evicted and read again later. A
-  /// single text may exceed the limit.
+  std::int64_t pass_tokens = 512;  ///< maximum number of prompt tokens per pass; longer prompts are split
+  /// The maximum number of tokens in the cache; 0: no limit. If it is exceeded, the text that joined last is evicted
+  /// and processed again later. A single text may exceed the limit.
   std::int64_t cached_tokens = 0;
-  /// Type of cached keys and values. bfloat16 takes half the memory of float32, int8 about a quarter.
+  /// The type of cached keys and values. bfloat16 needs half the memory of float32, and int8 about a quarter.
   kernels::CacheType cache_type = kernels::CacheType::unrounded;
 };
 
-/// A running batch. The result of a text is bit-identical by itself and in any batch. It does not depend on shared
-/// prefixes, on chunks, or on evictions from the cache.
+/// A running batch. The result of a text has the same bits in every batch, also without other texts. It does not depend
+/// on shared prefixes, on chunks, or on evictions from the cache.
 ///
-/// A batch is for one thread at a time. Callbacks run in the thread that calls Step; in them Add, Step and Remove throw
+/// A batch is not thread-safe. Callbacks run in the thread that calls Step. In a callback, Add, Step and Remove throw
 /// Error.
 class HEADLIGHT_API DecodingBatch {
  public:
   /// The model must outlive the batch. Throws Error if it has no head that predicts the next token.
   explicit DecodingBatch(const LanguageModel& model, const DecodingBatchOptions& options = {});
-  /// `shortlist` limits each text's vocabulary; null: the whole vocabulary. It must outlive the batch.
+  /// `shortlist` limits each text's vocabulary. If null, all tokens are possible. It must outlive the batch.
   explicit DecodingBatch(const ConditionalDecoder& model, const DecodingBatchOptions& options = {},
                          const Shortlist* shortlist = nullptr);
   ~DecodingBatch();
 
-  /// Adds a text, which joins the next pass. Returns its id. Throws Error, leaving the batch unchanged, if the request
-  /// is impossible.
+  /// Adds a text, which joins the next pass. Returns its id. If the request is invalid, throws Error and leaves the
+  /// batch unchanged.
   std::int64_t Add(DecodingRequest request);
 
-  /// Runs one forward pass. Every running text gets its next token; a single text gets several if the model has a draft
-  /// and drafts are accepted. Other texts read a chunk of their prompt. Returns the texts that end. After an exception,
-  /// such as std::bad_alloc, the batch can only be destroyed.
+  /// Runs one forward pass and returns the texts that end. The pass extends every running text by one token. A single
+  /// text is extended by several tokens if the model has a draft and drafts are accepted. For other texts, it processes
+  /// a chunk of their prompt. After an exception, such as std::bad_alloc, the batch can only be destroyed.
   std::vector<Decoded> Step();
 
-  /// Removes a text at any point. Returns false if there is no text with this id.
+  /// Removes a text at any time. Returns false if there is no text with this id.
   bool Remove(std::int64_t id);
 
   bool empty() const;
   std::size_t size() const;            ///< number of texts that have not ended
-  std::int64_t tokens() const;         ///< number of chosen tokens; with beams, those of one beam
-  std::int64_t cached_tokens() const;  ///< tokens in the cache now
+  std::int64_t tokens() const;         ///< number of chosen tokens; with beams, of one beam
+  std::int64_t cached_tokens() const;  ///< current number of tokens in the cache
   std::int64_t token_bytes() const;    ///< bytes of one token in the cache; 0 before the first pass
-  std::int64_t cache_bytes() const;    ///< memory of the cache, which never shrinks: its peak
-  std::int64_t evictions() const;      ///< number of texts that were evicted and read again
+  std::int64_t cache_bytes() const;    ///< size of the cache, which never shrinks, in bytes
+  std::int64_t evictions() const;      ///< number of texts that were evicted and processed again
 
  private:
   struct State;

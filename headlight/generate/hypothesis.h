@@ -1,4 +1,4 @@
-// The results of decoding and generation, and stopping conditions.
+// Results of decoding and generation, and stopping conditions.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace headlight {
 using AttentionRow = std::shared_ptr<const std::vector<float>>;
 
 struct Hypothesis {
-  std::vector<std::int32_t> ids;  ///< without start and end, with the target's prefix
-  double log_probability = 0;     ///< of the chosen ids and the end
+  std::vector<std::int32_t> ids;  ///< without start and end, but with the target prefix
+  double log_probability = 0;     ///< log-probability of the chosen ids and the end
   double score = 0;               ///< log_probability / (number of chosen ids and end)^alpha
-  bool ended = true;              ///< false if the length limit truncated or ended it, or no token was allowed
-  std::vector<AttentionRow> attention = {};  ///< for each id and the end, if DecodingOptions requests it
+  bool ended = true;              ///< false if the length limit truncated or ended the text, or no token was allowed
+  std::vector<AttentionRow> attention = {};  ///< attention of each id and the end, if DecodingOptions requests it
   /// The log-probability of each chosen id and of the end, if DecodingOptions requests it.
   std::vector<float> token_scores = {};
-  std::int32_t end = -1;  ///< the end token; -1: none
+  std::int32_t end = -1;  ///< the end token, or -1 if there is none
 };
 
 /// When the search of a text with beam_size finished hypotheses stops.
 enum class Stopping {
-  no_better,  ///< if the best running beam, ended now, would not score better than the worst hypothesis
+  no_better,  ///< if the best running beam, ended now, would not score above the worst hypothesis
   at_once,
-  never,  ///< if it cannot score better at any length; with a positive length penalty, at the maximum length
+  never,  ///< if it cannot score above it at any length; with a positive length penalty, at max_length
 };
 
 }  // namespace headlight

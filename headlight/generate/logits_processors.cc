@@ -12,14 +12,14 @@ namespace {
 
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
-// Divides positive scores of the tokens by `penalty` and multiplies negative ones (Keskar et al., "CTRL", 2019, section
-// 4.1); repeated tokens count once.
+// Divides positive scores of the tokens by `penalty`, and multiplies negative scores by it (Keskar et al., "CTRL",
+// 2019, section 4.1). Repeated tokens count once.
 void Penalize(std::span<float> scores, std::vector<std::int32_t> tokens, double penalty) {
   std::ranges::sort(tokens);
   tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
   const auto factor = static_cast<float>(penalty);
   for (const std::int32_t token : tokens) {
-    if (static_cast<std::size_t>(token) >= scores.size()) continue;  // only used in prompts, and has no score
+    if (static_cast<std::size_t>(token) >= scores.size()) continue;  // the token occurs only in prompts
     float& score = scores[static_cast<std::size_t>(token)];
     score = score < 0 ? score * factor : score / factor;
   }
@@ -30,7 +30,7 @@ void Forbid(std::span<float> scores, std::span<const std::int32_t> tokens) {
     if (static_cast<std::size_t>(token) < scores.size()) scores[static_cast<std::size_t>(token)] = kImpossible;
 }
 
-// True if `written`, followed by the last of `ids`, ends with `ids`.
+// Returns true if `written`, followed by the last of `ids`, ends with `ids`.
 bool Completes(std::span<const std::int32_t> written, std::span<const std::int32_t> ids) {
   const std::size_t before = ids.size() - 1;
   if (ids.size() > 1 && ids.size() > written.size()) return false;
@@ -43,7 +43,7 @@ void AddBiases(std::span<float> scores, std::span<const std::int32_t> written, s
       scores[static_cast<std::size_t>(bias.ids.back())] += bias.bias;
 }
 
-// The entropy in nats of weights that sum to `total`.
+// Returns the entropy, in nats, of weights that sum to `total`.
 double Entropy(std::span<const double> weights, double total) {
   double entropy = 0;
   for (const double weight : weights)
@@ -80,7 +80,7 @@ class Candidates {
   }
 
  private:
-  // Proportional to the probability; 1 for the most probable token.
+  // Returns a weight that is proportional to the probability. It is 1 for the most probable token.
   double Weight(std::int32_t token) const {
     return std::exp((scores_[static_cast<std::size_t>(token)] - greatest_) / options_.temperature);
   }
@@ -102,14 +102,14 @@ class Candidates {
     };
   }
 
-  // Ties are won by smaller ids.
+  // Keeps the `count` most probable tokens. In ties, smaller ids have priority.
   void KeepLikeliest(std::size_t count) {
     if (count >= tokens_.size()) return;
     std::ranges::nth_element(tokens_, tokens_.begin() + static_cast<std::ptrdiff_t>(count), Greater());
     tokens_.resize(count);
   }
 
-  // Keeps tokens of at least this weight, and the most probable one.
+  // Keeps the tokens with at least this weight, and the most probable token.
   void KeepFrom(double least) {
     std::erase_if(tokens_, [&](std::int32_t token) { return Weight(token) < std::min(1.0, least); });
   }
@@ -133,7 +133,7 @@ class Candidates {
 
   void KeepNucleus() {
     const double total = Total();
-    // Sort incrementally: usually a few tokens are enough.
+    // Tokens are sorted incrementally, because usually a few are enough.
     double before = 0;
     std::size_t kept = 0;
     for (std::size_t sorted = 0; sorted < tokens_.size();) {

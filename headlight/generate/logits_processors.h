@@ -1,5 +1,5 @@
-// Logits processors, which change a step's scores before a token is chosen: those of Hugging Face Transformers'
-// `generate`, with its names and in its order.
+// Logits processors, which change a step's scores before a token is chosen. They have the names and the order of
+// Hugging Face Transformers' `generate`.
 #pragma once
 
 #include <cstdint>
@@ -9,86 +9,87 @@
 
 namespace headlight {
 
-class Random;  // base/random.h
+class Random;  // defined in base/random.h
 
 struct SequenceBias {
   std::vector<std::int32_t> ids;
-  float bias = 0;  ///< added to the score of the last id after the other ids
+  float bias = 0;  ///< added to the score of the last id if it follows the other ids
   bool operator==(const SequenceBias&) const = default;
 };
 
 struct LogitsProcessors {
   std::vector<SequenceBias> sequence_bias = {};
-  double encoder_repetition_penalty = 1;                  ///< above 1 makes the source's tokens more likely
-  double repetition_penalty = 1;                          ///< above 1 makes repeated tokens less likely
+  double encoder_repetition_penalty = 1;                  ///< if above 1, the source's tokens become more likely
+  double repetition_penalty = 1;                          ///< if above 1, repeated tokens become less likely
   std::int32_t no_repeat_ngram_size = 0;                  ///< if positive, n-grams of this size do not repeat
   std::int32_t encoder_no_repeat_ngram_size = 0;          ///< if positive, n-grams of the source are not generated
   std::vector<std::vector<std::int32_t>> bad_words = {};  ///< sequences of ids that are never generated
-  /// From `start` tokens on, the score s of an end token becomes s + |s| * (factor^(tokens beyond start) - 1).
+  /// After `start` tokens, the score s of an end token becomes s + |s| * (factor^(tokens beyond start) - 1).
   struct Decay {
     std::int32_t start = 0;
     double factor = 1;
     bool operator==(const Decay&) const = default;
   };
   std::optional<Decay> exponential_decay_length_penalty = {};
-  std::vector<std::int32_t> suppress_tokens = {};        ///< never generated
-  std::vector<std::int32_t> begin_suppress_tokens = {};  ///< not generated first
-  bool renormalize = false;  ///< with beams, normalizes log-probabilities after all processors
+  std::vector<std::int32_t> suppress_tokens = {};        ///< tokens that are never generated
+  std::vector<std::int32_t> begin_suppress_tokens = {};  ///< tokens that are not generated first
+  bool renormalize = false;  ///< with beams, whether log-probabilities are normalized after all processors
 
   bool any() const;
 
   bool operator==(const LogitsProcessors&) const = default;
 };
 
-/// A text whose next token is chosen.
+/// The inputs of logits processors and sampling for one text.
 struct Unfinished {
   std::span<const std::int32_t> prompt, ids;  ///< the decoder's inputs: prompt, then ids
   std::span<const std::int32_t> never;        ///< tokens that are not allowed next
   std::span<const std::int32_t> ends;         ///< tokens that end a text
-  std::span<const std::int32_t> source;       ///< an encoder's input, or the prompt
-  std::int64_t given = 0;                     ///< number of given tokens in prompt and ids
-  std::int64_t begin = 0;    ///< number of tokens before the first to which begin_suppress_tokens applies
+  std::span<const std::int32_t> source;       ///< the encoder's input, or the prompt
+  std::int64_t given = 0;                     ///< number of given tokens in `prompt` and `ids`
+  std::int64_t begin = 0;    ///< number of tokens before the first one to which begin_suppress_tokens applies
   float shift = 0;           ///< subtracted from the logits before all processors
-  Random* random = nullptr;  ///< for sampling
+  Random* random = nullptr;  ///< random numbers for sampling
 };
 
-/// Whether adding a constant to all scores changes the result.
+/// Returns true if adding a constant to all scores changes the result.
 bool DependsOnShift(const LogitsProcessors& processors);
 
-/// Throws Error naming the first processor that is out of range; every id must be below `vocabulary`.
+/// Throws Error with the name of the first processor that is out of range. Every id must be below `vocabulary`.
 void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary);
 
-/// Changes `scores` [vocab]: logits, or with beams log-probabilities.
+/// Applies the processors to `scores` [vocab], which are logits or, with beams, log-probabilities.
 void ProcessLogits(std::span<float> scores, const Unfinished& text, const LogitsProcessors& processors);
 
-/// The tokens that would complete an n-gram of `size` tokens of `seen` at the end of `written`; none if `size` is 0.
+/// Returns the tokens that would complete an n-gram of `size` tokens of `seen` at the end of `written`. Returns none if
+/// `size` is 0.
 std::vector<std::int32_t> Repeating(std::span<const std::int32_t> written, std::span<const std::int32_t> seen,
                                     std::int32_t size);
 
-/// Restrictions of sampling, applied to softmax(scores / temperature) in this order.
+/// Restrictions of the tokens that can be sampled. They are applied to softmax(scores / temperature) in this order.
 struct SamplingOptions {
   double temperature = 1;
-  /// The most probable tokens up to this share of the entropy of the 100 most probable ones (Potraghloo et al., "Top-H
-  /// Decoding", 2025); 1: all.
+  /// Keeps the most probable tokens up to this fraction of the entropy of the 100 most probable ones (Potraghloo et
+  /// al., "Top-H Decoding", 2025); 1: all.
   double top_h = 1;
-  std::int32_t top_k = 0;  ///< number of most probable tokens; 0: all
-  /// The most probable tokens until their probabilities sum to this (Holtzman et al., "The Curious Case of Neural Text
-  /// Degeneration", 2020).
+  std::int32_t top_k = 0;  ///< number of most probable tokens to keep; 0: all
+  /// Keeps the most probable tokens until their probabilities sum to this (Holtzman et al., "The Curious Case of Neural
+  /// Text Degeneration", 2020).
   double top_p = 1;
-  double min_p = 0;  ///< those of at least this times the greatest probability (Nguyen et al., "Min-p Sampling", 2024)
-  /// The tokens whose information content is closest to the entropy, until their probabilities sum to this (Meister et
-  /// al., "Locally Typical Sampling", 2023); 1: all.
+  double min_p = 0;  ///< minimum relative to the greatest probability (Nguyen et al., "Min-p Sampling", 2024)
+  /// Keeps the tokens whose information content is closest to the entropy, until their probabilities sum to this
+  /// (Meister et al., "Locally Typical Sampling", 2023); 1: all.
   double typical_p = 1;
-  double epsilon_cutoff = 0;  ///< those of at least this probability (Hewitt et al., "Truncation Sampling", 2022)
-  double eta_cutoff = 0;      ///< those of at least min(eta, sqrt(eta) * exp(-entropy)) (the same)
+  double epsilon_cutoff = 0;  ///< minimum probability (Hewitt et al., "Truncation Sampling", 2022)
+  double eta_cutoff = 0;      ///< minimum probability min(eta, sqrt(eta) * exp(-entropy)) (Hewitt et al.)
 
   bool operator==(const SamplingOptions&) const = default;
 };
 
-/// Throws Error naming the first option that is out of range.
+/// Throws Error with the name of the first option that is out of range.
 void CheckSampling(const SamplingOptions& options);
 
-/// Samples a token with the random number `point` in [0, 1); -1 if no token has a probability.
+/// Samples a token with the random number `point` in [0, 1). Returns -1 if all probabilities are 0.
 std::int32_t Sample(std::span<const float> scores, const SamplingOptions& options, double point);
 
 }  // namespace headlight

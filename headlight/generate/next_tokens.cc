@@ -83,7 +83,7 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
   const Tensor conditional = rows == all ? hidden : ops::Embedding(hidden, rows);
   const Tensor unconditional = guided ? ops::Embedding(hidden, unguided) : Tensor();
   Tensor states = conditional;
-  if (guided)  // there is no logit cap, so that logits are linear in the state
+  if (guided)  // logits are linear in the state, because models with guidance have no logit cap
     states = ops::Add(ops::Scale(conditional, options.guidance), ops::Scale(unconditional, 1 - options.guidance));
 
   const std::vector<std::int32_t> never = NeverNext(first);

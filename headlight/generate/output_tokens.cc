@@ -11,8 +11,8 @@
 namespace headlight {
 namespace {
 
-// 2 MB, which bounds memory for any number of rows. With much less, threads wait for each other; with much more, the
-// logits leave the cache.
+// The number of logits computed at once, 2 MB, which limits memory for any number of rows. If it is much smaller,
+// threads wait for each other. If it is much larger, the logits do not fit in the cache.
 constexpr std::int64_t kLogitsAtOnce = 1 << 19;
 
 }  // namespace
@@ -71,7 +71,8 @@ kernels::TopLogits<float> OutputTokens::Likeliest(Context& context, const Tensor
   return top;
 }
 
-// A row's softmax sums only over its own list, in the list's order, so that the result does not depend on other lists.
+// The softmax of a row sums only over its own list, in the list's order, so that the result does not depend on other
+// lists.
 kernels::TopLogits<float> OutputTokens::LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
                                                          std::span<const std::int32_t> excluded,
                                                          std::int64_t count) const {

@@ -1,4 +1,4 @@
-// A text of a running batch: its request, its beams and their cached tokens.
+// A text of a running batch, with its request, its beams and their cached tokens.
 #pragma once
 
 #include <array>
@@ -12,10 +12,9 @@
 
 namespace headlight {
 
-/// A beam's entry in the cache, which has the first `read` tokens of the conditional or unconditional prompt and the
-/// beam.
+/// The cached text of a beam. It has the first `read` tokens of the conditional or unconditional prompt and the beam.
 struct CachedBeam {
-  std::int32_t text = -1;  ///< index in the cache
+  std::int32_t text = -1;  ///< index in the cache, or -1
   std::int32_t read = 0;
 };
 
@@ -24,14 +23,15 @@ struct Search : BeamSearch {
   std::int64_t id = 0;
   DecodingRequest request;
   Random random{0};
-  std::vector<std::array<CachedBeam, 2>> cached = {{}};  ///< for each beam; the second is for the unconditional prompt
-  std::int32_t length = 1;                               ///< of the text, including its next token
-  bool joined = false;                                   ///< has texts in the cache
+  std::vector<std::array<CachedBeam, 2>> cached = {
+      {}};                  ///< for each beam; the second entry is for the unconditional prompt
+  std::int32_t length = 1;  ///< length of the text, including its next token
+  bool joined = false;      ///< whether it has texts in the cache
   bool damaged =
-      false;  ///< has NaN, which attention may spread to earlier tokens in its passes: others do not copy its cache
-  bool cut = false;                               ///< the length limit forced an end on a beam that would continue
+      false;  ///< whether a state has NaN, which attention may spread to earlier tokens; others do not copy its cache
+  bool cut = false;                               ///< whether the length limit ended a beam that would continue
   std::size_t list = 0;                           ///< index of its shortlist
-  std::array<std::int32_t, 2> memory = {-1, -1};  ///< in the cache, for each prompt
+  std::array<std::int32_t, 2> memory = {-1, -1};  ///< index of each prompt's memory in the cache
   Tensor no_source;                               ///< encoder states for the unconditional prompt
 
   const SearchOptions& options() const { return *request.options; }
@@ -55,7 +55,7 @@ struct Search : BeamSearch {
       for (std::size_t which = 0; which < prompts(); ++which) sum += unread(beam, which);
     return sum;
   }
-  /// The tokens of all beams; tokens that a beam shares with the first one as a prefix count once.
+  /// Returns the number of tokens of all beams. The prefix that a beam shares with the first beam is not counted again.
   std::int64_t distinct() const {
     std::int64_t sum = 0;
     for (std::size_t which = 0; which < prompts(); ++which)
@@ -67,32 +67,33 @@ struct Search : BeamSearch {
       }
     return sum;
   }
-  /// True if the next token may be an end token.
+  /// Returns true if the next token may be an end token.
   bool MayEnd() const { return length > request.min_new_tokens || (options().last_token && length == max_length); }
-  /// The index of the last token that is not forced.
+  /// Returns the index of the last token that is not forced.
   std::int32_t LastUnforced() const { return max_length - (options().last_token ? 1 : 0); }
-  /// True if all but one token of every beam is in the cache.
+  /// Returns true if all but one token of every beam is in the cache.
   bool IsRunning() const {
     for (std::size_t beam = 0; beam < beams.size(); ++beam)
       for (std::size_t which = 0; which < prompts(); ++which)
         if (unread(beam, which) != 1) return false;
     return true;
   }
-  /// True if tokens are not chosen by the model's own scores.
+  /// Returns true if tokens are not chosen by the model's own scores.
   bool ChangesScores() const {
     LogitsProcessors other = options().processors;
-    other.no_repeat_ngram_size = 0;  // implemented without the logits
+    other.no_repeat_ngram_size = 0;  // implemented without changing the logits
     return options().sample || other.any() || GuidesBeams(options());
   }
 };
 
-/// A search that has been read completely, and the row of the pass for each beam; `unguided` is empty without guidance.
+/// A search whose tokens are all in the cache, and the row of the pass for each beam. `unguided` is empty without
+/// guidance.
 struct Ready {
   Search* search = nullptr;
   std::vector<std::int32_t> rows, unguided;
 };
 
-/// The next tokens of a beam that a pass reads.
+/// The tokens of a beam that a pass processes.
 struct Part {
   Search* search = nullptr;
   std::size_t beam = 0, which = 0;

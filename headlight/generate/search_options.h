@@ -1,4 +1,4 @@
-// Options for the search of a text: greedy search, sampling or beam search.
+// Options for the search of a text, which is greedy search, sampling or beam search.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 
 namespace headlight {
 
-/// Returns whether a text ends with the last of `ids`, which has its prompt and new tokens. Any thread may call it.
+/// Returns whether a text ends with the last of `ids`, which are its prompt and new tokens. Any thread may call it.
 using StopCondition = std::function<bool(std::span<const std::int32_t> ids)>;
 
 struct SearchOptions {
-  std::int32_t beam_size = 1;  ///< 1: greedy search or sampling
+  std::int32_t beam_size = 1;  ///< if 1, greedy search or sampling
   std::int32_t n_best = 1;     ///< at most beam_size
   double length_penalty = 1;   ///< alpha: a finished text scores log-probability / length^alpha
   Stopping stopping = Stopping::no_better;
-  bool sample = false;  ///< only with a beam_size of 1
+  bool sample = false;  ///< requires a beam_size of 1
   SamplingOptions sampling = {};
   LogitsProcessors processors = {};
   std::vector<std::int32_t> end_ids = {};        ///< tokens that end a text
   bool writes_padding = false;                   ///< whether the padding token may be generated
-  std::optional<std::int32_t> first_token = {};  ///< forces the first chosen token, with probability 1
-  /// Forces the last chosen token at the maximum length, with probability 1. It may be one of end_ids.
+  std::optional<std::int32_t> first_token = {};  ///< the first chosen token is forced to be this, with probability 1
+  /// The token that is forced at the maximum length, with probability 1. It may be one of end_ids.
   std::optional<std::int32_t> last_token = {};
   std::shared_ptr<const StopCondition> stops = {};
-  /// Classifier-free guidance (Ho and Salimans, 2022, eq. 6). The logits are u + guidance * (c - u); c are those after
-  /// the prompt, and u those after the unconditional prompt (DecodingRequest::unguided). 1: no guidance. With beams,
-  /// the formula is applied to log-probabilities, and a text's score is the sum of the results, which are not
+  /// Scale of classifier-free guidance (Ho and Salimans, 2022, eq. 6); 1: no guidance. The logits are u + guidance * (c
+  /// - u), with the logits c after the prompt and u after the unconditional prompt (DecodingRequest::unguided). With
+  /// beams, the formula is applied to log-probabilities, and a text's score is the sum of the results, which are not
   /// normalized.
   double guidance = 1;
   bool attention = false;     ///< whether to keep Hypothesis::attention
@@ -42,10 +42,10 @@ struct SearchOptions {
   bool operator==(const SearchOptions&) const = default;
 };
 
-/// True if beams are scored with guidance.
+/// Returns true if beams are scored with guidance.
 inline bool GuidesBeams(const SearchOptions& options) { return options.guidance != 1 && options.beam_size > 1; }
 
-/// Throws Error naming the first option that is out of range. Every id must be below `vocabulary`.
+/// Throws Error with the name of the first option that is out of range. Every id must be below `vocabulary`.
 HEADLIGHT_API void CheckSearch(const SearchOptions& options, std::int64_t vocabulary);
 
 }  // namespace headlight
