@@ -1,6 +1,6 @@
-// All of headlight for a program that uses it: every pipeline, files of images, search, and pages that show attention.
-// ReadImage, WritePng and everything else in image/decoding/ need the library headlight::images; the rest needs only
-// headlight::headlight.
+// Includes the whole public API of headlight: all pipelines, image files, search, and HTML pages that show attention.
+// ReadImage, WritePng and the other functions of image/decoding/ require the library headlight::images. The other
+// functions require only headlight::headlight.
 #pragma once
 
 #include "headlight/base/error.h"

@@ -23,10 +23,9 @@ struct Search : BeamSearch {
   std::int64_t id = 0;
   DecodingRequest request;
   Random random{0};
-  std::vector<std::array<CachedBeam, 2>> cached = {
-      {}};                  ///< for each beam; the second entry is for the unconditional prompt
-  std::int32_t length = 1;  ///< length of the text, including its next token
-  bool joined = false;      ///< whether it has texts in the cache
+  std::vector<std::array<CachedBeam, 2>> cached = {{}};  ///< for each beam; the second is for the unconditional prompt
+  std::int32_t length = 1;                               ///< length of the text, including its next token
+  bool joined = false;                                   ///< whether it has texts in the cache
   bool damaged =
       false;  ///< whether a state has NaN, which attention may spread to earlier tokens; others do not copy its cache
   bool cut = false;                               ///< whether the length limit ended a beam that would continue
