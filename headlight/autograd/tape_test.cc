@@ -131,7 +131,7 @@ TEST(Tape, AddsToTheLeafsOwnGradient) {
 
 TEST(Tape, RecordsNothingWithoutLeaves) { EXPECT_EQ(Square(Tensor::From<double>({3}, {1})).node(), nullptr); }
 
-// Checks that a gradient is reported as complete once no more is added to it, even if the pass continues for long.
+// Checks that a gradient is reported as complete once no more is added to it, even if much of the pass remains.
 TEST(Tape, ReportsCompleteGradients) {
   const Tensor x = RandomTensor({3}, 5);
   const auto complete = [&](bool again) {

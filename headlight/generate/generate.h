@@ -25,7 +25,7 @@ struct GenerationOptions {
   std::uint64_t seed = 0, first_stream = 0;
 
   std::int32_t max_new_tokens = 128;  ///< maximum, including the end; also limited by the model's positions
-  std::int32_t min_new_tokens = 0;    ///< minimum
+  std::int32_t min_new_tokens = 0;    ///< minimum number of tokens
   std::int32_t max_length = 0;  ///< maximum including the prompt, as an alternative to max_new_tokens; 0: no such limit
   std::int32_t min_length = 0;
 

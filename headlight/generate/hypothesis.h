@@ -24,7 +24,7 @@ struct Hypothesis {
   std::int32_t end = -1;  ///< the end token, or -1 if there is none
 };
 
-/// When the search of a text with beam_size finished hypotheses stops.
+/// Determines when a search with beam_size finished hypotheses stops.
 enum class Stopping {
   no_better,  ///< if the best running beam, ended now, would not score above the worst hypothesis
   at_once,

@@ -45,8 +45,8 @@ class NextTokens {
  private:
   // Returns the end tokens if the text may not end yet, and the padding token if it is excluded.
   std::vector<std::int32_t> NeverNext(const Search& search) const;
-  // Returns the shift of guided logits, because Transformers combines log-probabilities instead of logits. Throws Error
-  // if the model computes NaN.
+  // Returns the shift of guided logits. It is needed because Transformers combines log-probabilities instead of logits.
+  // Throws Error if the model computes NaN.
   std::vector<float> ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
                               std::span<const std::size_t> lists, double guidance, std::int32_t length) const;
 

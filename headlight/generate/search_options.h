@@ -31,9 +31,10 @@ struct SearchOptions {
   /// The token that is forced at the maximum length, with probability 1. It may be one of end_ids.
   std::optional<std::int32_t> last_token = {};
   std::shared_ptr<const StopCondition> stops = {};
-  /// Scale of classifier-free guidance (Ho and Salimans, 2022, eq. 6); 1: no guidance. The logits are u + guidance * (c
-  /// - u), with the logits c after the prompt and u after the unconditional prompt (DecodingRequest::unguided). With
-  /// beams, the formula is applied to log-probabilities, and a text's score is the sum of the results, which are not
+  /// Scale of classifier-free guidance (Ho and Salimans, 2022, eq. 6); 1: no guidance. The logits are
+  ///   u + guidance * (c - u),
+  /// with the logits c after the prompt and u after the unconditional prompt (DecodingRequest::unguided). With beams,
+  /// the formula is applied to log-probabilities, and a text's score is the sum of the results, which are not
   /// normalized.
   double guidance = 1;
   bool attention = false;     ///< whether to keep Hypothesis::attention

@@ -65,7 +65,7 @@ struct AttentionAcross {
                     const Sequences& keys) const;
 };
 
-/// Runs `pass`. During it, the attention hook receives `kind` instead of the kind of the model's layers.
+/// Runs `pass` with an attention hook that receives `kind` instead of the kind of the model's layers.
 template <typename Pass>
 void AsKind(Context& context, AttentionKind kind, const Pass& pass) {
   const AttentionHook hook = context.hooks.attention;

@@ -59,7 +59,7 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   evoformer_.emplace(root / "evoformer", config_.evoformer, config_.blocks);
   single_ = linear(root / "evoformer", "linear", config_.alignment, config_.single, LeCunNormal(config_.alignment));
   structure_.emplace(root / "structure_module", config_.structure);
-  // These layers are cheap, and everything depends on them or they move the atoms. They are kept in float32.
+  // These cheap layers are kept in float32. All results depend on them, or they compute the atoms' positions.
   for (const char* part : {"input_embedder.", "recycling_embedder.", "evoformer.linear.", "structure_module."})
     parameters_.KeepExact(part);
   const std::int64_t hidden = config_.lddt_hidden;
@@ -262,7 +262,7 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
 
 namespace {
 
-// A weight that only models with templates have (1 and 2).
+// A weight that only the models with templates (1 and 2) have.
 constexpr std::string_view kTemplateWeight = "template_embedder.template_pair_embedder.linear.weight";
 constexpr std::int64_t kPublishedTemplates = 4;
 

@@ -21,7 +21,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are the paper's BERT-base.
+/// The defaults are those of the paper's BERT-base.
 struct BertConfig {
   std::int64_t model = 768;
   int layers = 12;

@@ -42,8 +42,8 @@ MultiHeadAttentionConfig AttentionOf(const BertConfig& config) {
           .names = {"self.query", "self.key", "self.value", "output.dense"}};
 }
 
-// The memory of cross-attention has the width of the vision encoder for images, and the width of the text model for
-// questions.
+// Returns the settings of cross-attention. The memory has the width of the vision encoder for images, and the width of
+// the text model for questions.
 MultiHeadAttentionConfig CrossAttentionOf(const BlipConfig& config) {
   MultiHeadAttentionConfig attention = AttentionOf(config.text);
   attention.memory = config.vision.model;
@@ -78,7 +78,7 @@ Tensor BlipTextLayer::operator()(Context& context, const Tensor& x, const Sequen
 
 namespace {
 
-// In decoders, the embedding table is also the output projection.
+// Returns the settings of the embeddings. In decoders, the embedding table is also the output projection.
 BertConfig EmbeddingsOf(const BlipConfig& config, bool writes) {
   BertConfig text = config.text;
   text.on_top = {.masked_words = writes};

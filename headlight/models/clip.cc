@@ -60,7 +60,7 @@ ImageEmbeddingConfig EmbeddingOf(const ClipImageConfig& config) {
           .patch = config.patch,
           .channels = config.channels,
           .special = {{"class_embedding"}},
-          .waves = 1,  // larger than the default, in the same way as CLIP's pixel values and projection
+          .waves = 1,  // above the default, because CLIP's pixel values and projection are also larger
           .projection = "patch_embedding",
           .bias = false,
           .flat = true,

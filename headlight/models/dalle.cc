@@ -18,7 +18,8 @@ namespace {
 
 constexpr double kDeviation = 0.02;  // standard deviation of embeddings at initialisation, as in GPT
 
-// "0.1 until depth 18, 10^-5 for depth 24 and 10^-6 for deeper networks" (Touvron et al., section 2).
+// Returns the initial scale: "0.1 until depth 18, 10^-5 for depth 24 and 10^-6 for deeper networks" (Touvron et al.,
+// section 2).
 double ScaleAtStart(int layer) { return layer < 18 ? 0.1 : layer < 24 ? 1e-5 : 1e-6; }
 
 }  // namespace
@@ -95,7 +96,7 @@ std::vector<std::int32_t> Dalle::Prompt(std::span<const std::int32_t> text) cons
   return prompt;
 }
 
-// The embedding is text[p] + position[p] for texts, and code[i] + row[i / side] + column[i % side] for codes.
+// Computes text[p] + position[p] for texts, and code[i] + row[i / side] + column[i % side] for codes.
 Tensor Dalle::Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     std::span<const std::int32_t> first_positions) const {
   std::vector<std::int32_t> words, word_positions, codes, rows, columns;

@@ -41,8 +41,8 @@ struct DalleMiniConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleMiniConfig& config);
 
-/// Computes x + LayerNorm(Attention(LayerNorm(x))). A decoder then does the same with cross-attention. The result x is
-/// replaced by x + (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
+/// Computes x + LayerNorm(Attention(LayerNorm(x))). A decoder then does the same with cross-attention. Finally,
+/// computes x + (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
 class HEADLIGHT_API DalleMiniLayer {
  public:
   /// Declares a layer. If `kind` is decoder_self, it is a decoder layer, with causal self-attention and

@@ -108,8 +108,8 @@ void Describe(ConfigTable& table, DebertaConfig& config) {
 
 bool OwnMaskedWords(const Safetensors& weights) { return weights.contains("lm_predictions.lm_head.bias"); }
 
-// Published files also contain tensors that are used only in pre-training: absolute positions, and the head for
-// replaced-token detection.
+// Returns the names of tensors that are not parameters. Published files contain some that are used only in
+// pre-training: absolute positions, and the head for replaced-token detection.
 OtherTensors OthersOf(const DebertaConfig& config) {
   const std::string embeddings = Prefix(config.bert.scope) + "embeddings.";
   return {.tied = {{"cls.predictions.decoder.weight", embeddings + "word_embeddings.weight"},

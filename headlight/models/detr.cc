@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kLearnedPositions = 50;  // maximum number of rows and columns of a feature map
 
-// Returns the root scope. In a model with masks, all names of the detector have this prefix.
+// Returns the root scope. In a model with masks, all names of the detector begin with "detr".
 Scope RootOf(Parameters& parameters, bool masks) { return Scope(parameters) / (masks ? "detr" : ""); }
 
 }  // namespace
@@ -168,8 +168,8 @@ T* WriteSines(double place, std::int64_t d, T* to) {
   return to;
 }
 
-// Encodes the vertical and horizontal position of each unmasked cell. The position is 2 pi times the fraction of the
-// unmasked cells of the column or row that precede the cell or are the cell (section A.4 and the authors' code).
+// Encodes the vertical and horizontal position of each unmasked cell. A position is 2 pi times the number of unmasked
+// cells up to this cell, divided by the number in its column or row (section A.4 and the authors' code).
 template <typename T>
 void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
   T* to = positions.data<T>();

@@ -57,7 +57,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, DetrConfig& config);
 class DetrAttention {
  public:
   DetrAttention(const Scope& scope, const DetrConfig& config, std::int32_t heads, AttentionKind kind, int layer);
-  /// Computes attention for `query`, `key` and `value` [rows, model]. Key and value have the same rows.
+  /// Computes attention for `query`, `key` and `value` [rows, model]. Key and value have the same number of rows.
   Tensor operator()(Context& context, const Tensor& query, const Tensor& key, const Tensor& value,
                     const Sequences& queries, const Sequences& keys) const;
 

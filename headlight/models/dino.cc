@@ -251,8 +251,7 @@ void Describe(ConfigTable& table, DinoConfig& config) {
       Check(value_bias == config.biases, "{}: it must be as query_bias", table.json()["value_bias"].location());
     table.Flag("proj_bias", config.output_bias);
     table.Flag("mlp_bias", config.ffn_biases);
-    // The last three settings change the patches' coordinates at random in Transformers' training, which is not
-    // implemented.
+    // These settings change the patches' coordinates at random in Transformers' training, which is not implemented.
     table.Harmless({"pos_embed_jitter", "pos_embed_rescale", "pos_embed_shift"});
     table.Rule(config.biases || !config.key_bias, "key_bias without query_bias is not supported");
     table.Rule(config.model / config.heads % 4 == 0,

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The names in which the layouts differ on disk: keys of config.json and names of tensors.
+// The names that differ between the layouts on disk: keys of config.json and names of tensors.
 struct LayoutNames {
   const char *model_type, *architecture;
   const char *model, *layers, *heads, *ffn, *activation, *dropout, *embedding_dropout, *attention_dropout, *positions;

@@ -32,7 +32,7 @@ struct ImageGptConfig {
   double attention_dropout = 0.1;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-5;
   std::int64_t vocabulary = 513;          ///< the number of colours, plus one for the start token
-  std::int64_t positions = 1024;          ///< the start token and all pixels except the last
+  std::int64_t positions = 1024;          ///< maximum length: the start token and all pixels except the last
   bool scale_attention = true;            ///< whether scores are multiplied by 1 / sqrt(head_dim)
   bool scale_attention_by_layer = false;  ///< whether scores are also multiplied by 1 / (layer + 1)
   /// The heads. If the output table is tied to the embeddings, the start token also has a logit.

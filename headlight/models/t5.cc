@@ -201,7 +201,7 @@ std::unique_ptr<T5> LoadT5(const ModelFolder& files, const LoadModelOptions& opt
   T5Config config;
   ReadConfig(files.config, config, options.dropout);
   const Safetensors& weights = files.weights;
-  // A file may contain the table under any of the names that share it.
+  // A file may contain the shared table under any of its names.
   const std::string output = "lm_head.weight";
   std::string table = output;
   for (const char* name : {"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "shared.weight"})

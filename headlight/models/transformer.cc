@@ -59,7 +59,7 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
              config.pad_id};
 
   // Embeddings are initialised with a standard deviation of model^-0.5. After multiplication by model^0.5, it equals
-  // that of the layers' norms.
+  // that of normalized states.
   const Scope root(parameters_), model = root / "model";
   const Initialisation normal = Initialisation::Normal(1 / std::sqrt(static_cast<double>(config.model)));
   const auto table = [&](const Scope& scope, std::int64_t words, bool scores) {

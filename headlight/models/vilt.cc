@@ -133,7 +133,7 @@ void Describe(ConfigTable& table, ViltConfig& config) {
              "the images of positions and the patches must be squares");
   table.Only("max_image_length", -1, "randomly selected patches");
   table.Only("num_images", -1, "several images with one text");
-  table.Harmless({"tie_word_embeddings"});  // Transformers ignores the value and ties them
+  table.Harmless({"tie_word_embeddings"});  // Transformers always ties the tables
   if (config.task == ViltTask::answers) CheckLabels(config.labels);
 }
 

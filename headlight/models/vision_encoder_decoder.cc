@@ -67,7 +67,7 @@ void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config) {
     table.Note("decoder", std::move(decoder));
     table.Note("decoder_start_token_id", config.start_id);
     table.Note("eos_token_id", config.end_id);
-    table.Note("pad_token_id", config.end_id);  // for padded batches, which have masks
+    table.Note("pad_token_id", config.end_id);  // for padded batches, in which padding is masked
   } else {
     Describe(table, config.encoder);
     Describe(table, config.decoder);

@@ -17,7 +17,7 @@ std::vector<std::int32_t> AssignFew(std::int64_t few, std::int64_t many, const a
     std::vector<double> distance(size(many), kFar);
     std::vector<std::int64_t> before(size(many), -1);  // the i that precedes each j on its path
     std::vector<bool> reached(size(many));
-    std::vector<std::int64_t> visited = {start};  // the i on the paths
+    std::vector<std::int64_t> visited = {start};  // the i on the paths found so far
     double shortest = 0;
     std::int64_t i = start, sink = -1;
     while (sink < 0) {

@@ -55,7 +55,7 @@ struct HEADLIGHT_API Context {
   Tape* tape = nullptr;
   std::optional<TrainingPass> training = {};  ///< if set, dropout is active
   DecoderCache* cache = nullptr;
-  bool draft = false;  ///< products use Parameter::draft
+  bool draft = false;  ///< whether products use Parameter::draft
   Hooks hooks = {};
 
   Tensor Use(const Parameter& parameter) const;

@@ -38,8 +38,7 @@ const Head& Have(const std::optional<Head>& head, const char* what) {
   return *head;
 }
 
-// Returns the default problem of Transformers' text-classification pipeline, in which exactly one class is correct
-// unless there is only one.
+// Returns the default of Transformers' text-classification pipeline. With several classes, exactly one is correct.
 Problem UsualProblem(std::size_t classes) { return classes == 1 ? Problem::several_labels : Problem::one_label; }
 
 }  // namespace

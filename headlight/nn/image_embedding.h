@@ -31,9 +31,9 @@ struct ImageEmbeddingConfig {
   bool positions = true;  ///< whether there is a trained table [1, special tokens with a position + patches, model]
   Interpolation interpolation = Interpolation::cubic;  ///< how the position table is resized
   /// Standard deviation of the initial patch positions, which are sinusoidal (Initialisation::Waves). The default is
-  /// half of the deviation of patches with values from -1 to 1. Normal initialisation with 0.02 slows the training of
-  /// positions. After 300 steps, a CLIP had a recall of 59, and of 91 to 92 with waves of 0.5 and 1. Waves as large as
-  /// the patches hide them.
+  /// half of the deviation of patches with values from -1 to 1. Normal initialisation with a deviation of 0.02 slows
+  /// the training of positions. After 300 steps with it, a CLIP had a recall of 59. With waves of 0.5 and 1, the recall
+  /// was 91 to 92. Waves as large as the values of patches hide the patches.
   double waves = 0.25;
   Shape mask = {};  ///< shape of the token that replaces masked patches; empty: no such token
   std::string projection = "patch_embeddings.projection";

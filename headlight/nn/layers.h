@@ -48,7 +48,7 @@ class HEADLIGHT_API LayerNorm {
   /// Declares weight (the gain, initially 1) and bias (initially 0), both [model].
   LayerNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-5);
 
-  Tensor operator()(Context& context, const Tensor& x) const;  ///< x [..., model]
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< maps x [..., model] to the same shape
 
   /// Computes LayerNorm(x + dropout(sublayer)), fused. It is the end of a post-norm sublayer (Vaswani et al., 2017,
   /// section 5.4).
@@ -78,7 +78,7 @@ class HEADLIGHT_API RmsNorm {
   /// Declares the weight [model] of NormGain.
   RmsNorm(const Scope& scope, std::int64_t model, double epsilon = 1e-6, double gain_offset = 0);
 
-  Tensor operator()(Context& context, const Tensor& x) const;  ///< x [..., model]
+  Tensor operator()(Context& context, const Tensor& x) const;  ///< maps x [..., model] to the same shape
 
  private:
   NormGain gain_;

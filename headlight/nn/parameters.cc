@@ -23,7 +23,7 @@ std::vector<double> Waves(const Initialisation& rule, std::int64_t model) {
   const std::int64_t quarter = model / 4, places = rule.height * rule.width;
   std::vector<double> waves(static_cast<std::size_t>(places * model));
   double squares = 0;
-  for (std::int64_t i = 0; i < 4 * quarter; ++i) {  // columns
+  for (std::int64_t i = 0; i < 4 * quarter; ++i) {  // for each column
     const double frequency = std::pow(10000.0, -static_cast<double>(i % quarter) / static_cast<double>(quarter));
     const auto wave = [&](std::int64_t place) {
       const double angle = frequency * static_cast<double>(i < 2 * quarter ? place / rule.width : place % rule.width);

@@ -32,7 +32,7 @@ Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
   Terms terms;
   terms.each = antialias ? static_cast<std::int64_t>(std::ceil(2 * wide)) * 2 + 1 : 4;
   for (std::int64_t i = 0; i < to; ++i) {
-    const double place = (static_cast<double>(i) + 0.5) * scale - 0.5;  // in coordinates in which cell c is at c
+    const double place = (static_cast<double>(i) + 0.5) * scale - 0.5;  // cell c has the coordinate c
     const std::int64_t first =
         antialias ? std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(place + 1 - 2 * wide)))
                   : static_cast<std::int64_t>(std::floor(place)) - 1;

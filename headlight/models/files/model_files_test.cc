@@ -59,7 +59,7 @@ TEST(ModelFiles, ReadsTiedTablesUnderAnyName) {
     for (const char* name : names) EXPECT_EQ(ParametersWith(folder, stored, name), ParametersOf(folder)) << name;
 }
 
-// The folders have no tensor final_logits_bias.
+// Checks that a missing tensor final_logits_bias has zeros, as in these folders.
 TEST(ModelFiles, ReadsAbsentBuffersAsZeros) {
   for (const char* folder : {"encoder_decoders/bart_text", "encoder_decoders/mbart_text"})
     EXPECT_EQ(ParametersWith(folder, "final_logits_bias", ""), ParametersOf(folder)) << folder;

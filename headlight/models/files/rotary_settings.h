@@ -16,8 +16,7 @@ namespace headlight {
 /// - dynamic: only changes texts longer than the context length, which are errors here.
 /// - llama3: only the positions of low-frequency pairs are divided, with a transition to high frequencies.
 /// - yarn: as llama3 with another transition, and with scaled scores (Peng et al., "YaRN: Efficient Context Window
-/// Extension
-///   of Large Language Models", 2024).
+///   Extension of Large Language Models", 2024).
 /// - longrope: each pair has its own factor (Ding et al., "LongRoPE: Extending LLM Context Window Beyond 2 Million
 ///   Tokens", 2024).
 enum class RotaryKind { unscaled, linear, dynamic, llama3, yarn, longrope };
@@ -37,7 +36,7 @@ struct RotarySettings {
   std::int64_t first_positions = 0;  ///< llama3, yarn and longrope: context length of pre-training
   bool yarn_is_longrope = false;     ///< true for Phi-3, whose files use the name yarn for longrope
   std::vector<double> short_factors = {},
-                      long_factors = {};  ///< longrope: factors per pair for texts up to first_positions, and longer
+                      long_factors = {};  ///< longrope: factors of each pair, for short and for long texts
 
   RotaryPositions Of(std::int64_t head_dim) const;
   /// Returns the maximum length of a text if the configuration has `positions`. For longrope, it is the range of the
