@@ -59,7 +59,7 @@ TEST(ModelFiles, ReadsTiedTablesUnderAnyName) {
     for (const char* name : names) EXPECT_EQ(ParametersWith(folder, stored, name), ParametersOf(folder)) << name;
 }
 
-// Checks that a missing tensor final_logits_bias has zeros, as in these folders.
+// Checks that files without the tensor final_logits_bias can be loaded.
 TEST(ModelFiles, ReadsAbsentBuffersAsZeros) {
   for (const char* folder : {"encoder_decoders/bart_text", "encoder_decoders/mbart_text"})
     EXPECT_EQ(ParametersWith(folder, "final_logits_bias", ""), ParametersOf(folder)) << folder;
