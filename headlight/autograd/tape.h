@@ -29,7 +29,7 @@ struct Node {
   Shape shape;
   DType dtype = DType::float32;
   std::function<void(const Tensor& gradient)> backward;  ///< empty for a leaf or a view
-  Tensor gradient;                                       ///< empty until a gradient arrives
+  Tensor gradient;                                       ///< empty until a gradient is added
   bool exclusive = false;    ///< whether no other node shares `gradient`; only this node's open slots may share it
   bool overwritten = false;  ///< whether the kernel of the last slot overwrites it
   Node* viewed = nullptr;    ///< set if this is a view of `viewed`

@@ -1,6 +1,6 @@
 // Gemma (Gemma Team, "Gemma: Open Models Based on Gemini Research and Technology", 2024), Gemma 2 ("Gemma 2: Improving
 // Open Language Models at a Practical Size", 2024) and the text model of Gemma 3 ("Gemma 3 Technical Report", 2025).
-// They are Llama with embeddings multiplied by sqrt(model) and gains stored as their difference from 1. From Gemma 2,
+// They are Llama with embeddings multiplied by sqrt(model) and gains stored as their difference from 1. Since Gemma 2,
 // each sublayer also has a norm after it, sliding-window layers alternate with full ones, and scores and logits are
 // capped. Gemma 3 normalizes queries and keys instead of the caps, and its sliding-window layers have separate rotary
 // settings.
@@ -36,9 +36,9 @@ struct GemmaConfig {
   bool attention_biases = false;  // whether all four projections have biases
   double attention_dropout = 0;
   double norm_epsilon = 1e-6;
-  std::int64_t query_scalar = 256;      // from Gemma 2, scores are divided by its square root
+  std::int64_t query_scalar = 256;      // since Gemma 2, scores are divided by its square root
   double score_cap = 0, logit_cap = 0;  // 0: no cap
-  LayerWindows windows = {};            // from Gemma 2
+  LayerWindows windows = {};            // since Gemma 2
   RotarySettings rotary = {};
   RotarySettings sliding_rotary = {};  // for sliding-window layers (Gemma 3)
   std::int64_t vocabulary = 256000;

@@ -1,6 +1,6 @@
 // Llama (Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; "Llama 2", 2023; Grattafiori et
 // al., "The Llama 3 Herd of Models", 2024). It is GPT-2 with three changes (LLaMA, section 2.2): norms without a mean
-// (RMSNorm), a gated feed-forward network (SwiGLU), and rotary positions in every layer. From Llama 2, several query
+// (RMSNorm), a gated feed-forward network (SwiGLU), and rotary positions in every layer. Since Llama 2, several query
 // heads may share a key and value head. These descendants have the same layers with other settings: Mistral (Jiang et
 // al., "Mistral 7B", 2023), Qwen2 and Qwen3 (Yang et al., "Qwen2 Technical Report", 2024; "Qwen3 Technical Report",
 // 2025), SmolLM3 (Bakouch et al., "SmolLM3: smol, multilingual, long-context reasoner", 2025), Phi-3 (Abdin et al.,

@@ -196,7 +196,7 @@ const std::array<TimmBackbone, 5>& TimmBackbones() {
 ResnetConfig ResnetOfTimm(const JsonView& name) {
   const std::string given = name.String();
   for (const TimmBackbone& backbone : TimmBackbones())
-    if (given.substr(0, given.find('.')) == backbone.name)  // as in "resnet50.a1_in1k"
+    if (given.substr(0, given.find('.')) == backbone.name)  // without a suffix such as .a1_in1k
       return {.hidden = backbone.bottleneck ? std::vector<std::int64_t>{256, 512, 1024, 2048}
                                             : std::vector<std::int64_t>{64, 128, 256, 512},
               .depths = backbone.depths,

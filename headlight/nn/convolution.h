@@ -1,5 +1,5 @@
-// Layers of convolutional networks: Convolution, TransposedConvolution, BatchNorm, NormedConvolution, GroupNorm. The
-// images of a batch may differ in size.
+// Layers of convolutional networks: Convolution, TransposedConvolution, NormedConvolution, GroupNorm. The images of a
+// batch may differ in size.
 #pragma once
 
 #include <cstdint>

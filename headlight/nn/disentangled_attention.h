@@ -18,9 +18,9 @@ struct RelativeVectors {
   std::vector<std::int32_t> vector_of = {};  ///< indices into `vectors`, by distance + longest - 1
 };
 
-/// Returns the row of the relative position table for a query that is `distance` positions after its key. Distances
-/// from `farthest` share a row. If `buckets` is positive (and smaller), distances above half of it share logarithmic
-/// buckets (DeBERTa version 2).
+/// Returns the row of the relative position table for a query that is `distance` positions after its key. Distances of
+/// at least `farthest` share a row. If `buckets` is positive (and smaller), distances above half of it share
+/// logarithmic buckets (DeBERTa version 2).
 HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest);
 
 /// Returns the relative vectors of these texts from `table` [rows, model].
