@@ -26,7 +26,7 @@ struct DecodingOptions {
   std::int32_t min_new_tokens = 0;
   /// The decoder's first inputs. If empty, it is the model's start token. All inputs except the first are part of every
   /// target sentence, but not of its score. search.first_token, for example a language, is not forced after a prefix of
-  /// several tokens. If there is a Source::target_prefix, it precedes that as a given token.
+  /// several tokens. If there is a Source::target_prefix, search.first_token precedes it as a given token.
   std::vector<std::int32_t> prefix = {};
   std::uint64_t seed = 0;  ///< random seed, combined with Source::stream
   /// The settings of each source, by index. If empty, there are no prefixes, and the index is the stream.

@@ -151,7 +151,7 @@ class PassReader {
         one.types.push_back(types[cell]);
         one.beta_known.push_back(betas[cell]);
         const std::uint8_t* const mask = atoms.data() + cell * kAtom37;
-        one.backbone_known.push_back(mask[0] & mask[1] & mask[2]);  // the mask of N, CA and C
+        one.backbone_known.push_back(mask[0] & mask[1] & mask[2]);  // whether N, CA and C are all known
         std::copy_n(beta.data() + 3 * cell, 3, one.beta.matrix<float>().row(i));
         float* row = one.angles.matrix<float>().row(i);
         row[types[cell]] = 1;

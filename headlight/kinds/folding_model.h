@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// Default settings of inference. A number is 0 if the model does not use that input.
+/// Default settings of inference. A maximum is 0 if the model does not use that input.
 struct FoldingPlan {
   std::int64_t rows = 0, extra = 0;  ///< maximum rows and extra rows of the alignment
   int recycles = 3;                  ///< number of passes after the first
