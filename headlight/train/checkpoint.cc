@@ -31,7 +31,7 @@ void Replace(std::string& text, const std::string& from, const std::string& to) 
     text.replace(at, from.size(), to);
 }
 
-// Parses a state.json. Version 0.1 called images pictures.
+// Parses a state.json. Replaces the metric names of version 0.1, which contain "picture" instead of "image".
 JsonView ParseState(std::string text, const std::string& path) {
   for (const std::string_view name : {"_recall", "_recall_at_10", "_loss"})
     Replace(text, fmt::format("\"picture{}\"", name), fmt::format("\"image{}\"", name));
@@ -39,7 +39,7 @@ JsonView ParseState(std::string text, const std::string& path) {
   return {ParseJson(text, path), path};
 }
 
-// Replaces the values on the other ranks by rank 0's.
+// Replaces the values on the other ranks with those of rank 0.
 void Share(Ranks* ranks, const Tensor& values) {
   if (ranks == nullptr) return;
   Dispatch(values.dtype(), [&]<typename T>(T) { Broadcast(*ranks, BytesOf(values.span<T>())); });
@@ -94,7 +94,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
       if (step == optimizer.step)
         WriteSafetensors(fresh + name, {Stored("values", parameters.state())});
       else
-        LinkOrCopy(folder + name, fresh + name);  // its contents never change
+        LinkOrCopy(folder + name, fresh + name);  // the contents of a snapshot never change
     }
   });
 }

@@ -12,7 +12,8 @@
 namespace headlight {
 namespace {
 
-// CRC-32C (Castagnoli), rotated and offset as in TFRecord files, so that a checksum of checksums remains sound.
+// Computes CRC-32C (Castagnoli), rotated and offset as in TFRecord files. The mask makes it safe to compute checksums
+// of data that contains checksums.
 std::uint32_t MaskedChecksum(std::string_view bytes) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> entries{};
@@ -29,7 +30,7 @@ std::uint32_t MaskedChecksum(std::string_view bytes) {
   return ((sum >> 15) | (sum << 17)) + 0xA282EAD8u;
 }
 
-// Assumes that this machine is little-endian.
+// Returns the bytes of a value. Assumes that the machine is little-endian.
 template <typename T>
 std::string Bytes(T value) {
   std::string bytes(sizeof(T), '\0');
@@ -37,7 +38,7 @@ std::string Bytes(T value) {
   return bytes;
 }
 
-// Protocol buffer fields: a key (field number and wire type), then the content.
+// The following functions encode Protocol Buffers fields: a key (field number and wire type), then the content.
 std::string Varint(std::uint64_t value) {
   std::string bytes;
   for (; value >= 128; value >>= 7) bytes.push_back(static_cast<char>(value | 128));

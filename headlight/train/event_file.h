@@ -1,4 +1,4 @@
-// TensorBoard event files: scalars over steps.
+// TensorBoard event files with scalars per step.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace headlight {
 
-/// Creates a file events.out.tfevents.SECONDS.PROCESS.headlight in the folder. Throws Error if it cannot be written.
+/// A writer of the file events.out.tfevents.SECONDS.PROCESS.headlight in a folder. Throws Error if the file cannot be
+/// written.
 class HEADLIGHT_API EventFile {
  public:
   explicit EventFile(const std::string& folder);

@@ -15,8 +15,8 @@
 namespace headlight {
 namespace {
 
-constexpr double kTemperature = 0.07;                     // of the votes' weights
-constexpr std::int64_t kCosines = std::int64_t{1} << 24;  // cosines in memory at the same time
+constexpr double kTemperature = 0.07;                     // temperature of the weights of the votes
+constexpr std::int64_t kCosines = std::int64_t{1} << 24;  // limit on the cosines in memory at the same time
 
 Tensor UnitVectors(const Tensor& vectors) {
   const Tensor units = vectors.Clone();
@@ -28,7 +28,8 @@ Tensor UnitVectors(const Tensor& vectors) {
   return units;
 }
 
-// The class with the most votes of the nearest neighbours; ties go to the smaller class. `itself` does not vote.
+// Returns the class with the most votes of the nearest neighbours. Ties go to the smaller class. The example `itself`
+// does not vote.
 std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbours,
                   std::int64_t itself) {
   std::vector<std::pair<float, std::int64_t>> nearest;  // negated cosines and indices
@@ -91,10 +92,10 @@ class Regression {
     return static_cast<double>((x_.row(row)[i] - mean_[at]) * scale_[at]);
   }
 
-  // Returns the mean negative log-probability of the classes plus the penalty, and fills its gradient.
+  // Returns the mean negative log-probability of the correct classes plus the penalty, and computes its gradient.
   double operator()(const std::vector<std::int32_t>& right, const std::vector<double>& weights,
                     std::vector<double>& gradient) const {
-    // A fixed number of partial sums, so that the bits do not depend on the number of threads.
+    // The number of partial sums is fixed, so that the result does not depend on the number of threads.
     constexpr std::int64_t kSums = 16;
     std::vector<double> losses(kSums);
     std::vector<std::vector<double>> gradients(kSums);

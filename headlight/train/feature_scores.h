@@ -11,17 +11,17 @@ namespace headlight {
 
 struct LabelledFeatures {
   Tensor vectors;                     // [examples, dimension], float32
-  std::vector<std::int32_t> classes;  // of each example, from 0
+  std::vector<std::int32_t> classes;  // class of each example, from 0
 };
 
-/// k-nearest-neighbour classification, as DINO evaluates features (Caron et al., 2021, section 4.1): each of the
+/// Classifies by k nearest neighbours, as DINO evaluates features (Caron et al., 2021, section 4.1): each of the
 /// `neighbours` most similar known vectors votes for its class with weight exp(cosine / 0.07). Returns the class of
 /// each row of `queries` [examples, dimension]. Throws Error if there are fewer than `neighbours` known vectors.
 HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& queries,
                                                          std::int64_t neighbours);
 
-/// Leave-one-out accuracy of the same classifier, in per cent. If there are fewer than `neighbours` other vectors, all
-/// of them vote.
+/// Returns the leave-one-out accuracy of the same classifier, in per cent. If there are fewer than `neighbours` other
+/// vectors, all of them vote.
 HEADLIGHT_API double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours);
 
 /// Logistic regression on features that are standardized to mean 0 and standard deviation 1 over the training examples.
@@ -32,7 +32,7 @@ class HEADLIGHT_API LinearProbe {
   /// Throws Error if the features have fewer than two classes.
   explicit LinearProbe(const LabelledFeatures& features);
 
-  std::vector<std::int32_t> Classes(const Tensor& queries) const;  // of each row
+  std::vector<std::int32_t> Classes(const Tensor& queries) const;  // class of each row
   std::vector<double> Probabilities(const Tensor& queries) const;  // [rows, classes]
   bool converged() const { return converged_; }                    // whether the minimum was reached
 

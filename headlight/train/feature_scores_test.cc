@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Computed with scikit-learn by tools/make_class_score_goldens.py.
+// Reference values of scikit-learn, written by tools/make_class_score_goldens.py.
 struct Golden {
   JsonView json = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/class_scores.json")["features"];
 
@@ -36,14 +36,14 @@ TEST(NeighbourClasses, MatchScikitLearn) {
   const Golden golden;
   const auto found = NeighbourClasses(golden.Known(), golden.Vectors("asked"), golden.json["neighbours"].Integer());
   EXPECT_EQ(found, golden.Classes("neighbour_classes"));
-  EXPECT_NE(found, golden.Classes("asked_classes"));  // the task is not trivial
+  EXPECT_NE(found, golden.Classes("asked_classes"));  // some predictions are wrong, so the comparison is not trivial
   EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), golden.Vectors("asked"), 61); }),
               HasSubstr("there are 60 labelled examples"));
   EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), Tensor::Zeros({1, 5}), 1); }), HasSubstr("5 numbers"));
 }
 
 TEST(NeighbourAccuracy, VotesByCosineLeavingOneOut) {
-  // Two directions with vectors of any length, and one vector close to those of the other class.
+  // The classes have two directions, vectors have any length, and one vector is closest to vectors of the other class.
   const Tensor vectors = Tensor::From<float>({1, 0, 5, 0.1F, 2, -0.1F, 0, 1, 0.1F, 3, 9, 0.5F}, {6, 2});
   EXPECT_NEAR(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 1}}, 2), 100.0 * 5 / 6, 1e-9);
   EXPECT_EQ(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 0}}, 1), 100);

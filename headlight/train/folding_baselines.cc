@@ -15,15 +15,15 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kAlpha = 1;  // index in atom14
+constexpr std::size_t kAlpha = 1;  // index of C alpha in atom14
 constexpr std::int64_t kTypes = 21;
 constexpr std::int64_t kMostSampled = 256;
 
 bool Known(const ResidueLabels& residue) { return residue.known[kAlpha]; }
 const Vector3& AlphaOf(const ResidueLabels& residue) { return residue.atoms[kAlpha]; }
 
-// The lDDT of predicted distances, given as a function of two residue indices. A residue without a prediction is
-// infinitely far away.
+// Returns the lDDT of predicted distances, given as a function of two residue indices. A residue without a prediction
+// is infinitely far away.
 double LddtOf(std::span<const ResidueLabels> chain,
               const std::function<double(std::size_t i, std::size_t j)>& distance) {
   double kept = 0, all = 0;
@@ -46,7 +46,7 @@ double LddtOf(const std::vector<ResidueLabels>& prototype, std::span<const Resid
   });
 }
 
-// The TM-score of the residues whose C alpha is known, for predicted positions of the first residues.
+// Returns the TM-score of the residues with a known C alpha. `positions` are predictions for the first residues.
 double TmScoreOf(std::span<const Vector3> positions, std::span<const ResidueLabels> chain) {
   std::vector<Vector3> model, reference;
   std::int64_t length = 0;
@@ -60,7 +60,7 @@ double TmScoreOf(std::span<const Vector3> positions, std::span<const ResidueLabe
   return model.size() < 3 ? 0 : ScoreSuperposed(model, reference, length).tm_score;
 }
 
-// The mean over chains, computed in parallel.
+// Returns the mean score over all chains, computed in parallel.
 BaselineScores MeanOver(const ChainSet& chains,
                         const std::function<BaselineScores(std::span<const ResidueLabels> chain)>& score) {
   const auto count = std::ssize(chains.examples);
@@ -77,8 +77,8 @@ BaselineScores MeanOver(const ChainSet& chains,
   return mean;
 }
 
-// Points [n] in space whose distances approximate `distances` [n, n], from the three largest eigenvectors of the
-// centred squared distances.
+// Returns points [n] in space whose distances approximate `distances` [n, n]. Uses the three largest eigenvectors of
+// the centred squared distances.
 std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t n) {
   std::vector<double> product(n * n), row_means(n);
   double mean = 0;
@@ -90,7 +90,7 @@ std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t 
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
       product[i * n + j] = -0.5 * (distances[i * n + j] * distances[i * n + j] - row_means[i] - row_means[j] + mean);
-  // Subspace iteration from fixed smooth directions; protein chains are smooth as well.
+  // Subspace iteration starts from fixed smooth directions, since protein chains are smooth as well.
   constexpr int kIterations = 300;
   std::array<std::vector<double>, 3> axes;
   for (std::size_t k = 0; k < 3; ++k)
@@ -147,7 +147,7 @@ BaselineScores ScorePrototype(const Prototype& prototype, const ChainSet& chains
 }
 
 MeanDistances::MeanDistances(const ChainSet& train) {
-  constexpr double kDrawn = 10;  // prior observations of all types that each pair of types starts with
+  constexpr double kDrawn = 10;  // weight of the mean over all type pairs, in observations
   std::int64_t farthest = 0;
   for (const ChainExample& example : train.examples)
     farthest = std::max<std::int64_t>(farthest, example.residues.back().position - example.residues.front().position);

@@ -1,4 +1,4 @@
-// Baselines without a trained model, which a structure prediction model must beat.
+// Baselines for structure prediction that need no trained model.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct BaselineScores {
   double lddt_ca = 0, tm_score = 0;  // means over the chains for C alpha atoms, from 0 to 1
 };
 
-/// One structure that is predicted for every chain, aligned at the first residue.
+/// A structure that is predicted for every chain, aligned at the first residue.
 struct Prototype {
-  std::string name;  // of the chain that it was taken from
+  std::string name;  // name of the chain that the structure is taken from
   std::vector<ResidueLabels> residues;
 };
 
-/// The chain of `train` whose structure has the highest mean lDDT as a prediction for the other chains. At most 256
-/// evenly spaced chains are compared.
+/// Returns the chain of `train` whose structure has the highest mean lDDT as a prediction for the other chains. At most
+/// 256 evenly spaced chains are compared.
 HEADLIGHT_API Prototype BestPrototype(const ChainSet& train);
 
-/// Scores the prototype as a prediction for each chain. Residues beyond the prototype's last one have no atom.
+/// Scores the prototype as a prediction for each chain. Residues after the prototype's last one have no predicted atom.
 HEADLIGHT_API BaselineScores ScorePrototype(const Prototype& prototype, const ChainSet& chains);
 
 /// The mean distances of C alpha atoms in `train`, by sequence separation and residue types.
@@ -33,18 +33,18 @@ class HEADLIGHT_API MeanDistances {
  public:
   explicit MeanDistances(const ChainSet& train);
 
-  /// Predicted distances [residues, residues] in angstrom. The mean of a pair of types is shrunk towards the mean of
-  /// all types, which counts as ten observations. Separations greater than any in `train` use the mean of the greatest
-  /// one.
+  /// Returns predicted distances [residues, residues] in angstrom. The mean of a pair of types is shrunk towards the
+  /// mean of all types, which counts as ten observations. Separations greater than any in `train` use the mean of the
+  /// greatest one.
   std::vector<double> Of(std::span<const ResidueLabels> residues) const;
 
  private:
   std::vector<double> means_;  // [separations, types, types]
 };
 
-/// The lDDT is computed from the distances. For the TM-score they are embedded in space by classical multidimensional
-/// scaling (Torgerson, "Multidimensional scaling: I. Theory and method", 1952); the better of the two mirror images
-/// counts.
+/// Scores the mean distances as predictions. The lDDT is computed from the distances. For the TM-score they are
+/// embedded in space by classical multidimensional scaling (Torgerson, "Multidimensional scaling: I. Theory and
+/// method", 1952). The better of the two mirror images counts.
 HEADLIGHT_API BaselineScores ScoreMeanDistances(const MeanDistances& distances, const ChainSet& chains);
 
 }  // namespace headlight

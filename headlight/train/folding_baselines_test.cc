@@ -9,7 +9,7 @@
 namespace headlight::folding_baselines_test {
 namespace {
 
-// A helix of this many residues, or a strand with a rise of `rise` angstrom per residue.
+// Returns a chain with this many residues and a rise of `rise` angstrom per residue: a helix or a strand.
 ChainExample Made(const std::string& name, std::size_t residues, double rise, int type = 0) {
   ChainExample example = {.name = name, .residues = std::vector<ResidueLabels>(residues), .alignment = {}};
   for (std::size_t i = 0; i < residues; ++i) {
@@ -56,11 +56,11 @@ TEST(FoldingBaselines, MeanDistancesDependOnSeparationAndTypes) {
   EXPECT_NEAR(of_helix[7 * 30 + 3], truth(helix, 3, 7), 0.1);
   EXPECT_NEAR(of_strand[3 * 40 + 7], truth(strand, 3, 7), 0.1);
   EXPECT_EQ(of_strand[3 * 40 + 3], 0);
-  EXPECT_EQ(of_strand[39], of_strand[29]);  // a greater separation than any in the training set
+  EXPECT_EQ(of_strand[39], of_strand[29]);  // separation 39 does not occur in the training set
   const BaselineScores scores = ScoreMeanDistances(distances, {.examples = {helix, helix}});
   EXPECT_GT(scores.lddt_ca, 0.95);
   EXPECT_GT(scores.tm_score, 0.9);
-  // Without types, both predictions are the mean of a helix and a strand and fit neither.
+  // Without types, the predicted distances of both chains are the mean of a helix and a strand, and fit neither.
   for (ChainExample& example : train.examples)
     for (ResidueLabels& residue : example.residues) residue.type = 0;
   EXPECT_LT(ScoreMeanDistances(MeanDistances(train), {.examples = {helix}}).lddt_ca, 0.7);

@@ -12,7 +12,7 @@ namespace headlight {
 namespace {
 
 void AddTo(const Tensor& sum, const Tensor& more) {
-  const std::int64_t columns = std::gcd(sum.elements(), std::int64_t{4096});  // threads divide the rows
+  const std::int64_t columns = std::gcd(sum.elements(), std::int64_t{4096});  // row length; threads divide the rows
   const Shape rows{sum.elements() / columns, columns};
   Dispatch(sum.dtype(), [&]<typename T>(T) {
     const Matrix<T> to = sum.ViewAs(rows).matrix<T>();
@@ -20,7 +20,7 @@ void AddTo(const Tensor& sum, const Tensor& more) {
   });
 }
 
-// kept = sum, sum = 0, in one pass while both are in the cache.
+// Moves `sum` to `kept` and sets `sum` to zeros, in one pass over blocks that fit into the cache.
 void MoveOut(const Tensor& sum, const Tensor& kept) {
   Dispatch(sum.dtype(), [&]<typename T>(T) {
     constexpr std::int64_t block = std::int64_t{1} << 14;
@@ -93,7 +93,7 @@ std::vector<GradientTree::NodeIndex> GradientTree::NodesOf(std::int64_t parts, s
   const Tensor one = Tensor::Zeros({1});
   bool complete = false;
   for (std::int64_t part = begin; part < end; ++part) complete = tree.Add(0, part, one);
-  if (complete) return {{std::bit_width(static_cast<std::uint64_t>(parts - 1)), 0}};  // the whole sum
+  if (complete) return {{std::bit_width(static_cast<std::uint64_t>(parts - 1)), 0}};  // the root of the tree
   std::vector<NodeIndex> indices;
   for (const auto& [index, node] : tree.nodes()) indices.push_back(index);
   return indices;

@@ -15,15 +15,15 @@
 namespace headlight {
 namespace {
 
-// A part's loss and its other results besides the gradient.
+// The loss of a part and its other results, without the gradient.
 struct PartOutcome {
   double loss = 0;
   std::vector<double> sums;
   std::vector<BatchStatistic> statistics;
 };
 
-// Serializes the outcome to numbers that can be sent: the loss, the sums, and for each statistic its parameter's index,
-// its length and its values.
+// Appends the outcome to `to` as numbers: the loss, the sums, and for each statistic its parameter's index, its length
+// and its values.
 void Append(const PartOutcome& outcome, const Parameters& parameters, std::vector<double>& to) {
   to.push_back(outcome.loss);
   to.insert(to.end(), outcome.sums.begin(), outcome.sums.end());
@@ -61,7 +61,7 @@ std::vector<PartOutcome> OutcomesOf(std::span<const std::string> of_ranks, std::
   return outcomes;
 }
 
-// The gradient of this rank's last part, which is sent piece by piece as the backward pass completes it.
+// Sends the gradient of this rank's last part piece by piece, as the backward pass completes each piece.
 class LastPart {
  public:
   LastPart(std::int64_t part, const GradientTree& tree, const Tensor& gradients, RankSum& sum)
@@ -69,7 +69,7 @@ class LastPart {
     for (const Piece& piece : sum.pieces()) unknown_.push_back(piece.end - piece.begin);
   }
 
-  // Called when nothing more is added to a parameter's gradient.
+  // Marks the gradient of a parameter as complete, and sends the pieces that this completes.
   void Complete(const Tensor& gradient) {
     const std::int64_t begin = OffsetOf(gradient), end = begin + Parameters::Aligned(gradient.elements());
     const std::vector<Piece>& pieces = sum_.pieces();
@@ -81,7 +81,7 @@ class LastPart {
     }
   }
 
-  // Called when all gradients are complete.
+  // Marks all gradients as complete, and sends the remaining pieces.
   void Finish() {
     for (std::size_t piece = 0; piece < unknown_.size(); ++piece)
       if (std::exchange(unknown_[piece], 0) != 0) Send(piece);
@@ -104,7 +104,7 @@ class LastPart {
   const GradientTree& tree_;
   Tensor gradients_;
   RankSum& sum_;
-  std::vector<std::int64_t> unknown_;  // incomplete numbers of each piece
+  std::vector<std::int64_t> unknown_;  // number of incomplete elements of each piece
 };
 
 }  // namespace
@@ -129,15 +129,15 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
   GradientTree tree(count, options.type);
   std::optional<RankSum> rank_sum;
   if (size > 1) rank_sum.emplace(*options.ranks, count, options.type, gradients, options.own_pieces);
-  std::vector<GradientTree::NodeIndex> to_send;  // sums to which no other part of this rank is added
+  std::vector<GradientTree::NodeIndex> to_send;  // sums of this rank that are sent to other ranks
   if (rank_sum) to_send = GradientTree::NodesOf(count, dealt[rank], dealt[rank + 1]);
-  std::vector<double> own;  // outcomes
+  std::vector<double> own;  // outcomes of this rank's parts
   bool complete = false;
   for (std::int64_t i = dealt[rank]; i < dealt[rank + 1]; ++i) {
     std::optional<LastPart> last;
     if (rank_sum && i + 1 == dealt[rank + 1]) last.emplace(i, tree, gradients, *rank_sum);
     PartOutcome outcome;
-    TrainingPart made;  // kept until the backward pass is over, which reads it again for recomputed blocks
+    TrainingPart made;  // kept until the end of the backward pass, since gradient checkpointing reads it again
     const TrainingPart* part = &parts[static_cast<std::size_t>(i)];
     if (!part->made()) part = &(made = Made(*part));
     if (!options.sums.empty()) options.sums.Fill(0);

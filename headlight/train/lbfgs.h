@@ -14,13 +14,13 @@ namespace headlight {
 using Objective = std::function<double(const std::vector<double>& x, std::vector<double>& gradient)>;
 
 struct LbfgsOptions {
-  std::size_t history = 10;  // pairs of differences that approximate the Hessian
+  std::size_t history = 10;  // number of difference pairs that approximate the Hessian
   double tolerance = 1e-6;   // stops when no component of the gradient exceeds this
   std::int64_t iterations = 1000;
 };
 
-/// Moves x to a minimum. Returns false if the gradient still exceeds the tolerance: the iterations are used up, or no
-/// step along the gradient decreases the value. Deterministic.
+/// Moves x to a minimum. Returns false if the gradient still exceeds the tolerance, because the iterations are used up
+/// or no step along the gradient decreases the value. Deterministic.
 HEADLIGHT_API bool Minimise(const Objective& objective, std::vector<double>& x, const LbfgsOptions& options = {});
 
 }  // namespace headlight

@@ -10,9 +10,9 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kMostWordPairs = std::size_t{1} << 25, kMostTokens = std::size_t{1} << 26;
-constexpr std::size_t kLongest = 256;  // tokens; a longer sentence says little about its words
+constexpr std::size_t kLongest = 256;  // tokens per sentence; longer ones give little information about single words
 constexpr int kRounds = 5;
-// A less likely translation is a coincidence of the sentence pairs.
+// The smallest translation probability that is used. Lower probabilities come from chance co-occurrences.
 constexpr float kLeastProbability = 1e-4F;
 
 // The sentences of one language, concatenated.
@@ -30,13 +30,13 @@ struct Sentences {
   }
 };
 
-// Sorts and removes duplicates.
+// Sorts the keys and removes duplicates.
 void MakeSet(std::vector<std::uint64_t>& keys) {
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-// The word pairs that occur together in some sentence pair, grouped by source word, with translation probabilities.
+// Stores the word pairs that occur together in a sentence pair, grouped by source word, with translation probabilities.
 class Lexicon {
  public:
   Lexicon(std::span<const std::uint64_t> keys, std::int64_t source_words)
@@ -48,7 +48,7 @@ class Lexicon {
     std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
   }
 
-  // One EM iteration (Brown et al., 1993, equation 17).
+  // Runs one EM iteration (Brown et al., 1993, equation 17).
   void Improve(const Sentences& sources, const Sentences& targets) {
     std::vector<float> counts(targets_.size());
     std::vector<std::size_t> indices;
@@ -60,7 +60,7 @@ class Lexicon {
           indices.push_back(Find(source, target));
           sum += probabilities_[indices.back()];
         }
-        if (sum == 0) continue;  // all of them underflow
+        if (sum == 0) continue;  // all probabilities underflowed
         for (const std::size_t index : indices) counts[index] += probabilities_[index] / sum;
       }
     for (std::size_t source = 0; source + 1 < begins_.size(); ++source) {
@@ -71,7 +71,7 @@ class Lexicon {
     }
   }
 
-  // The likeliest translations of a source word, at most `most`.
+  // Returns the likeliest translations of a source word, at most `most`.
   std::vector<std::int32_t> Best(std::size_t source, std::size_t most) const {
     std::vector<std::size_t> indices(begins_[source + 1] - begins_[source]);
     std::iota(indices.begin(), indices.end(), begins_[source]);
@@ -90,7 +90,7 @@ class Lexicon {
     return static_cast<std::size_t>(std::lower_bound(begin, end, target) - targets_.begin());
   }
 
-  std::vector<std::size_t> begins_;    // for each source word
+  std::vector<std::size_t> begins_;    // begin of each source word's targets
   std::vector<std::int32_t> targets_;  // in ascending order for each source word
   std::vector<float> probabilities_;
 };
@@ -117,7 +117,7 @@ LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next, s
   LearnedShortlist result;
   Sentences sources, targets;
   std::vector<std::uint64_t> keys;
-  std::size_t distinct = 0;  // keys after the last deduplication
+  std::size_t distinct = 0;  // number of keys after the last deduplication
   for (EncodedPair pair; next(pair);) {
     if (pair.source.size() > kLongest || pair.target.size() > kLongest) continue;
     if (distinct >= kMostWordPairs || sources.ids.size() + targets.ids.size() >= kMostTokens) {

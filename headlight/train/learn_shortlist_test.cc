@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int32_t kWords = 50;
 
-// Source word w translates to target word (7 w + 3) % 50, with a different word order; word 0 is in every second
-// sentence.
+// Returns the translation of source word w: target word (7 w + 3) % 50. Word order differs between the languages, and
+// word 0 is in every second sentence.
 std::int32_t Translation(std::int32_t word) { return (7 * word + 3) % kWords; }
 
 LearnedShortlist Learn(int pairs, const ShortlistOptions& options) {

@@ -1,4 +1,4 @@
-// The history of a training run: metrics.jsonl for programs, and TensorBoard event files.
+// Records the metrics of a training run in metrics.jsonl and in TensorBoard event files.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 namespace headlight {
 
 /// Appends one JSON object per line to folder/metrics.jsonl, and the same numbers to an event file. A training line has
-/// "step", "epoch", "loss", "learning_rate", "gradient_norm", "target_tokens_per_second", "target_tokens" (or what else
-/// is counted) and "seconds" of steps. A validation line has "step", "epoch", "validation_loss", "perplexity", every
-/// score by its name (such as "bleu") and "best". Numbers that are not finite are left out.
+/// "step", "epoch", "loss", "learning_rate", "gradient_norm" and "seconds". It also has the number of labels and the
+/// labels per second under the labels' name, such as "target_tokens" and "target_tokens_per_second". A validation line
+/// has "step", "epoch", "validation_loss", "perplexity", every score by its name (such as "bleu") and "best". Numbers
+/// that are not finite are left out.
 class HEADLIGHT_API Metrics {
  public:
-  /// Removes the lines of steps after `step`, which an interrupted run wrote. `labels`: the name of what a step counts,
-  /// such as "images".
+  /// Opens the files. Removes the lines of steps after `step`, which an interrupted run wrote. `labels` is the name of
+  /// the labels that a step counts, such as "images".
   Metrics(const std::string& folder, std::int64_t step, const std::string& labels = "target tokens");
 
   void Add(const StepReport& report);
@@ -34,13 +35,13 @@ class HEADLIGHT_API Metrics {
   EventFile events_;
 };
 
-/// A metric over the steps, read from metrics.jsonl.
+/// The values of a metric and their steps, read from metrics.jsonl.
 struct MetricSeries {
   std::vector<double> steps, values;
 };
 HEADLIGHT_API MetricSeries ReadMetric(const std::string& folder, std::string_view name);
 
-/// The names of the scores that validations reported, in order of appearance.
+/// Returns the names of the scores that validations reported, in order of appearance.
 HEADLIGHT_API std::vector<std::string> ReadScoreNames(const std::string& folder);
 
 }  // namespace headlight

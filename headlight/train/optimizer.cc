@@ -18,7 +18,7 @@
 namespace headlight {
 namespace {
 
-// The parts of a name with a number between dots, such as "encoder.layers.3.fc1.weight": what precedes the number, and
+// A parameter name with a number between dots, such as "encoder.layers.3.fc1.weight": the name before the number, and
 // the number.
 struct LayerName {
   std::string_view stack;
@@ -35,11 +35,11 @@ LayerName LayerNameOf(std::string_view name) {
   return {};
 }
 
-// For layer_decay, each parameter's distance from the top. Parameters without a layer number are below the layers if
-// they are looked up or declared before their stack's layers, as embeddings are, and otherwise above them.
+// Returns each parameter's distance from the top, for layer_decay. A parameter without a layer number is below the
+// layers if it is an embedding or declared before its stack's layers, and otherwise above them.
 std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
   std::vector<std::int64_t> layers;
-  std::set<std::string_view> parents;  // prefixes of the stacks so far, such as "encoder" of "encoder.layers"
+  std::set<std::string_view> parents;  // prefixes of earlier stacks, such as "encoder" of "encoder.layers"
   std::size_t last_layer = 0;          // index of the last parameter that belongs to a layer
   std::int64_t top = 0;
   for (std::size_t i = 0; i < parameters.all().size(); ++i)
@@ -64,10 +64,11 @@ std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
   return layers;
 }
 
-// The length of the longest common substring.
+// Returns the length of the longest common substring.
 std::size_t LongestInBoth(std::string_view a, std::string_view b) {
   std::size_t longest = 0;
-  std::vector<std::size_t> ending(b.size() + 1);  // [i]: the longest common suffix of `a` so far and b[0, i)
+  // ending[i]: length of the longest common suffix of the current prefix of `a` and b[0, i)
+  std::vector<std::size_t> ending(b.size() + 1);
   for (const char c : a)
     for (std::size_t i = b.size(); i > 0; --i) {
       ending[i] = b[i - 1] == c ? ending[i - 1] + 1 : 0;
@@ -76,7 +77,7 @@ std::size_t LongestInBoth(std::string_view a, std::string_view b) {
   return longest;
 }
 
-// The three names that are most similar to a pattern.
+// Returns the three names that are most similar to a pattern.
 std::vector<std::string_view> NamesNear(const std::string& pattern, const Parameters& parameters) {
   std::vector<std::string_view> names;
   for (const Parameter& parameter : parameters.all())
@@ -152,7 +153,7 @@ void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t
     }
 }
 
-// The bits do not depend on the pieces, which begin at block boundaries of the sum.
+// The result has the same bits for any pieces, since pieces begin at block boundaries of the sum.
 double Optimizer::Norm(const Parameters& parameters) const {
   std::vector<double> own;
   ForOwn([&](const Piece& piece, std::int64_t) {
@@ -162,7 +163,7 @@ double Optimizer::Norm(const Parameters& parameters) const {
       own.insert(own.end(), sums.begin(), sums.end());
     });
   });
-  std::vector<std::vector<double>> sums = {own};  // of the blocks of each rank
+  std::vector<std::vector<double>> sums = {own};  // sums of the blocks of each rank
   if (sharing_ != nullptr) {
     const std::string_view bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
     sums.clear();
@@ -216,7 +217,7 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
       });
     }
     if (!average.empty())
-      for (std::int64_t i = trained_; i < average.elements(); ++i)  // statistics
+      for (std::int64_t i = trained_; i < average.elements(); ++i)  // running statistics
         average.data<T>()[i] +=
             static_cast<T>(1 - average_decay) * (parameters.state().data<T>()[i] - average.data<T>()[i]);
   });

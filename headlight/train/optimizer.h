@@ -1,4 +1,4 @@
-// Adam and AdamW over all parameters of a model.
+// Adam and AdamW for all parameters of a model.
 #pragma once
 
 #include <cstdint>
@@ -17,50 +17,54 @@ namespace headlight {
 /// Settings of the parameters whose names match a shell pattern (Matches in nn/parameters.h).
 struct ParameterGroup {
   std::string pattern;
-  /// Factor of AdamOptions::weight_decay. By default 1 for matrices of linear layers and convolutions, and 0 for
-  /// biases, norm weights and embeddings.
+  /// The factor of AdamOptions::weight_decay. By default it is 1 for matrices of linear layers and convolutions, and 0
+  /// for biases, norm weights and embeddings.
   std::optional<double> decay_factor = {};
   double rate_factor = 1;  // factor of the learning rate
-  bool frozen = false;     // keep the values constant, without gradients and moments
+  bool frozen = false;     // keep the values constant and store no gradients and moments
 };
 
-/// Defaults are those of the Transformer paper (Vaswani et al., 2017, section 5.3). With weight decay it is AdamW.
+/// Options of Adam. The defaults are those of the Transformer paper (Vaswani et al., 2017, section 5.3). With weight
+/// decay the optimizer is AdamW.
 struct AdamOptions {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
   double weight_decay = 0;
-  double clip_norm = 0;            // upper limit of the gradient's norm; 0: no limit
-  double clip_parameter_norm = 0;  // the same for each parameter's gradient, applied first
-  double average_decay = 0;        // decay of the exponential moving average of the values; 0: no average
+  double clip_norm = 0;  // upper limit of the gradient's norm; 0: no limit
+  /// Upper limit of the norm of each parameter's gradient, applied before clip_norm; 0: no limit.
+  double clip_parameter_norm = 0;
+  double average_decay = 0;  // decay of the exponential moving average of the values; 0: no moving average
   /// The learning rate of layer l is multiplied by layer_decay^(layers + 1 - l). Embeddings are layer 0, and parameters
   /// above the layers are layer `layers` + 1 (Clark et al., "ELECTRA", 2020, appendix A).
   double layer_decay = 1;
   std::vector<ParameterGroup> groups = {};  // a parameter belongs to the first group that matches it
 };
 
-/// The vectors m and v have one number per trained parameter element, in the order of Parameters::values. If ranks
-/// share the optimizer, they only cover this rank's pieces (PiecesOf in train/rank_sum.h).
+/// Adam with its state. The vectors m and v have one number per trained parameter element, in the order of
+/// Parameters::values. If ranks share the optimizer, the vectors only cover this rank's pieces (PiecesOf in
+/// train/rank_sum.h).
 struct HEADLIGHT_API Optimizer {
-  /// Freezes the parameters of frozen groups. `sharing`: the ranks, each of which keeps and updates only its own pieces
-  /// (Rajbhandari et al., "ZeRO", 2020, stages 1 and 2); null: all pieces are kept here. Throws Error if an option is
-  /// out of range or a group matches no parameter.
+  /// Freezes the parameters of frozen groups. If `sharing` is not null, each of these ranks stores and updates only its
+  /// own pieces (Rajbhandari et al., "ZeRO", 2020, stages 1 and 2). Throws Error if an option is out of range or a
+  /// group matches no parameter.
   Optimizer(const AdamOptions& options, Parameters& parameters, Ranks* sharing = nullptr);
 
   /// Updates the parameters and sets their gradients to zero. Returns the gradient's norm before clipping.
-  /// `weight_decay` overrides that of the options. If ranks share the optimizer, only the gradients of the own pieces
-  /// are read; afterwards all values are up to date, but `average` only in the own pieces. Throws Error if the norm is
-  /// not finite; then nothing has changed.
+  /// `weight_decay` overrides the weight decay of the options. If ranks share the optimizer, only the gradients of this
+  /// rank's pieces are read. Afterwards all values are up to date, but `average` only in this rank's pieces. Throws
+  /// Error, and changes nothing, if the norm is not finite.
   double Step(Parameters& parameters, double learning_rate, std::optional<double> weight_decay = {});
 
   AdamOptions options;
-  std::int64_t step = 0;  // steps taken
+  std::int64_t step = 0;  // number of steps so far
   Tensor m, v;
   Tensor average;  // moving average of Parameters::state; empty without average_decay
 
-  /// Completes `average` if ranks share it. All ranks must call it.
+  /// Completes `average` if ranks share the optimizer. All ranks must call this function.
   void GatherAverage() const;
-  /// All of m or v; if ranks share them, only on rank 0. All ranks must call it.
+  /// Returns all of m or v. If ranks share the optimizer, only rank 0 gets the result. All ranks must call this
+  /// function.
   Tensor Whole(const Tensor& moments) const;
-  /// Sets m or v to this rank's part of `all`.
+  /// Sets m or v to this rank's elements of `all`.
   void Keep(const Tensor& moments, const Tensor& all) const;
 
  private:
@@ -73,8 +77,8 @@ struct HEADLIGHT_API Optimizer {
   };
   std::vector<Segment> segments_;
   Ranks* sharing_;
-  std::vector<Piece> pieces_;  // of all ranks; a single piece without ranks
-  /// Calls body(piece, offset) for each own piece; `offset` is its offset in m and v.
+  std::vector<Piece> pieces_;  // pieces of all ranks; a single piece without ranks
+  /// Calls body(piece, offset) for each piece of this rank; `offset` is its offset in m and v.
   void ForOwn(const std::function<void(const Piece& piece, std::int64_t offset)>& body) const;
   int rank_ = 0;
   std::int64_t trained_ = 0;  // number of trained elements

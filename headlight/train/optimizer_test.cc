@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRate = 0.01;
 
-// An embedding that is also the output projection, two layers and a head; all values are 1.
+// Declares an embedding that is also the output projection, two layers and a head. All values are 1.
 void DeclareAll(Parameters& parameters) {
   const Scope root(parameters), encoder = root / "encoder";
   Parameter& words = root.Declare("embed.weight", {5, 4}, {});
@@ -59,10 +59,10 @@ TEST(Optimizer, AveragesStatisticsLikeTheWeights) {
   mean.value.Fill(5);
   Optimizer optimizer({.average_decay = 0.5}, parameters);
   EXPECT_EQ(optimizer.m.elements(), parameters.values().elements());
-  mean.value.Fill(16);  // as a training pass does
+  mean.value.Fill(16);  // a training pass updates statistics in the same way
   optimizer.Step(parameters, kRate);
   const auto averaged = optimizer.average.span<float>();
-  for (std::size_t i = 0; i < 3; ++i)  // the decay is 2 / 11 in the first step
+  for (std::size_t i = 0; i < 3; ++i)  // the decay of the average is 2 / 11 in the first step
     EXPECT_FLOAT_EQ(averaged[static_cast<std::size_t>(parameters.values().elements()) + i], 5 + 9.0F / 11 * (16 - 5));
   parameters.Freeze("classifier.*");
   EXPECT_EQ(ValueOf(parameters, "running_mean"), 16);
@@ -82,8 +82,8 @@ TEST(Optimizer, ClipsTheGradientOfEachParameter) {
   DeclareAll(parameters);
   Optimizer optimizer({.beta1 = 0.5, .clip_parameter_norm = 3}, parameters);
   const Parameter &large = parameters.all().back(), &small = parameters.all()[1];
-  large.gradient.Fill(10);  // 8 elements
-  small.gradient.Fill(1);   // 4 elements
+  large.gradient.Fill(10);  // the gradient has 8 elements
+  small.gradient.Fill(1);   // the gradient has 4 elements
   EXPECT_FLOAT_EQ(optimizer.Step(parameters, kRate), std::sqrt(8 * 100 + 4.0));
   const auto moment = [&](const Parameter& parameter) {
     return optimizer.m.data<float>()[parameter.value.data<float>() - parameters.values().data<float>()];
@@ -111,7 +111,7 @@ TEST(Optimizer, LayerDecayLowersTheRateLayerByLayer) {
   DeclareAll(parameters);
   Optimizer optimizer({.epsilon = 1e-12, .layer_decay = 0.5}, parameters);
   parameters.gradients().Fill(3);
-  optimizer.Step(parameters, kRate);  // Adam's first step has the size of the learning rate
+  optimizer.Step(parameters, kRate);  // each element changes by the learning rate in Adam's first step
   const std::vector<std::pair<const char*, double>> expected = {{"classifier.weight", 1},
                                                                 {"encoder.norm_out.weight", 1},
                                                                 {"encoder.layers.1.q.weight", 0.5},

@@ -1,4 +1,4 @@
-// The smallest task: points in a plane on two sides of a line, in batches of three parts.
+// A minimal task for tests: classifies points in a plane on two sides of a line, in batches of three parts.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class PointModel : public Model {
 
 struct Points {
   Tensor x;                          // [points, 2]
-  std::vector<std::int32_t> labels;  // the side of the line
+  std::vector<std::int32_t> labels;  // the side of the line of each point
 };
 
 inline Points Draw(Random& random, int count) {

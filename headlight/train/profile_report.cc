@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// The shortest of several runs, in seconds. Long runs are repeated less often.
+// Returns the time of the shortest of several runs, in seconds. Long runs are repeated less often.
 template <typename Body>
 double Fastest(int runs, const Body& body) {
   constexpr double long_enough = 2;
@@ -46,7 +46,7 @@ MachineRates MeasureMachine(Compute compute) {
   constexpr std::int64_t size = 1024;
   const Tensor a = Tensor::Zeros({4 * size, size}), b = Tensor::Zeros({size, size}),
                c = Tensor::Empty({4 * size, size});
-  // Products with blocks sum 8-bit integers, too.
+  // Products with quantized blocks also use 8-bit integers.
   kernels::PackedMatrix<float> packed(size, size, compute == Compute::blocks ? Compute::int8 : compute);
   packed.Pack(b.matrix<float>(), false);
   const double product = Fastest(8, [&] { kernels::Gemm<float>(a.matrix<float>(), packed, c.matrix<float>()); });
@@ -54,7 +54,7 @@ MachineRates MeasureMachine(Compute compute) {
 }
 
 double MeasureCopies() {
-  constexpr std::int64_t block = std::int64_t{1} << 20;  // numbers
+  constexpr std::int64_t block = std::int64_t{1} << 20;  // elements per block
   const Tensor from = Tensor::Zeros({32, block}), to = Tensor::Zeros({32, block});
   const double copy = Fastest(5, [&] {
     ParallelFor(32, [&](std::int64_t index) {
@@ -66,7 +66,7 @@ double MeasureCopies() {
 
 double MeasureReads() {
   using Numbers [[gnu::vector_size(16)]] = std::uint64_t;
-  constexpr std::int64_t block = std::int64_t{1} << 22, blocks = 64;  // bytes
+  constexpr std::int64_t block = std::int64_t{1} << 22, blocks = 64;  // bytes per block, and the number of blocks
   const Tensor from = Tensor::Zeros({blocks, block / std::int64_t{sizeof(float)}});
   std::vector<std::uint64_t> sums(blocks);
   const double seconds = Fastest(10, [&] {

@@ -13,20 +13,20 @@ namespace headlight {
 /// The peak rates of all threads together, as in a roofline model.
 struct MachineRates {
   double operations = 0;  // FLOP/s of a large matrix product
-  double bytes = 0;       // bytes/s read from and written to memory beyond the caches
+  double bytes = 0;       // bytes/s that are read from and written to memory outside the caches
 };
 
-/// Takes about half a second.
+/// Measures the peak rates, which takes about half a second.
 HEADLIGHT_API MachineRates MeasureMachine(Compute compute);
 
-/// The bytes/s that all threads together read and write in copies beyond the caches.
+/// Returns the bytes/s that all threads together read and write when they copy memory outside the caches.
 HEADLIGHT_API double MeasureCopies();
 
-/// The read bandwidth of all threads together beyond the caches, in bytes/s.
+/// Returns the read bandwidth of all threads together outside the caches, in bytes/s.
 HEADLIGHT_API double MeasureReads();
 
-/// A table of each entry's time per step (out of `steps` steps) and its share of the peak rates. The last row is the
-/// rest of `seconds` that no entry accounts for.
+/// Returns a table of each entry's time per step (out of `steps` steps) and its share of the peak rates. The last row
+/// is the rest of `seconds`, which belongs to no entry.
 HEADLIGHT_API std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t steps, double seconds,
                                         const MachineRates& machine);
 

@@ -14,17 +14,17 @@
 namespace headlight {
 namespace {
 
-// Numbers in the type in which they are sent.
+// Stores numbers in the type in which they are sent.
 class Message {
  public:
-  // A message to send. float64 and unrounded numbers are not copied.
+  // Returns a message to send. It refers to `numbers` without a copy unless they are rounded to bfloat16.
   static Message Of(const Tensor& numbers, GradientType type) {
     Message message(numbers, type);
     for (std::size_t i = 0; i < message.halves_.size(); ++i)
       message.halves_[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(numbers.data<float>()[i]) >> 16);
     return message;
   }
-  // A buffer to receive numbers into `numbers`.
+  // Returns a message to receive, which fills `numbers`.
   static Message Into(const Tensor& numbers, GradientType type) { return {numbers, type}; }
 
   std::span<std::byte> bytes() {
@@ -49,7 +49,8 @@ class Message {
   std::vector<std::uint16_t> halves_;
 };
 
-// Message tags: for the final sum of a piece, and below it for the partial sums of a rank, at most two per tree level.
+// Returns a message tag. Index kSum is for the final sum of a piece. Lower indices are for the partial sums of a rank,
+// at most two per tree level.
 constexpr std::size_t kSum = 127;
 int TagOf(std::size_t piece, std::size_t index) { return static_cast<int>(1 + piece * (kSum + 1) + index); }
 
@@ -62,8 +63,8 @@ std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
     const std::int64_t first = std::max(bounds.back(), parts - left * most);
     const std::int64_t last = std::min(parts, bounds.back() + most);
     std::int64_t best = last;
-    for (std::int64_t bound = last; bound >= first;
-         --bound)  // the rightmost bound that is divisible by the largest power of two
+    // Find the rightmost bound that is divisible by the largest power of two.
+    for (std::int64_t bound = last; bound >= first; --bound)
       if (bound > 0 &&
           std::countr_zero(static_cast<std::uint64_t>(bound)) > std::countr_zero(static_cast<std::uint64_t>(best)))
         best = bound;
@@ -74,8 +75,8 @@ std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
 }
 
 std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks) {
-  // Several pieces per rank, so that the last one to be completed is small, but no more messages than needed.
-  constexpr std::int64_t of_rank = 8, most = 64;  // blocks per piece: 4 MB
+  // Each rank has several pieces, so that the last completed piece is small, but not more messages than needed.
+  constexpr std::int64_t of_rank = 8, most = 64;  // limits on the pieces per rank and the blocks per piece (4 MB)
   const std::int64_t blocks = (numbers + kernels::kSquareSumBlock - 1) / kernels::kSquareSumBlock;
   const std::int64_t length = std::clamp<std::int64_t>(blocks / (of_rank * ranks), 1, most) * kernels::kSquareSumBlock;
   std::vector<Piece> pieces;
@@ -94,7 +95,7 @@ RankSum::RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tens
       states_(pieces_.size()),
       transfers_(ranks) {
   const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
-  std::vector<std::vector<GradientTree::NodeIndex>> nodes;  // of each rank
+  std::vector<std::vector<GradientTree::NodeIndex>> nodes;  // nodes of each rank
   std::size_t all = 0;
   for (std::size_t rank = 0; rank + 1 < dealt.size(); ++rank) {
     nodes.push_back(GradientTree::NodesOf(parts, dealt[rank], dealt[rank + 1]));
@@ -121,7 +122,7 @@ RankSum::RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tens
   }
   try {
     thread_ = std::thread([this] { Work(); });
-  } catch (const std::system_error&) {  // Finish does all the work
+  } catch (const std::system_error&) {  // without a thread, Finish does all the work
   }
 }
 
@@ -156,8 +157,8 @@ Tensor RankSum::Of(const Tensor& vector, std::size_t piece) const {
   return vector.ViewRows(pieces_[piece].begin, pieces_[piece].end - pieces_[piece].begin);
 }
 
-// Polls rarely, since polling takes CPU time and cache space from the computing threads. While something is being sent
-// it polls often, since sending progresses only when polled.
+// Polls rarely, since polling takes CPU time and cache space from the computing threads. Polls often while a message is
+// being sent, since sending only progresses when it is polled.
 void RankSum::Work() {
   const OneThread one;
   try {
@@ -191,7 +192,7 @@ void RankSum::Send(const Summand& summand, std::size_t piece) {
   const auto index = static_cast<std::size_t>(std::ranges::find(nodes_, summand.node) - nodes_.begin());
   const auto message = std::make_shared<Message>(Message::Of(summand.sum, type_));
   transfers_.Begin({pieces_[piece].owner, true, message->bytes(), TagOf(piece, index)}, [this, piece, message] {
-    if (--states_[piece].missing == 0) Await(piece);  // reuses the memory of what was sent
+    if (--states_[piece].missing == 0) Await(piece);  // reuses the memory of the sent sums
   });
 }
 

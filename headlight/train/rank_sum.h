@@ -1,6 +1,6 @@
-// The sum of a step's gradients over ranks. The vector is cut into pieces, each owned by a rank. The owner receives the
-// other ranks' partial sums, adds them in the fixed order of GradientTree, and sends the result to all ranks. Pieces
-// are summed during the backward pass, as soon as they are complete.
+// The sum of a step's gradients over ranks. The vector is divided into pieces, and each piece is owned by a rank. The
+// owner receives the other ranks' partial sums, adds them in the fixed order of GradientTree, and sends the result to
+// all ranks. Pieces are summed during the backward pass, as soon as they are complete.
 #pragma once
 
 #include <atomic>
@@ -18,25 +18,25 @@
 
 namespace headlight {
 
-/// Divides a step's parts among ranks: rank r computes parts [r] to [r + 1] - 1. No rank has more than ceil(parts /
-/// ranks). Within that limit, divisions are at the largest subtrees, so that little is sent.
+/// Divides a step's parts among ranks. Rank r computes parts result[r] to result[r + 1] - 1. No rank has more than
+/// ceil(parts / ranks) parts. Within this limit, divisions are at the largest subtrees, which minimizes communication.
 HEADLIGHT_API std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks);
 
-/// The numbers [begin, end) of a vector, and the rank that owns them.
+/// The elements [begin, end) of a vector, and the rank that owns them.
 struct Piece {
   std::int64_t begin = 0, end = 0;
   int owner = 0;
 };
 
-/// The pieces of a vector of `numbers` numbers, in order. Owners alternate, so that all ranks are busy whichever part
-/// of the gradient is completed first.
+/// Returns the pieces of a vector of `numbers` elements, in order. Owners alternate, so that all ranks have work for
+/// any order in which the gradient is completed.
 HEADLIGHT_API std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks);
 
-/// Communicates and sums on its own thread, while another thread computes the parts of this rank (DealParts).
+/// Communicates and sums on a separate thread, while another thread computes the parts of this rank (DealParts).
 class HEADLIGHT_API RankSum {
  public:
-  /// `gradients` is a vector, which becomes the sum of all parts. If `own_pieces` is set, only this rank's own pieces
-  /// are, and the others are undefined afterwards.
+  /// `gradients` is a vector that becomes the sum of all parts. If `own_pieces` is set, only this rank's pieces are
+  /// summed, and the other pieces are undefined afterwards.
   RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients, bool own_pieces);
   ~RankSum();  // abandons unfinished transfers
   RankSum(const RankSum&) = delete;
@@ -44,9 +44,9 @@ class HEADLIGHT_API RankSum {
 
   const std::vector<Piece>& pieces() const { return pieces_; }
 
-  /// Adds a piece of the partial sum at `node`, one of GradientTree::NodesOf this rank's parts. Must be called once
-  /// for each node and piece. The piece of `sum`, which is the whole vector, must not change until Finish. The last
-  /// `sum` must be `gradients` itself.
+  /// Adds a piece of the partial sum at `node`, one of GradientTree::NodesOf this rank's parts. Must be called once for
+  /// each node and piece. `sum` is the whole vector. Its piece must not change until Finish. The last `sum` must be
+  /// `gradients` itself.
   void Add(GradientTree::NodeIndex node, std::size_t piece, const Tensor& sum);
 
   /// Waits for the other ranks. Throws the errors of Transfers::Wait.
@@ -55,12 +55,13 @@ class HEADLIGHT_API RankSum {
  private:
   struct Summand {
     GradientTree::NodeIndex node;
-    Tensor sum;  // of a piece
+    Tensor sum;  // elements of one piece
   };
   /// The progress of a piece.
   struct State {
-    std::size_t missing = 0;        // for an own piece the sums of all ranks, for another the own sums still to be sent
-    std::vector<Summand> summands;  // only for own pieces
+    // The number of sums that are still to be received (own piece) or sent (another rank's piece).
+    std::size_t missing = 0;
+    std::vector<Summand> summands;  // used only for this rank's pieces
   };
 
   Tensor Of(const Tensor& vector, std::size_t piece) const;
@@ -77,10 +78,10 @@ class HEADLIGHT_API RankSum {
   Tensor gradients_;
   bool own_pieces_;
   std::vector<Piece> pieces_;
-  std::vector<GradientTree::NodeIndex> nodes_;  // of this rank
-  std::vector<State> states_;                   // of each piece
+  std::vector<GradientTree::NodeIndex> nodes_;  // nodes of this rank
+  std::vector<State> states_;                   // state of each piece
   Transfers transfers_;
-  std::mutex mutex_;              // protects what was added and not yet taken
+  std::mutex mutex_;              // protects `added_`
   std::condition_variable wake_;  // wakes the thread
   struct Added {
     std::size_t piece = 0;
@@ -88,11 +89,11 @@ class HEADLIGHT_API RankSum {
   };
   std::vector<Added> added_;
   std::atomic<bool> stopping_{false};
-  std::exception_ptr failure_;  // of the thread
+  std::exception_ptr failure_;  // exception of the thread
   std::thread thread_;
 };
 
-/// All-gather: each rank has its own piece of the vector, and receives those of all other ranks.
+/// Runs an all-gather. Each rank has its own piece of the vector, and receives the pieces of all other ranks.
 HEADLIGHT_API void GatherPieces(Ranks& ranks, const Tensor& vector);
 
 }  // namespace headlight

@@ -42,7 +42,7 @@ TEST(Schedule, ReachesZeroAfterTheLastStep) {
 TEST(Schedule, FollowsTheTimeIfTheRunEndsAfterATime) {
   const Schedule cosine{ScheduleKind::cosine, 10, 0.5}, linear{ScheduleKind::linear, 10, 0.5};
   CheckSchedule(cosine);
-  EXPECT_DOUBLE_EQ(LearningRate(cosine, 5, 0.9), 0.25);  // still warming up
+  EXPECT_DOUBLE_EQ(LearningRate(cosine, 5, 0.9), 0.25);  // the warm-up has not ended
   EXPECT_NEAR(LearningRate(cosine, 50, 0.5), 0.25, 1e-12);
   EXPECT_NEAR(LearningRate(linear, 50, 0.8), 0.1, 1e-12);
   EXPECT_NEAR(LearningRate(cosine, 50, 1), 0, 1e-12);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kSigns = 2;  // message tag
 
-// Heartbeats to the other ranks, which wait for this one as long as its part takes. A rank from which nothing arrives
-// for some time counts as lost.
+// Sends heartbeats to the other ranks, which wait until this rank has finished its part. A rank that sends nothing for
+// some time counts as lost.
 class Signs {
  public:
   explicit Signs(Ranks& ranks) : ranks_(ranks), sent_(ranks) {}
@@ -84,7 +84,7 @@ std::vector<std::vector<double>> SharedBlocks(
     const PassWatch& watch, std::int64_t examples, std::int64_t at_once,
     const std::function<std::vector<double>(std::int64_t begin, std::int64_t end)>& numbers_of) {
   const std::int64_t count = (examples + at_once - 1) / at_once;
-  // Each block's number of values, then the values.
+  // The result is the number of values of each block, followed by the values.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     std::vector<double> own;
     for (std::int64_t block = part; block < count; block += parts) {

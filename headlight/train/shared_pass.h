@@ -12,14 +12,14 @@
 
 namespace headlight {
 
-/// The results of body(part, parts, cancelled) for each part, [parts]. Each rank runs its own part; without ranks there
-/// is one part. The body must call `cancelled` regularly instead of the watch's, unless it is empty, since the call
-/// also sends heartbeats to the other ranks. If one rank throws Cancelled, all do.
+/// Returns the results of body(part, parts, cancelled) for each part, [parts]. Each rank runs its own part; without
+/// ranks there is one part. If the watch has a `cancelled` function, the body must call its argument `cancelled`
+/// regularly instead, since the call also sends heartbeats to the other ranks. If one rank throws Cancelled, all do.
 HEADLIGHT_API std::vector<std::string> SharedPass(
     const PassWatch& watch, const std::function<std::string(int part, int parts, const CancelCheck& cancelled)>& body);
 
-/// The numbers of each block of `at_once` examples, in order; the last block may have fewer. Ranks compute the blocks
-/// in turn, and each returns all of them. Throws Cancelled.
+/// Returns the numbers of each block of `at_once` examples, in order. The last block may have fewer examples. The
+/// blocks are distributed over the ranks, and each rank returns all of them. Throws Cancelled.
 HEADLIGHT_API std::vector<std::vector<double>> SharedBlocks(
     const PassWatch& watch, std::int64_t examples, std::int64_t at_once,
     const std::function<std::vector<double>(std::int64_t begin, std::int64_t end)>& numbers_of);

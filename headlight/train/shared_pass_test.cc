@@ -14,7 +14,7 @@
 namespace headlight::shared_pass_test {
 namespace {
 
-// A block's numbers are the indices of its examples.
+// Returns the indices of a block's examples.
 std::vector<double> ExamplesOf(std::int64_t begin, std::int64_t end) {
   std::vector<double> examples;
   for (std::int64_t i = begin; i < end; ++i) examples.push_back(static_cast<double>(i));
@@ -55,7 +55,7 @@ TEST(SharedBlocks, ACancelledRankEndsAll) {
   });
 }
 
-// While a rank waits for another, that one's heartbeats prevent a time-out.
+// Checks that heartbeats of a busy rank prevent a time-out of the waiting rank.
 TEST(SharedBlocks, AWaitingRankReceivesHeartbeats) {
   std::atomic<bool> heard{false};
   RunRanks(2, [&](Ranks& ranks) {

@@ -1,4 +1,4 @@
-// The micro-batches of each step, prepared ahead on other threads. Each rank makes only those that it computes.
+// The micro-batches of each step, prepared ahead on other threads. Each rank makes only its own micro-batches.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,18 @@ namespace headlight {
 
 class HEADLIGHT_API StepBatches {
  public:
-  /// Batches of the task from a position on, `accumulation` per step, or fewer at an epoch's end. `ranks`: null for a
-  /// single process. Parts are made on Threads() threads.
+  /// Prepares the task's batches from a position on. A step has `accumulation` batches, or fewer at an epoch's end.
+  /// `ranks` is null for a single process. Parts are made on Threads() threads.
   StepBatches(const TrainingTask& task, const BatchPosition& from, std::int64_t accumulation, const Ranks* ranks);
 
-  /// The batches of the next step, joined into one. Only the parts that DealParts gives to this rank are made.
+  /// Returns the batches of the next step, joined into one. Only the parts that DealParts assigns to this rank are
+  /// made.
   TrainingBatch Next();
 
  private:
   struct Step {
     TrainingBatch batch;
-    std::int64_t begin = 0, end = 0;  // the parts of this rank
+    std::int64_t begin = 0, end = 0;  // range of this rank's parts
   };
   /// A micro-batch of a step; empty if this rank has none in the step.
   struct Item {
@@ -42,9 +43,9 @@ class HEADLIGHT_API StepBatches {
   std::int64_t accumulation_;
   std::size_t rank_ = 0;
   int size_ = 1;
-  std::shared_ptr<Step> planned_;  // the step of the next part
+  std::shared_ptr<Step> planned_;  // the step that the next part belongs to
   std::int64_t next_ = 0;
-  Prefetch<Item> items_;  // last, so that all that its threads use is initialized before they start
+  Prefetch<Item> items_;  // the last member, since its threads use the other members
 };
 
 }  // namespace headlight

@@ -13,9 +13,10 @@
 namespace headlight::step_batches_test {
 namespace {
 
-constexpr std::int64_t kBatches = 5;  // per epoch
+constexpr std::int64_t kBatches = 5;  // number of batches per epoch
 
-// Batches of one to three parts, each of which is its own number. Counts the parts that are made.
+// Returns a task with batches of one to three parts. The payload of a part is its number. Counts the parts that are
+// made.
 TrainingTask NumbersTask(std::atomic<int>& made) {
   TrainingTask task;
   task.batches = [&made](BatchPosition place) {

@@ -125,7 +125,7 @@ class Training {
     return options_.validate_every > 0 ? optimizer_.step % options_.validate_every == 0 : state_.position.batch == 0;
   }
 
-  // One update of the parameters from `accumulation` batches, or fewer at an epoch's end.
+  // Makes one update of the parameters from `accumulation` batches, or fewer at an epoch's end.
   StepNews Step(StepBatches& batches) {
     const Clock::time_point begin = Clock::now();
     const double waited = ranks_.several() ? ranks_.ranks()->seconds_waited : 0;
@@ -171,7 +171,8 @@ class Training {
     return news;
   }
 
-  // A digest of numbers that must be equal on all ranks: the gradient's norm, and some values, others after each step.
+  // Returns a digest of numbers that must be equal on all ranks: the gradient's norm and some of the values. Each step
+  // uses other values.
   std::uint64_t Bits() const {
     if (!ranks_.several()) return 0;
     constexpr std::int64_t most = std::int64_t{1} << 14;
@@ -185,7 +186,7 @@ class Training {
     return hash.value();
   }
 
-  // The weight decay of the next step.
+  // Returns the weight decay of the next step.
   double WeightDecay() const {
     const double first = options_.adam.weight_decay;
     const std::int64_t total = options_.schedule.total;
@@ -232,7 +233,7 @@ class Training {
     return std::min(progress, 1.0);
   }
 
-  // The epoch of the last step, from 1.
+  // Returns the epoch of the last step, counted from 1.
   std::int64_t Epoch() const { return state_.position.epoch + (state_.position.batch == 0 ? 0 : 1); }
 
   bool OutOfPatience() const { return options_.patience > 0 && state_.validations_since_best >= options_.patience; }
@@ -258,7 +259,7 @@ class Training {
 
   void ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
-    // If there is a moving average of the values, it is what is validated and kept as the model.
+    // If there is a moving average of the values, the average is validated and saved as the model.
     optimizer_.GatherAverage();
     WithState(optimizer_.average, [&] { ValidateNow(); });
     state_.validated_step = optimizer_.step;
@@ -274,7 +275,7 @@ class Training {
     if (OutOfPatience()) Note(fmt::format("stopped after {} validations without improvement", options_.patience));
   }
 
-  // Validates, and keeps the model if it is the best so far.
+  // Validates the model, and saves it if it is the best so far.
   void ValidateNow() {
     const PassWatch watch = {.cancelled = observer_.stop, .ranks = ranks_.several() ? ranks_.ranks() : nullptr};
     const Clock::time_point begin = Clock::now();
@@ -299,7 +300,7 @@ class Training {
     }
   }
 
-  // Runs body with `values` in place of Parameters::state, unless it is empty.
+  // Runs body with Parameters::state temporarily replaced by `state`, unless `state` is empty.
   template <typename Body>
   void WithState(const Tensor& state, const Body& body) {
     if (state.empty()) return body();

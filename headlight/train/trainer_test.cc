@@ -1,4 +1,4 @@
-// The training loop on a minimal task: when it validates, logs, stops and resumes.
+// Tests of the training loop on a minimal task: when it validates, logs, stops and resumes.
 #include "headlight/train/trainer.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ TEST(Trainer, ARunResumesOnlyWithTheSameSettings) {
 TEST(Trainer, ALossThatIsNotASumHasOnePartPerBatch) {
   Setting setting;
   TrainingTask task = SidesTask(setting.model);
-  // Each point must match its rotated copy among those of the whole batch (InfoNCE).
+  // The loss is InfoNCE: each point must match its rotated copy among the copies of the whole batch.
   task.batches = [](BatchPosition) {
     return [random = Random(9)]() mutable {
       const Points points = Draw(random, 16);
@@ -102,13 +102,13 @@ TEST(Trainer, ValidatesTheLastStepEvenIfAnEarlierOneIsBest) {
   TrainingTask task = SidesTask(setting.model);
   task.validate = [loss = 1.0](const PassWatch&) mutable {
     ValidationReport report;
-    report.loss = loss++;  // the first is the best
+    report.loss = loss++;  // the first validation is the best
     return report;
   };
   setting.Run(task, PointOptions(7));
   EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));
   setting.Run(task, PointOptions(7), /*resume=*/true);
-  EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));  // each once
+  EXPECT_THAT(setting.validated, ElementsAre(2, 4, 6, 7));  // each step is validated once
 }
 
 TEST(Trainer, LogsNothingIfTheIntervalIsZero) {
@@ -151,13 +151,13 @@ TEST(Trainer, StopsDuringAValidationAndResumesWithTheSameBits) {
   EXPECT_EQ(cut.Values(), whole.Values());
 }
 
-// The task has a teacher whose weights are an average of the student's.
+// Checks the state of a task with a teacher whose weights are an average of the student's weights.
 TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
   const auto run = [](const std::vector<std::int64_t>& stops) {
     Setting setting;
     Tensor teacher;
     for (const std::int64_t stop : stops) {
-      teacher = setting.model.parameters().values().Clone();  // as in a new process
+      teacher = setting.model.parameters().values().Clone();  // a new process starts without the teacher's values
       TrainingTask task = SidesTask(setting.model);
       task.state = {{"teacher", teacher}};
       task.after_step = [&](std::int64_t, std::int64_t) {
@@ -202,7 +202,7 @@ TEST(Trainer, KeepsTheLastModelAsTheBestIfTheTaskSaysSo) {
   double loss = 1;
   task.validate = [&](const PassWatch&) {
     ValidationReport report;
-    report.loss = loss += 1;  // increases at every validation
+    report.loss = loss += 1;  // the loss increases at every validation
     return report;
   };
   task.last_is_best = true;

@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-/// The payload of a micro-batch, of a type that its task defines. If it takes time to make, such as images that are
-/// decoded and augmented, it can be made later. Making it must be thread-safe and deterministic.
+/// The payload of a micro-batch, whose type the task defines. If it takes time to make, such as images that are decoded
+/// and augmented, it can be made later. Making it must be thread-safe and deterministic.
 class TrainingPart {
  public:
   TrainingPart() = default;
   template <typename T>
   requires(!std::is_same_v<T, TrainingPart>) explicit TrainingPart(T value) : value_(std::move(value)) {}
-  /// A part that make() creates later.
+  /// Returns a part that make() creates later.
   template <typename Make>
   static TrainingPart Later(Make make) {
     TrainingPart part;
@@ -39,7 +39,7 @@ class TrainingPart {
   std::function<std::any()> make_;
 };
 
-/// Makes the part if that was deferred.
+/// Returns the part, and makes it first if that was deferred.
 inline TrainingPart Made(TrainingPart part) {
   part.MakeNow();
   return part;

@@ -1,4 +1,4 @@
-// Messages between the ranks of a training run besides gradients, which keep the ranks in agreement.
+// Messages between the ranks of a training run, without the gradients. They keep the ranks in agreement.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace headlight {
 
-/// A rank's report after a step, and the combined result of all ranks.
+/// The report of a rank after a step, or the combined report of all ranks.
 struct StepNews {
-  double seconds = 0;       // of the run, counted by rank 0
-  double busy_seconds = 0;  // of this step, without waiting for others
+  double seconds = 0;       // time of the run, measured by rank 0
+  double busy_seconds = 0;  // time of this step, without waiting for others
   std::uint64_t bits = 0;   // digest of numbers that must be equal on all ranks
-  bool stop = false;        // any rank's request
-  bool save = false;        // rank 0's request
+  bool stop = false;        // whether any rank requests to stop
+  bool save = false;        // whether rank 0 requests a checkpoint
 };
 
 class TrainingRanks {
@@ -30,23 +30,24 @@ class TrainingRanks {
   bool several() const { return ranks_ != nullptr && ranks_->size() > 1; }
   bool first() const { return ranks_ == nullptr || ranks_->rank() == 0; }
 
-  /// Throws Error naming the first rank whose run or initial values differ from rank 0's, and what differs.
+  /// Throws Error if the run or the initial values of a rank differ from rank 0's. The error names the first such rank
+  /// and the difference.
   void CheckSame(const Json& run, const Parameters& parameters) const;
 
-  /// Combines the ranks' news. Throws Error if `bits` differ.
+  /// Combines the reports of all ranks. Throws Error if `bits` differ.
   StepNews Agree(StepNews own, std::int64_t step);
 
-  /// A message about a rank whose steps since the last call took more than 1.5 times as long as the median rank's; at
-  /// most once for each rank.
+  /// Returns a message if the steps of a rank since the last call took more than 1.5 times as long as those of the
+  /// median rank. Each rank is reported at most once.
   std::optional<std::string> SlowRank();
 
  private:
   Ranks* ranks_;
-  std::vector<double> busy_;  // for each rank since the last SlowRank
-  int slow_ = -1;             // the last rank that was named
+  std::vector<double> busy_;  // busy time of each rank since the last SlowRank call
+  int slow_ = -1;             // the last reported rank
 };
 
-/// Runs body. With several ranks, error messages begin with the rank and the step.
+/// Runs body. With several ranks, the messages of its errors begin with the rank and the step.
 void NameRankInErrors(const TrainingRanks& ranks, const std::function<void()>& body);
 
 }  // namespace headlight

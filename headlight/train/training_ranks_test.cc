@@ -1,4 +1,4 @@
-// Training on several ranks gives the same bits as on one.
+// Checks that training on several ranks gives the same bits as on one.
 #include "headlight/train/training_ranks.h"
 
 #include <gmock/gmock.h>
@@ -25,14 +25,14 @@ using testing::HasSubstr;
 // The final state of a rank.
 struct End {
   std::vector<float> values;
-  std::vector<double> validated;  // losses
+  std::vector<double> validated;  // losses of all validations
   bool operator==(const End&) const = default;
 };
 
 struct Run {
   int ranks = 1;
   TrainingOptions options = PointOptions(9);
-  std::int64_t stop = 0;  // after this step, requested by the last rank; 0: never
+  std::int64_t stop = 0;  // the last rank requests to stop after this step; 0: never
   bool resume = false;
   std::function<void(int rank, TrainingTask& task, Json& run)> change = {};
 };
@@ -41,7 +41,7 @@ struct Run {
 std::vector<End> Train(const std::string& folder, const Run& run) {
   std::vector<End> ends(static_cast<std::size_t>(run.ranks));
   RunRanks(run.ranks, [&](Ranks& ranks) {
-    PointModel model(8000);  // two gradient pieces
+    PointModel model(8000);  // the gradient of this model has two pieces
     End& end = ends[static_cast<std::size_t>(ranks.rank())];
     ranks.hosts.assign(static_cast<std::size_t>(ranks.size()), "here");
     TrainingOptions options = run.options;
@@ -147,7 +147,8 @@ TEST(TrainingRanks, ErrorsReportDivergingNumbers) {
               HasSubstr("rank 1 (host here) has other numbers"));
 }
 
-// The learning rate depends on the time, and the last rank's validations end later.
+// Checks that all ranks use the same time. The learning rate depends on the time, and the last rank's validations end
+// later.
 TEST(TrainingRanks, ShareOneTimeAfterAValidation) {
   const TemporaryFolder folder;
   TrainingOptions options = PointOptions(0);

@@ -16,67 +16,69 @@ namespace headlight {
 
 /// A batch of any kind of training data, such as token ids, pixels or pairs of both.
 struct TrainingBatch {
-  /// Parts (micro-batches) pass through the model one at a time, so that only one part's activations exist. The loss of
-  /// a batch is the sum over its parts. If it is not (contrastive losses, matching within the batch), the batch is one
-  /// part.
+  /// Parts (micro-batches) pass through the model one after another, so that only one part's activations exist. The
+  /// loss of a batch is the sum over its parts. If the loss is not such a sum (contrastive losses, matching within the
+  /// batch), the batch is one part.
   std::vector<TrainingPart> parts;
-  std::int64_t labels = 0;  // a step's loss is the mean over this many labels
+  std::int64_t labels = 0;  // number of labels over which a step's loss is averaged
   BatchPosition next;       // the position after this batch; next.batch is 0 after an epoch's last
   std::int64_t batches_in_epoch = 0;
 };
 
 struct ValidationReport {
-  std::int64_t step = 0, epoch = 0;  // epoch: of the last step, from 1
-  double loss = 0;                   // per label, without label smoothing
-  double perplexity = 0;             // exp(loss) if that is a negative log-probability, else 0. May be infinite.
+  std::int64_t step = 0, epoch = 0;  // epoch of the last step, from 1
+  double loss = 0;                   // mean per label, without label smoothing
+  double perplexity = 0;             // exp(loss) if the loss is a negative log-probability, else 0. May be infinite.
   double score = 0;                  // higher is better; 0 if the task has only the loss
   std::string score_name;            // empty if there is no score
   struct Score {
     std::string name;
     double value = 0;
   };
-  std::vector<Score> more_scores;  // reported, but not used to select the best model
+  std::vector<Score> more_scores;  // scores that do not select the best model
   bool best = false;
   double seconds = 0;
   struct Sample {
     std::string input, reference, output;
   };
-  std::vector<Sample> samples;  // three
-  std::int64_t labels = 0;      // the loss is the mean over these
+  std::vector<Sample> samples;  // three examples of outputs
+  std::int64_t labels = 0;      // number of labels over which the loss is averaged
   struct Class {
     std::string name;
     double precision = 0, recall = 0, f1 = 0;  // per cent
-    std::int64_t count = 0;                    // true members of the class
+    std::int64_t count = 0;                    // number of examples of the class
   };
-  std::vector<Class> classes;  // for each class, if the task has classes
+  std::vector<Class> classes;  // scores of each class, if the task has classes
 };
 
-/// Called regularly during long work, which throws Cancelled if it returns true; may be empty.
+/// A function that is called regularly during long work and returns true to cancel it. The work then throws Cancelled.
+/// May be empty.
 using CancelCheck = std::function<bool()>;
 
-/// Who observes a pass over a validation set, and which ranks divide it.
+/// The observer of a pass over a validation set, and the ranks that divide the pass.
 struct PassWatch {
   CancelCheck cancelled = {};
-  std::function<void(std::int64_t done, std::int64_t all)> progress = {};  // of examples; may be empty
-  Ranks* ranks = nullptr;  // all of which make the pass (train/shared_pass.h); null: a single process
+  /// Called with numbers of examples; may be empty.
+  std::function<void(std::int64_t done, std::int64_t all)> progress = {};
+  Ranks* ranks = nullptr;  // ranks that all make the pass (train/shared_pass.h); null: a single process
 };
 
-/// A model, and the task that it is trained on.
+/// A model and the task that it is trained on.
 struct TrainingTask {
   Model* model = nullptr;
-  /// The batches from a position on, one per call. Called on a separate thread.
+  /// Returns the batches from a position on, one per call. Called on a separate thread.
   std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
   PartLoss loss;
   /// Validates the model with its current values (packed parameters). Reports are ranked by score, then by loss. Ranks
   /// divide the pass, and all of them get the report.
   std::function<ValidationReport(const PassWatch& watch)> validate;
-  /// The names of the scores that validations report besides loss and perplexity, the choices of
-  /// TrainingOptions::validate_metric.
+  /// The names of the scores that validations report besides loss and perplexity. TrainingOptions::validate_metric must
+  /// be one of these names, "loss" or "perplexity".
   std::vector<std::string> scores = {};
 
   /// For tasks with more state that changes in training, such as a teacher whose weights are an average of the
   /// student's. `after_step` is called after each update of the model with the number of updates so far and in total
-  /// (Schedule::total). `state` is what a checkpoint keeps by name, and a resumed run restores.
+  /// (Schedule::total). A checkpoint saves each `state` by name, and a resumed run restores it.
   std::function<void(std::int64_t step, std::int64_t steps)> after_step = {};
   struct State {
     std::string name;
@@ -84,10 +86,11 @@ struct TrainingTask {
   };
   std::vector<State> state = {};
 
-  /// float64, contiguous: the loss of each part adds to it, and `after_step` reads its sum over a step's parts.
+  /// A contiguous float64 accumulator. The loss of each part adds to it, and `after_step` reads the sum over a step's
+  /// parts.
   Tensor part_sums = {};
 
-  /// Set if validations cannot tell which model is better: then each one counts as the best so far.
+  /// Set if validations cannot compare models. Each validated model then counts as the best so far.
   bool last_is_best = false;
 };
 

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// The images as model inputs.
+// Returns the selected images as model inputs.
 std::vector<Tensor> ValuesOf(const ImageProcessor& processor, const ImageTextSet& images,
                              std::span<const std::int64_t> which) {
   std::vector<Tensor> values(which.size());
@@ -61,7 +61,7 @@ Tensor LossOf(const CaptionModel& model, Context& context, const CaptionBatch& b
   return TeacherForcedLoss(model, context, MemoryOf(model, context, batch.images), batch.texts, label_smoothing, scale);
 }
 
-// The indices begin, ..., end - 1.
+// Returns the indices begin, ..., end - 1.
 std::vector<std::int64_t> IndexRange(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> range;
   for (std::int64_t i = begin; i < end; ++i) range.push_back(i);
@@ -92,7 +92,7 @@ void CheckCaptions(const CaptionModel& model, const TokenizedCaptions& captions,
 TokenizedCaptions TokenizeCaptions(const CaptionModel& model, const ImageTextSet& images,
                                    const std::function<std::vector<std::int32_t>(const std::string& text)>& encode) {
   TokenizedCaptions captions{.images = &images, .examples = {}};
-  const std::int64_t most = model.limits().positions - 1;  // an end token follows
+  const std::int64_t most = model.limits().positions - 1;  // one position is for the end token
   for (std::int64_t image = 0; image < images.size(); ++image)
     for (const std::string& text : images.texts(image)) {
       captions.examples.push_back({image, encode(text)});
@@ -112,7 +112,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   double loss = 0;
   std::int64_t labels = 0;
   std::size_t longest = 0;
-  PassWatch first_pass = watch;  // the first of two passes
+  PassWatch first_pass = watch;  // watch of the first of two passes
   first_pass.progress = {};
   const auto blocks =
       SharedBlocks(first_pass, std::ssize(valid.examples), at_once, [&](std::int64_t begin, std::int64_t end) {
@@ -128,7 +128,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   ValidationReport report = LossReport(loss, labels);
   report.score_name = "exact";
   report.more_scores = {{"bleu", 0}};
-  if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
+  if (!std::isfinite(report.loss)) return report;  // decoding needs finite logits
 
   for (const Example& example : valid.examples) longest = std::max(longest, example.ids.size() + 1);
   const DecodingOptions decoding{
@@ -138,7 +138,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   const ImageTextSet& images = *valid.images;
   std::vector<std::string> written;
   const std::int64_t count = validated < 0 ? images.size() : std::min(images.size(), validated);
-  // For each image, the number of ids of its caption, then the ids.
+  // The numbers of an image are the length of its caption, then the caption's ids.
   const auto captions = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     Context context;
     const Memory memory = MemoryOf(model, context, ValuesOf(processor, images, IndexRange(begin, end)));

@@ -22,13 +22,13 @@ std::vector<double> Weights(std::string_view rule) {
 }
 
 TEST(ClassWeights, BalancedOnesMatchScikitLearn) {
-  // texts / (classes * count), over the classes that occur.
+  // The expected weights are texts / (classes * count), over the classes that occur.
   EXPECT_THAT(Weights("balanced"),
               ElementsAre(DoubleNear(4.0 / (2 * 3), 1e-12), DoubleNear(4.0 / (2 * 1), 1e-12), DoubleNear(2.0, 1e-12)));
 }
 
 TEST(ClassWeights, GivenOnesAreScaledToAMeanOfOne) {
-  // Three labels of weight 1 and one of weight 5 have a mean of 2.
+  // The mean of three labels of weight 1 and one label of weight 5 is 2.
   EXPECT_THAT(Weights("x=y=5"), ElementsAre(0.5, 2.5, 0.5));
   EXPECT_THAT(Weights("x=y=2.5,O=0.5"), ElementsAre(0.5, 2.5, 1));
 }

@@ -14,8 +14,8 @@
 namespace headlight {
 namespace {
 
-// Targets [texts, labels]: 1 for each label that a text has and 0 otherwise, or the text's numbers. The batch's labels
-// are indices of texts.
+// Returns targets [texts, labels]: 1 for each label of the text and 0 otherwise, or the text's numbers. The batch's
+// labels are indices of texts.
 Tensor TargetsOf(const TokenBatch& batch, const std::vector<TextExample>& texts, std::int64_t labels) {
   const Tensor targets = Tensor::Empty({std::ssize(batch.labels), labels});
   std::ranges::fill(targets.span<float>(), 0.0F);
@@ -28,7 +28,7 @@ Tensor TargetsOf(const TokenBatch& batch, const std::vector<TextExample>& texts,
   return targets;
 }
 
-// `scale` times the sum of the texts' losses.
+// Returns `scale` times the sum of the texts' losses.
 Tensor LossOf(Problem problem, const Tensor& logits, const Tensor& targets, double scale) {
   const double of_each = scale / static_cast<double>(logits.columns());
   if (problem == Problem::several_labels) return ops::SigmoidCrossEntropy(logits, targets, of_each);
@@ -52,7 +52,8 @@ EncoderHead HeadOf(const TextEncoder& model, const std::vector<TextExample>& tex
   return head;
 }
 
-// The batch's labels are the classes if each text has one class, and otherwise the indices of the texts.
+// Returns the texts as examples. The batch's labels are the classes if each text has one class, and otherwise the
+// indices of the texts.
 TokenExamples ExamplesFor(const TextEncoder& model, const std::vector<TextExample>& texts) {
   if (model.heads().problem == Problem::one_label) return ExamplesOf(texts, AppendTextAndLabels);
   return ExamplesOf(texts, [&texts](const TextExample& text, Random&, TokenBatch& batch) {
@@ -79,7 +80,7 @@ void CheckClasses(const TextEncoder& model, const std::vector<TextExample>& text
   }
 }
 
-// All elements of `rows`, as doubles.
+// Returns all elements of `rows`, as doubles.
 std::vector<double> AllOf(const Tensor& rows) {
   const std::span<const float> all = rows.span<float>();
   return {all.begin(), all.end()};
@@ -100,7 +101,7 @@ void SetScores(std::span<const ClassCounts> classes, const std::vector<std::stri
   report.more_scores = {{"macro_f1", 100 * macro}};
 }
 
-// `found`: [texts, labels], the predictions.
+// Adds the correlations of the predictions `found` [texts, labels] with the texts' numbers to the report.
 void SetCorrelations(std::span<const double> found, const std::vector<TextExample>& texts, std::size_t labels,
                      ValidationReport& report) {
   double pearson = 0, spearman = 0;

@@ -10,19 +10,21 @@
 
 namespace headlight {
 
-/// The kind of labels that the model's head is trained on.
+/// Returns the kind of labels that the model's head is trained on.
 HEADLIGHT_API LabelsPerText AskedOf(Problem problem);
 
-/// The loss is the mean over texts, defined for each problem as in Transformers: the cross-entropy for one class; the
-/// mean binary cross-entropy for several labels; the mean squared error for numbers. Scores are in per cent, except for
-/// numbers. One class: the accuracy, and also the macro F1 (the mean of the classes' F1). Several labels: micro and
-/// macro F1 of all labels, at a probability threshold of 0.5. Numbers: the mean of their Pearson correlations, and also
-/// Spearman's. The loss of a validation has no class weights, which need one label per text. Throws Error for a text
-/// that is longer than the model's positions or has no class of the model.
+/// Trains a text classification model. The loss is the mean over texts, defined as in Transformers: the cross-entropy
+/// for one class; the mean binary cross-entropy for several labels; the mean squared error for numbers. Scores are in
+/// per cent, except for numbers.
+/// One class: the accuracy, and also the macro F1 (the mean of the classes' F1).
+/// Several labels: micro and macro F1 of all labels, at a probability threshold of 0.5.
+/// Numbers: the mean of their Pearson correlations, and also Spearman's.
+/// Class weights apply only to the training loss, and need one label per text. Throws Error for a text that is longer
+/// than the model's positions or has no class of the model.
 HEADLIGHT_API TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
                                               const std::vector<double>& class_weights = {});
 
-/// The loss and the scores on `texts`, which are the task's validation.
+/// Returns the loss and the scores on `texts`, as in the task's validation.
 HEADLIGHT_API ValidationReport ValidateClasses(const TextEncoder& model, const std::vector<TextExample>& texts,
                                                const PassWatch& watch = {});
 

@@ -23,18 +23,18 @@
 namespace headlight {
 namespace {
 
-constexpr double kLargestScale = 100;  // limit of e^logit_scale in CLIP (section 2.5)
-constexpr std::int64_t kAmong = 10;    // top k of the second recall
+constexpr double kLargestScale = 100;  // limit on e^logit_scale in CLIP (section 2.5)
+constexpr std::int64_t kAmong = 10;    // k of the second recall
 
 using TextIds = std::vector<std::int32_t>;
 
-// Images [height, width, 3] as model inputs, and the ids of a text for each, followed by the texts of hard negatives.
+// Images [height, width, 3] as model inputs, and the ids of one text per image, followed by the hard negatives.
 struct PairBatch {
   std::vector<Tensor> images;
   std::vector<TextIds> texts;
 };
 
-// The image vectors of pairs [begin, end).
+// Returns the image vectors of pairs [begin, end).
 Tensor ImageVectorsOf(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t begin,
                       std::int64_t end) {
   return model.ImageVectors(context, std::span(pairs.images.begin() + begin, pairs.images.begin() + end));
@@ -52,7 +52,8 @@ Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch
   return model.TextVectors(context, ids, PackedSequences(lengths));
 }
 
-// The loss of a whole batch, whose vectors are computed `part` pairs at a time. `pairs` must outlive the backward pass.
+// Returns the loss of a whole batch. The vectors are computed for `part` pairs at a time. `pairs` must outlive the
+// backward pass.
 Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t part, double scale) {
   const std::int64_t all = std::ssize(pairs.images);
   const auto vectors = [&](std::int64_t count, auto compute) {
@@ -64,11 +65,11 @@ Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pai
   };
   const Tensor images = vectors(std::ssize(pairs.images), ImageVectorsOf),
                texts = vectors(std::ssize(pairs.texts),
-                               TextVectorsOf);  // in this order, which fixes the random numbers of dropout
+                               TextVectorsOf);  // the order fixes the random numbers of dropout
   return ContrastiveLoss(context, model, images, texts, FirstOfEqual(pairs.texts), scale);
 }
 
-// For each image, the ids of its texts and the hard negative of each text, which is empty if there is none.
+// The ids of an image's texts, and the hard negative of each text, which is empty if there is none.
 struct TextsOfImage {
   std::vector<TextIds> texts, hard_negatives;
 };
@@ -90,7 +91,7 @@ std::vector<TextsOfImage> IdsOf(const WholeTexts& read, const ImageTextSet& pair
   return ids;
 }
 
-// Prepares the batch of a plan.
+// Prepares the batch for a plan.
 class Preparation {
  public:
   Preparation(const ImageProcessor& processor, const WholeTexts& texts, const ImageTextSet& pairs,
@@ -108,7 +109,7 @@ class Preparation {
   TrainingBatch operator()(const BatchPlan& plan) const {
     TrainingBatch batch;
     batch.labels = std::ssize(plan.examples);
-    // One part, since all pairs are compared. A rank decodes only the images of its own batches.
+    // The batch is one part, since all pairs are compared. A rank decodes only the images of its own batches.
     batch.parts.emplace_back(TrainingPart::Later([self = *this, plan] { return self.Part(plan); }));
     return batch;
   }
@@ -151,7 +152,7 @@ std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs) {
 ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                                const ImageTextSet& valid, const PassWatch& watch) {
   const std::vector<TextsOfImage> ids = IdsOf(texts, valid, "validate on");
-  // The first texts of images [begin, end), then their hard negatives.
+  // Returns the first texts of images [begin, end), then their hard negatives.
   const auto texts_of = [&](std::int64_t begin, std::int64_t end) {
     std::vector<TextIds> some, misses;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -162,7 +163,7 @@ ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& p
     std::ranges::move(misses, std::back_inserter(some));
     return some;
   };
-  // The vectors of some images, then those of their texts.
+  // Each block has the vectors of its images, then the vectors of their texts.
   const auto blocks = SharedBlocks(watch, valid.size(), kPairsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t count = end - begin;
     PairBatch pairs{std::vector<Tensor>(static_cast<std::size_t>(count)), texts_of(begin, end)};

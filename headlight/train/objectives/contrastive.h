@@ -15,29 +15,29 @@
 namespace headlight {
 
 struct ContrastiveOptions {
-  BatchOptions batches;     // batch_size is in pairs, all of which are compared
+  BatchOptions batches;     // batch_size counts pairs, all of which are compared
   std::int64_t part = 256;  // pairs whose activations exist at the same time; a larger batch is computed twice
   double least_share = 1;   // smallest area of the random crop, as a share of the image; 1: no cropping
 };
 
 /// In each epoch an image is trained with one of its texts, chosen at random. The hard negatives of these texts are
 /// additional negatives for every image of the batch (Yuksekgonul et al., "When and Why Vision-Language Models Behave
-/// like Bags-of-Words", 2023). A text equal to an image's own is not a negative of it. The temperature is trained; for
-/// CLIP's loss e^logit_scale is limited to 100.
+/// like Bags-of-Words", 2023). A text that equals an image's own text is not a negative of that image. The temperature
+/// is trained; for CLIP's loss e^logit_scale is limited to 100.
 ///
 /// A validation compares blocks of 1,000 pairs, each an image and its first text, and the hard negatives of these
-/// texts. Equal texts count as one. Its scores are in per cent: "text_recall", the recall at 1 of each image's text;
-/// "image_recall", that of each text's image; their mean "recall", which selects the best model; and
-/// "text_recall_at_10" and "image_recall_at_10". The model, the processor and the sets must outlive the task. Throws
-/// Error for a model with one tower.
+/// texts. Equal texts count as one. Its scores are in per cent. "text_recall" is the recall at 1 when each image
+/// retrieves its text. "image_recall" is the recall at 1 when each text retrieves its image. Their mean "recall"
+/// selects the best model. "text_recall_at_10" and "image_recall_at_10" are reported too. The model, the processor and
+/// the sets must outlive the task. Throws Error for a model with one tower.
 HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                                            const ImageTextSet& train, const ImageTextSet& valid,
                                            const ContrastiveOptions& options);
 
-/// The number of the images' texts that `texts` truncates because they are too long.
+/// Returns the number of texts of images that `texts` truncates because they are too long.
 HEADLIGHT_API std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs);
 
-/// The recalls on `valid`, as in the task's validation; the loss is that of the blocks.
+/// Returns the recalls on `valid`, as in the task's validation, and the mean loss of the blocks.
 HEADLIGHT_API ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& processor,
                                              const WholeTexts& texts, const ImageTextSet& valid,
                                              const PassWatch& watch = {});

@@ -1,4 +1,4 @@
-// Shared by span corruption and denoising: source-target pairs made from texts, different ones in each epoch.
+// Helpers shared by span corruption and denoising: source-target pairs made from texts, different ones in each epoch.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// The special tokens around every source text. Those before it also start every target text.
+/// The special tokens around every source text. The tokens `before` it also start every target text.
 struct AroundTexts {
   std::vector<std::int32_t> before, after;
 };
@@ -22,22 +22,22 @@ std::vector<std::int32_t> Surrounded(const AroundTexts& around, std::span<const 
 /// Throws Error if an option is out of range.
 void CheckHiding(double share, double mean_length);
 
-/// The number of tokens of a text to hide: at least one.
+/// Returns the number of tokens of a text to hide, at least one.
 std::size_t HiddenTokens(std::size_t tokens, double share);
 
-/// Divides `items` items by `dividers` dividers, uniformly over all arrangements. Returns how many items precede the
-/// first divider, are between each two, and follow the last one.
+/// Divides `items` items by `dividers` dividers, uniformly over all arrangements. Returns the numbers of items before
+/// the first divider, between consecutive dividers, and after the last one.
 std::vector<std::size_t> Divide(std::size_t items, std::size_t dividers, Random& random);
 
-/// How texts become pairs.
+/// The functions that make a source-target pair from a text.
 struct Corruption {
   std::function<std::size_t(std::size_t tokens)>
-      longest;  // the length of the longer side of a pair made from this many tokens
+      longest;  // length of the longer side of a pair made from this many tokens
   std::function<SequenceExample(std::span<const std::int32_t> text, Random& random)> make;
 };
 
-/// Pairs are different in each epoch, and the same at every validation, which reports only the loss. Throws Error for a
-/// text that is longer than the model's positions.
+/// Trains on pairs made from texts. Pairs are different in each epoch, and the same at every validation, which reports
+/// only the loss. Throws Error for a text that is longer than the model's positions.
 TrainingTask CorruptionTask(EncoderDecoder& model, const TextSets& texts, const Corruption& corruption,
                             const TeacherForcingOptions& options);
 

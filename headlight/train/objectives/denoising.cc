@@ -13,7 +13,7 @@ void Shuffle(std::vector<std::size_t>& items, Random& random) {
   for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.Below(left)]);
 }
 
-// Knuth's algorithm.
+// Samples a Poisson distribution with Knuth's algorithm.
 std::size_t Poisson(double mean, Random& random) {
   const double limit = std::exp(-mean);
   std::size_t count = 0;
@@ -21,7 +21,7 @@ std::size_t Poisson(double mean, Random& random) {
   return count;
 }
 
-// The positions where sentences begin, and the text's length. Consecutive full stops end one sentence.
+// Returns the positions at which sentences begin, and the text's length. Consecutive full stops end one sentence.
 std::vector<std::size_t> SentenceBegins(std::span<const std::int32_t> text, const Ids& ends) {
   std::vector<std::size_t> begins = {0};
   for (std::size_t i = 1; i < text.size(); ++i)
@@ -53,7 +53,7 @@ Ids AddNoise(std::span<const std::int32_t> text, const NoiseOptions& noise, Rand
   for (std::size_t left = hidden; left > 0; left -= lengths.back())
     lengths.push_back(std::min(left, Poisson(noise.mean_length, random)));
   while (lengths.size() > hidden) lengths.erase(std::ranges::find(lengths, 0u));
-  Shuffle(lengths, random);  // the last span that was sampled is never empty
+  Shuffle(lengths, random);  // before the shuffle, the last span is never empty
   const std::vector<std::size_t> between = Divide(text.size() - hidden, lengths.size(), random);
   Ids noised;
   auto next = permuted.begin();

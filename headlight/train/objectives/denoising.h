@@ -11,18 +11,18 @@
 namespace headlight {
 
 struct NoiseOptions {
-  double share = 0.3;                            // of the tokens that are hidden, in spans
-  double mean_length = 3;                        // of a span's Poisson-distributed length, which can be 0
+  double share = 0.3;                            // share of the tokens that are hidden, in spans
+  double mean_length = 3;                        // mean of a span's Poisson-distributed length, which can be 0
   std::int32_t mask_id = 0;                      // replaces each span
   std::vector<std::int32_t> sentence_ends = {};  // tokens that end a sentence, in ascending order
 };
 
-/// Permutes the text's sentences and replaces spans by masks. At least one token is hidden, there are no more spans
-/// than hidden tokens, and the spans' positions are uniformly distributed.
+/// Permutes the text's sentences and replaces spans by mask tokens. At least one token is hidden, there are no more
+/// spans than hidden tokens, and the spans' positions are uniformly distributed.
 HEADLIGHT_API std::vector<std::int32_t> AddNoise(std::span<const std::int32_t> text, const NoiseOptions& noise,
                                                  Random& random);
 
-/// The model is trained to reconstruct a text from its noised version. The texts have only ids. Throws Error for a text
+/// Trains the model to reconstruct a text from its noised version. The texts have only ids. Throws Error for a text
 /// that is longer than the model's positions.
 HEADLIGHT_API TrainingTask DenoisingTask(EncoderDecoder& model, const TextSets& texts, const AroundTexts& around,
                                          const NoiseOptions& noise, const TeacherForcingOptions& options);

@@ -18,10 +18,10 @@
 namespace headlight {
 namespace {
 
-// Limit on the pixels of a micro-batch, whose activations exist at the same time.
+// Limit on the pixels of a micro-batch, which bounds the memory of activations.
 constexpr std::int64_t kPixelsOfPart = 1 << 20;
 
-// Boxes relative to the image size, without crowds and without parts outside the image.
+// Converts boxes to coordinates relative to the image size. Removes crowds, and clips boxes to the image.
 TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, ImageSize size) {
   TrueObjects objects;
   for (const LabelledBox& one : boxes) {
@@ -38,7 +38,7 @@ TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, ImageSize size) {
   return objects;
 }
 
-// DETR's sizes, scaled from its shorter side of 800 to that of the rule.
+// Returns DETR's sizes, scaled from its shorter side of 800 to the shorter side of the rule.
 ScaleAndCrop SizesFor(const ResizeRule& rule) {
   ScaleAndCrop sizes;
   const auto scale = [&](std::int64_t& side) { side = std::max<std::int64_t>(1, (side * rule.edge + 400) / 800); };
@@ -50,14 +50,14 @@ ScaleAndCrop SizesFor(const ResizeRule& rule) {
   return sizes;
 }
 
-// Caches the image sizes of a set. A rank needs the sizes of whole batches, and would otherwise open the files of other
-// ranks' images in every epoch.
+// Caches the image sizes of a set. A rank needs the image sizes of whole batches, and would otherwise open the files of
+// other ranks' images in every epoch.
 class ImageSizes {
  public:
   ImageSizes(const DetectionSet& set, ImageSizeReader read)
       : set_(set), read_(std::move(read)), known_(set.examples.size()) {}
 
-  // Thread-safe.
+  // Returns the size of the example's image. Thread-safe.
   ImageSize operator[](std::size_t example) {
     {
       const std::lock_guard lock(mutex_);
@@ -76,7 +76,7 @@ class ImageSizes {
   std::vector<ImageSize> known_;
 };
 
-// Prepares the batch of a plan. Its parts and its loss sums depend only on the images' sizes, so that a rank decodes
+// Prepares the batch for a plan. Its parts and its loss sums depend only on the images' sizes, so that a rank decodes
 // only the images of its own parts.
 class DetectionPreparation {
  public:
@@ -123,7 +123,7 @@ class DetectionPreparation {
   }
 
  private:
-  // The example's augmentation, and the resizing to the model's input size.
+  // Returns the example's augmentation, combined with the resizing to the model's input size.
   BoxedChange ChangeOf(const BatchPlan& plan, std::uint32_t example, ImageSize image) const {
     Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, example);
     if (options_.augment == BoxAugmentation::scale && processor_.resize.kind == ResizeRule::Kind::shortest)
@@ -140,7 +140,7 @@ class DetectionPreparation {
   DetectionTrainingOptions options_;
 };
 
-// The summed losses of all decoder layers.
+// Returns the sum of the losses of all decoder layers.
 Tensor LossOf(const DetectedImages& found, const std::vector<TrueObjects>& objects, const DetectionLossSums& sums,
               const DetectionLossOptions& options, double scale) {
   Tensor loss;
@@ -204,7 +204,7 @@ DetectionEvaluation EvaluateDetection(const DetectionModel& model, const ImagePr
   constexpr std::int64_t at_once = 16;
   const std::int64_t count = std::ssize(valid.examples);
   DetectionMatches matches(static_cast<std::int32_t>(model.labels().size()));
-  // For each image, its loss, the number of detected boxes, and the boxes.
+  // The numbers of an image are its loss, the number of detected boxes, and the boxes.
   const auto blocks = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Tensor> images(static_cast<std::size_t>(end - begin));
     std::vector<ImageSize> sizes(images.size());

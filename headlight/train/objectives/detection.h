@@ -21,23 +21,23 @@ namespace headlight {
 enum class BoxAugmentation {
   none,
   flip,  // each image is flipped horizontally with probability 0.5
-  /// Flipped, scaled and cropped at random as in DETR (image/augment_boxes.h), with sizes relative to the processor's.
-  /// If the processor resizes all images to one size, they are only flipped.
+  /// Each image is flipped, scaled and cropped at random as in DETR (image/augment_boxes.h), with sizes relative to the
+  /// processor's. If the processor resizes all images to one size, they are only flipped.
   scale,
 };
 
 struct DetectionTrainingOptions {
-  BatchOptions batches;  // batch_size is in images
+  BatchOptions batches;  // batch_size counts images
   BoxAugmentation augment = BoxAugmentation::scale;
-  /// The weight of an auxiliary loss at the encoder's cells, which DETR does not have (CellLoss).
+  /// The weight of CellLoss, an auxiliary loss of the encoder's cells that DETR does not have.
   double cell_weight = 0;
 };
 
-/// The auxiliary loss of the encoder's cells, [1]: `scale` times the mean over images. The queries' heads are applied
-/// to the cells' states. The target of a cell is the class and box of the smallest object whose box contains the cell's
-/// centre, or whose box's centre is in the cell; for all other cells it is "no object". Each object then trains many
-/// cells per step instead of one query, so that training from scratch converges much sooner (as with the dense heads of
-/// Zong et al., "DETRs with Collaborative Hybrid Assignments Training", 2023).
+/// Returns the auxiliary loss of the encoder's cells, [1]: `scale` times the mean over images. The heads of the queries
+/// are applied to the cells' states. The target of a cell is the class and box of the smallest object whose box
+/// contains the cell's centre, or whose box's centre is in the cell. For all other cells it is "no object". Each object
+/// then trains many cells per step instead of one query, so that training from scratch converges much sooner (as with
+/// the dense heads of Zong et al., "DETRs with Collaborative Hybrid Assignments Training", 2023).
 HEADLIGHT_API Tensor CellLoss(const QueryAnswers& cells, const DetectedImages& found,
                               const std::vector<TrueObjects>& objects, const DetectionLossOptions& options,
                               double scale);
@@ -46,24 +46,24 @@ HEADLIGHT_API Tensor CellLoss(const QueryAnswers& cells, const DetectedImages& f
 struct DetectionPart {
   std::vector<Tensor> images;  // [height, width, 3]
   std::vector<TrueObjects> objects;
-  DetectionLossSums sums;         // of the whole batch
-  std::int64_t batch_images = 0;  // of the whole batch
+  DetectionLossSums sums;         // sums of the whole batch
+  std::int64_t batch_images = 0;  // number of images in the whole batch
 };
 
-/// Reads an image file: ReadImage of image/decoding/decode.h.
+/// Reads an image file, such as ReadImage of image/decoding/decode.h.
 using ImageReader = std::function<Image(const std::string& path)>;
-/// Reads the size of an image file: ReadImageSize of the same header.
+/// Reads the size of an image file, such as ReadImageSize of image/decoding/decode.h.
 using ImageSizeReader = std::function<ImageSize(const std::string& path)>;
 
-/// The loss is the sum over decoder layers (nn/detection_loss.h), divided by the number of images. A validation's score
-/// is COCO's AP, and it also reports the AP at IoU 0.5 and 0.75, in per cent. The model and the sets must outlive the
-/// task. Both readers are called from several threads. Throws Error if a set has no image, or a class that the model
-/// does not have.
+/// Trains an object detector. The loss is the sum over decoder layers (nn/detection_loss.h), divided by the number of
+/// images. A validation's score is COCO's AP, and it also reports the AP at IoU 0.5 and 0.75, in per cent. The model
+/// and the sets must outlive the task. Both readers are called from several threads. Throws Error if a set has no
+/// image, or a class that the model does not have.
 HEADLIGHT_API TrainingTask DetectionTask(DetectionModel& model, const ImageProcessor& processor,
                                          const DetectionSet& train, const DetectionSet& valid, const ImageReader& read,
                                          const ImageSizeReader& read_size, const DetectionTrainingOptions& options);
 
-/// The loss and the precisions on `valid`, as in the task's validation, and all scores of the detections.
+/// The loss and the average precisions of the task's validation, and all scores of the detections.
 struct DetectionEvaluation {
   ValidationReport report;
   DetectionScores scores;

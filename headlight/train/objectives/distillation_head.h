@@ -16,14 +16,15 @@ struct DistillationHeadConfig {
   std::int64_t prototypes = 65536;  // the output size
 };
 
-/// Three linear layers with GELU between them, L2 normalization, and the cosine to each prototype. The cosines are the
-/// paper's weight-normalized last layer with its norms fixed at 1.
+/// Three linear layers with GELU between them, L2 normalization, and the cosine to each prototype. The cosines equal
+/// the paper's weight-normalized last layer with its norms fixed at 1.
 class HEADLIGHT_API DistillationHead {
  public:
-  /// Declares its parameters among those of the model, whose states have size `inputs`. They are not saved.
+  /// Declares the head's parameters among the model's parameters. `inputs` is the size of the model's states. The head
+  /// is not saved.
   DistillationHead(Parameters& parameters, std::int64_t inputs, const DistillationHeadConfig& config);
 
-  /// Maps states [rows, inputs] to [rows, prototypes]. Unless `prototypes_learn`, the prototypes get no gradient.
+  /// Maps states [rows, inputs] to [rows, prototypes]. The prototypes get a gradient only if `prototypes_learn` is set.
   Tensor operator()(Context& context, const Tensor& states, bool prototypes_learn = true) const;
 
  private:

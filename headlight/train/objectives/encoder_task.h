@@ -1,4 +1,4 @@
-// Shared by the tasks of text encoders: logits of a head, their loss, and a pass over the validation set.
+// Helpers shared by the tasks of text encoders: the logits of a head, the loss, and a pass over the validation set.
 #pragma once
 
 #include <cstdint>
@@ -22,36 +22,37 @@ struct EncoderHead {
 /// Throws Error if a text is empty or longer than the model's positions.
 void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose);
 
-/// Appends these ids and the text's segments to the batch, as the encoder's input.
+/// Appends these ids and the text's segments to the batch's source.
 void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids, TokenBatch& batch);
-/// Appends the text's own ids and labels.
+/// Appends the text's ids and labels.
 void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& batch);
 
-/// Hidden states [source tokens, model]. A model without segment embeddings gets one type for all tokens.
+/// Returns hidden states [source tokens, model]. A model without segment embeddings gets one type for all tokens.
 Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch& batch);
 
-/// The labels that are not negative.
+/// Returns the labels that are not negative.
 std::vector<std::int32_t> AskedLabels(const TokenBatch& batch);
 
-/// `scores`: the names of the scores that `validate` reports, as in TrainingTask::scores.
+/// Returns a training task. `scores` are the names of the scores that `validate` reports, as in TrainingTask::scores.
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,
                          std::function<ValidationReport(const PassWatch& watch)> validate,
                          std::vector<std::string> scores);
 
-/// Reports the mean loss over the validation set, and passes each batch's logits to a function whose numbers are summed
-/// as by ForBatches.
+/// Returns the mean loss over the validation set. Calls a function with the logits of each batch, whose results are
+/// summed by ForBatches.
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first, const Tensor& logits)>&
         numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
 
-/// A report's scores of one class, or of all classes in order, without those that neither occur nor are predicted.
+/// Returns a report's scores of one class, or of all classes in order. Classes that neither occur nor are predicted are
+/// omitted.
 ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts);
 HEADLIGHT_API std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels,
                                                              const ClassScores& scores);
 
-/// The argmax of one row; of every row.
+/// Returns the argmax of one row, or of every row.
 std::int32_t LargestOf(const Tensor& rows, std::int64_t row);
 std::vector<double> LargestOfRows(const Tensor& rows);
 

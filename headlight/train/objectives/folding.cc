@@ -20,18 +20,19 @@
 namespace headlight {
 namespace {
 
-// Limit on the cells of an alignment, one byte each. A batch has several alignments, and batches are prepared ahead.
+// Limit on the cells of an alignment, one byte each. Several alignments per batch are in memory, and batches are
+// prepared ahead.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
 
 // The payload of one of TrainingBatch::parts: a crop of a chain, and the random choices of each pass over its
-// alignment. The features are computed from these when needed, since they take a hundred times the memory.
+// alignment. The features are computed when they are needed, since they take a hundred times the memory.
 struct FoldingPart {
   std::shared_ptr<const AlignmentTable> table;
   std::vector<AlignmentChoices> passes;
-  std::vector<TemplateFeatures> templates;  // of all passes
-  Tensor covariation;                       // of all passes
+  std::vector<TemplateFeatures> templates;  // the same templates for all passes
+  Tensor covariation;                       // the same features for all passes
   std::int64_t first = 0;                   // index of the crop's first residue
-  FoldingLabels labels;                     // without the letters
+  FoldingLabels labels;                     // labels of the crop, without the letters
 };
 
 AlignmentTable TableOf(const ChainExample& example) {
@@ -41,7 +42,7 @@ AlignmentTable TableOf(const ChainExample& example) {
                             {.alignment = {.query = letters}, .most_cells = kMostCells});
 }
 
-// Residues [first, first + count) of a chain, for this many passes.
+// Returns residues [first, first + count) of a chain, with the choices for this many passes.
 FoldingPart PartOf(const ChainExample& example, const AlignmentSampling& sampling, int passes, std::int64_t first,
                    std::int64_t count, Random& random) {
   FoldingPart part;
@@ -78,7 +79,7 @@ FoldedPart Fold(const FoldingModel& model, Context& context, const FoldingPart& 
   return folded;
 }
 
-// The chosen templates, cropped like the chain.
+// Returns the chosen templates, cropped to the same residues as the chain.
 std::vector<TemplateFeatures> TemplatesOf(const ChainExample& example, std::span<const std::int64_t> chosen,
                                           const FoldingPart& part) {
   std::vector<TemplateFeatures> templates;
@@ -88,7 +89,7 @@ std::vector<TemplateFeatures> TemplatesOf(const ChainExample& example, std::span
   return templates;
 }
 
-// The covariation features of chains with an alignment; empty if the model does not read them.
+// Returns the covariation features of chains with an alignment, or nothing if the model does not use them.
 std::vector<Tensor> CovariationOf(const FoldingPlan& plan, const ChainSet& set) {
   if (!plan.covariation) return {};
   std::vector<Tensor> all(set.examples.size());
@@ -98,8 +99,8 @@ std::vector<Tensor> CovariationOf(const FoldingPlan& plan, const ChainSet& set) 
   return all;
 }
 
-// A random subset of `count` templates, whose size is uniform from 0 to all, but at most `most` (Jumper et al., "Highly
-// accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
+// Returns a random subset of `count` templates. Its size is uniform from 0 to all, but at most `most` (Jumper et al.,
+// "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
 std::vector<std::int64_t> DrawTemplates(std::int64_t count, std::int64_t most, Random& random) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
@@ -112,7 +113,7 @@ std::vector<std::int64_t> DrawTemplates(std::int64_t count, std::int64_t most, R
   return order;
 }
 
-// The first templates, which are the best ones.
+// Returns the indices of the first templates, which are the best ones.
 std::vector<std::int64_t> FirstTemplates(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(std::min(count, most)));
   std::iota(order.begin(), order.end(), 0);
@@ -143,7 +144,7 @@ class FoldingPreparation {
 
   TrainingBatch operator()(const BatchPlan& batch) const {
     TrainingBatch made{.parts = {}, .labels = std::ssize(batch.examples), .next = {}, .batches_in_epoch = 0};
-    // A separate random stream: that of an example index that does not exist.
+    // The batch has its own random stream. It uses a negative example index, which no example has.
     Random of_batch = RandomOfExample(options_.batches.seed, batch.position.epoch, -1 - batch.position.batch);
     const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
     for (const std::uint32_t index : batch.examples)

@@ -18,36 +18,37 @@ namespace headlight {
 inline constexpr double kClampedShare = 0.9;  // as in AlphaFold's training
 
 struct FoldingTrainingOptions {
-  BatchOptions batches;            // batch_size is in chains
-  std::int64_t crop = 256;         // residues: a random contiguous crop of longer chains
-  double clamped = kClampedShare;  // the probability that a chain's backbone frame-aligned errors are
+  BatchOptions batches;            // batch_size counts chains
+  std::int64_t crop = 256;         // number of residues of a random contiguous crop of longer chains
+  double clamped = kClampedShare;  // probability that a chain's backbone frame-aligned errors are clamped
   FoldingLossWeights weights = {};
 };
 
-/// The loss is the mean over chains (protein/nn/folding_loss.h). Sampled again in each epoch: the crop; the alignment's
-/// rows and masked letters for each pass; the number of templates, from 0 to all but at most the model's maximum;
-/// whether the backbone's errors are clamped; and for each batch the number of passes, from 1 to the model's maximum
-/// (FoldingPlan). Alignments are read when they are needed.
+/// Trains a structure prediction model. The loss is the mean over chains (protein/nn/folding_loss.h). The following are
+/// sampled again in each epoch: the crop; the alignment's rows and masked letters for each pass; the number of
+/// templates, from 0 to all but at most the model's maximum; and whether the backbone's errors are clamped. The number
+/// of passes is sampled for each batch, from 1 to the model's maximum (FoldingPlan). Alignments are read when they are
+/// needed.
 ///
-/// A validation predicts whole chains with all passes, without masks, with the first templates. Its scores are the
+/// A validation predicts whole chains with all passes, without masks, and with the first templates. Its scores are the
 /// means of FoldedScores over the chains. The model and the sets must outlive the task. Throws Error if a set has no
-/// chain, or has templates that the model does not read.
+/// chain, or has templates that the model does not use.
 HEADLIGHT_API TrainingTask FoldingTask(FoldingModel& model, const ChainSet& train, const ChainSet& valid,
                                        const FoldingTrainingOptions& options);
 
-/// The scores of one chain against its known atoms, from 0 to 1.
+/// The scores of one predicted chain compared with its known atoms, from 0 to 1.
 struct FoldedScores {
-  double lddt_ca = 0, tm_score = 0;         // of C alpha atoms
-  std::optional<double> contact_precision;  // of long-range contacts (protein/contacts.h), from the logits of distances
+  double lddt_ca = 0, tm_score = 0;         // scores of C alpha atoms
+  std::optional<double> contact_precision;  // precision of long-range contacts (protein/contacts.h) from the distogram
   double loss = 0;
 };
 
-/// The loss and the scores of each chain of `valid`; their means are the task's validation. Throws Error if there is no
-/// chain.
+/// Returns the loss and the scores of each chain of `valid`. Their means are the task's validation. Throws Error if
+/// there is no chain.
 HEADLIGHT_API std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet& valid,
                                                      const FoldingLossWeights& weights, const PassWatch& watch = {});
 
-/// The means; contact_precision is averaged over the chains that have one, and is 0 if none has.
+/// Returns the mean scores. contact_precision is averaged over the chains that have one, and is 0 if none has.
 HEADLIGHT_API ValidationReport MeanScores(std::span<const FoldedScores> chains);
 
 }  // namespace headlight

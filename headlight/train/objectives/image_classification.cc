@@ -16,7 +16,8 @@
 namespace headlight {
 namespace {
 
-// Limit on the encoder's rows whose activations exist at the same time. More would take memory without gaining speed.
+// Limit on the encoder rows whose activations exist at the same time. A higher limit would take memory without gaining
+// speed.
 constexpr std::int64_t kPatchesOfPart = 2560;
 
 std::vector<Tensor> ImagesOf(const Tensor& values) {
@@ -41,7 +42,7 @@ void CheckClasses(const ImageEncoder& model, const ImageSet& images, const char*
           classes);
 }
 
-// Prepares the batch of a plan.
+// Prepares the batch for a plan.
 class ImagePreparation {
  public:
   ImagePreparation(const ImageEncoder& model, const ImageProcessor& processor, const ImageSet& images,
@@ -62,11 +63,11 @@ class ImagePreparation {
   }
 
  private:
-  // Images [begin, end) of a batch.
+  // Returns images [begin, end) of a batch.
   ImageBatch Part(const BatchPlan& plan, std::int64_t begin, std::int64_t end) const {
     const ImageSize size = options_.augmentation.size;
     const auto all = std::ssize(plan.examples), classes = std::ssize(model_.labels());
-    // Each image is mixed with the previous one, and the first one with the batch's last.
+    // Mixing combines each image with the previous one, and the first image with the batch's last.
     const bool mixes = options_.mix.mixup > 0 || options_.mix.cutmix > 0;
     const std::int64_t more = mixes && end - begin < all ? 1 : 0, count = end - begin + more;
     const Tensor values = Tensor::Empty({count, size.height, size.width, 3}), targets = Tensor::Empty({count, classes});
@@ -81,7 +82,7 @@ class ImagePreparation {
       values.ViewRows(i, 1).ViewAs(own.shape()).CopyFrom(own);
       targets.matrix<float>().row(i)[images_.label(example)] += static_cast<float>(1 - smoothing);
     }
-    // The batch's own random stream: that of an example index that does not exist.
+    // The batch has its own random stream. It uses a negative example index, which no example has.
     Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, -1 - plan.position.batch);
     Mix(values, targets, options_.mix, random);
     return {values.ViewRows(more, end - begin), targets.ViewRows(more, end - begin)};

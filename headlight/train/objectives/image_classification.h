@@ -15,35 +15,38 @@
 namespace headlight {
 
 struct ImageClassificationOptions {
-  BatchOptions batches;       // batch_size is in images
-  Augmentation augmentation;  // to the processor's output size
+  BatchOptions batches;       // batch_size counts images
+  Augmentation augmentation;  // random augmentation to the processor's output size
   double erasing = 0;         // probability of EraseAtRandom
   MixOptions mix;
   double label_smoothing = 0;
   double drop_path = 0;  // TrainingPass::drop_path
 };
 
-/// The payload of one of TrainingBatch::parts: images as model inputs, and the share of each class in each image.
+/// The payload of one of TrainingBatch::parts: images as model inputs, and the target probability of each class for
+/// each image.
 struct ImageBatch {
   Tensor values;   // [images, height, width, 3]
   Tensor targets;  // [images, classes]
 };
 
-/// The size of every training image, which is the processor's output size. Throws Error if that depends on the image.
+/// Returns the size of every training image, which is the processor's output size. Throws Error if the output size
+/// depends on the image.
 HEADLIGHT_API ImageSize FixedSize(const ImageProcessor& processor);
 
-/// The number of images of one size in a micro-batch, out of `images`. The encoder's number of tokens bounds the memory
-/// of activations, and micro-batches have similar sizes. With batch norm all images are in one micro-batch.
+/// Returns the number of images of this size in a micro-batch, for a batch of `images` images. The number of encoder
+/// tokens is limited to bound the memory of activations, and micro-batches have similar sizes. With batch norm, all
+/// images are in one micro-batch.
 std::int64_t ImagesOfPart(const ImageEncoder::Limits& limits, ImageSize size, std::int64_t images);
 
-/// A validation's score is the accuracy in per cent, and it also reports the macro F1, the mean of the classes' F1. The
-/// model and the sets must outlive the task. Throws Error for a model without classes, and for an image without one of
-/// its classes.
+/// Trains an image classifier. A validation's score is the accuracy in per cent, and it also reports the macro F1, the
+/// mean of the classes' F1. The model and the sets must outlive the task. Throws Error for a model without classes, and
+/// for an image whose class is unknown to the model.
 HEADLIGHT_API TrainingTask ImageClassificationTask(ImageEncoder& model, const ImageProcessor& processor,
                                                    const ImageSet& train, const ImageSet& valid,
                                                    const ImageClassificationOptions& options);
 
-/// The loss, the accuracy and the macro F1 on `valid`, as in the task's validation.
+/// Returns the loss, the accuracy and the macro F1 on `valid`, as in the task's validation.
 HEADLIGHT_API ValidationReport ValidateImageClasses(const ImageEncoder& model, const ImageProcessor& processor,
                                                     const ImageSet& valid, const PassWatch& watch = {});
 

@@ -23,8 +23,8 @@ namespace {
 
 struct Part {
   FeatureMaps pixels;
-  std::uint64_t seed = 0;  // of the Gumbel noise
-  std::int64_t batch = 0;  // the number of batches before
+  std::uint64_t seed = 0;  // seed of the Gumbel noise
+  std::int64_t batch = 0;  // number of earlier batches
 };
 
 std::int64_t ImagesOfPart(const ImageCoder& model, std::int64_t images) {
@@ -33,7 +33,7 @@ std::int64_t ImagesOfPart(const ImageCoder& model, std::int64_t images) {
   return (images + parts - 1) / parts;
 }
 
-// A cosine from `first` to `last` over `batches` steps, then constant.
+// Returns a value that follows a cosine from `first` to `last` over `batches` steps, and is constant afterwards.
 double Annealed(double first, double last, std::int64_t batch, std::int64_t batches) {
   if (batch >= batches) return last;
   const double done = static_cast<double>(batch) / static_cast<double>(batches);
@@ -46,7 +46,7 @@ Tensor GumbelNoise(const Shape& shape, DType dtype, std::uint64_t seed) {
   return noise;
 }
 
-// The number of values of an image: its pixels times channels.
+// Returns the number of values of an image: its pixels times channels.
 double NumbersOf(const FeatureMaps& pixels) {
   return static_cast<double>(pixels.rows.elements()) / static_cast<double>(pixels.grids.size());
 }
@@ -66,7 +66,7 @@ Tensor LossOf(const ImageCoder& model, Context& context, const Part& part, doubl
   return ops::Add(loss, ops::UniformDivergence(scores.rows, scale * divergence_weight));
 }
 
-// The images' pixels [pixels, 3], from 0 to 1.
+// Returns the images' pixels [pixels, 3], from 0 to 1.
 FeatureMaps PixelsOfImages(std::span<const Image> images, const ImageProcessor& processor) {
   std::vector<Tensor> values(images.size());
   ParallelFor(std::ssize(images), [&](std::int64_t i) {
@@ -101,8 +101,8 @@ ValidationReport ValidateImageCodes(const ImageCoder& model, const ImageSet& val
         const double error = static_cast<double>(seen.data<float>()[i] - pixels.rows.data<float>()[i]);
         squares += error * error;
       }
-      // A perfect reconstruction has an infinite ratio, so limit the squared error from below: (1e-3 of a step)^2 per
-      // value.
+      // A perfect reconstruction has an infinite ratio. The squared error therefore has a lower limit of (1e-3 / 255)^2
+      // per value.
       constexpr double least = 1e-6 / (255.0 * 255.0);
       ratios -= 10 * std::log10(std::max(squares / static_cast<double>(numbers), least));
     }
@@ -153,7 +153,7 @@ TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const Imag
         }
         Part part = {.pixels = PixelsOfImages(images, processor),
                      .batch = plan.position.epoch * plan.batches_in_epoch + plan.position.batch};
-        // A separate random stream: that of an example index that does not exist.
+        // Each part has its own random stream. It uses a negative example index, which no example has.
         part.seed = RandomOfExample(options.batches.seed, part.batch, -1 - static_cast<std::int64_t>(begin))();
         return part;
       }));

@@ -25,7 +25,7 @@ void CheckImages(const LanguageModel& model, const ColourImages& images, const c
         source, purpose, last, limits.vocabulary - 1);
 }
 
-// The images as examples; `flip` is that of ImageGenerationOptions.
+// Returns the images as examples. If `flip` is set, half of the images are flipped horizontally.
 TokenExamples ExamplesOf(const ColourImages& images, const LanguageModel& model, bool flip) {
   return {.size = images.count(),
           .length =

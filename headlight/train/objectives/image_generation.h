@@ -15,20 +15,20 @@ struct ColourSets {
 };
 
 struct ImageGenerationOptions {
-  BatchOptions batches;  // batch_size is in images
+  BatchOptions batches;  // batch_size counts images
   bool flip = false;     // half of the images are flipped horizontally
 };
 
-/// The model's input is its last token (the start) and the colours of all pixels except the last. A report has
-/// bits_per_pixel. Throws Error if there are no images, if they have more pixels than the model has positions, or
-/// colours that it does not have.
+/// Trains an autoregressive image model. The model's input is its last token (the start) and the colours of all pixels
+/// except the last. A report has bits_per_pixel. Throws Error if there are no images, or if they have more pixels than
+/// the model has positions or colours outside its vocabulary.
 HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
                                                const ImageGenerationOptions& options);
 
-/// A baseline: bits per pixel if only the colours' frequencies are known.
+/// Returns the entropy of the colours' frequencies in bits per pixel, as a baseline.
 HEADLIGHT_API double ColourEntropy(const ColourImages& images);
 
-/// The loss of a pixel's colour, also in bits as bits_per_pixel. Throws the same errors as the task.
+/// Returns the loss per pixel, also in bits as bits_per_pixel. Throws the same errors as ImageGenerationTask.
 HEADLIGHT_API ValidationReport ValidateImages(const LanguageModel& model, const ColourImages& images,
                                               const PassWatch& watch = {});
 

@@ -22,7 +22,7 @@ namespace {
 enum Goal : std::size_t { words, regions, alignment };
 constexpr std::array<const char*, 3> kScores = {"accuracy_words", "accuracy_regions", "accuracy_alignment"};
 
-// The rows that a head reads, and their labels.
+// The input rows of a head, and their labels.
 struct Targets {
   std::vector<std::int32_t> rows, labels;
 };
@@ -31,7 +31,8 @@ struct Targets {
 struct PretrainingPart {
   PackedPairs pairs;
   std::array<Targets, 3> targets;
-  // Factors of the objectives' sums, so that the sum over all parts is each objective's mean times the number of pairs.
+  // The factors of the objectives' sums. With them, the sum over all parts is each objective's mean times the number of
+  // pairs.
   std::array<double, 3> weights = {};
 };
 
@@ -44,7 +45,7 @@ struct MaskedPair {
   bool aligned = true;
 };
 
-// The regions to mask: at least one of those with a known class.
+// Returns labels for the regions to mask, at least one of those with a known class. All other labels are -1.
 std::vector<std::int32_t> MaskedRegions(const ImageRegions& image, double share, Random& random) {
   std::vector<std::int32_t> known, labels(image.classes.size(), -1);
   for (std::size_t i = 0; i < image.classes.size(); ++i)
@@ -100,7 +101,7 @@ PretrainingPart PartOf(std::span<const MaskedPair> masked, std::int32_t aligned)
   return part;
 }
 
-// `aligned`: the label of a text with its own image.
+// Divides the pairs into micro-batches. `aligned` is the label of a text with its own image.
 std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs, std::int32_t aligned) {
   std::vector<PretrainingPart> parts;
   ForPairParts(
@@ -121,7 +122,7 @@ std::vector<PretrainingPart> PartsOf(const std::vector<MaskedPair>& pairs, std::
   return parts;
 }
 
-// The logits of the rows that have labels; empty if there are none.
+// Returns the logits of the rows that have labels, or nothing if there are none.
 std::array<Tensor, 3> LogitsOf(const RegionTextEncoder& model, Context& context, const PretrainingPart& part) {
   const EncodedPairs encoded = EncodePairs(model, context, part.pairs);
   std::array<Tensor, 3> logits;

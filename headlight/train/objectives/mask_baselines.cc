@@ -6,9 +6,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kNone = -1;  // outside the text
+constexpr std::int32_t kNone = -1;  // neighbour outside the text
 
-// Counts of tokens for each of many contexts.
+// Counts how often each token occurs in each context.
 class Counts {
  public:
   void Add(std::uint64_t context, std::int32_t token) {
@@ -35,7 +35,7 @@ class Counts {
   }
 
  public:
-  static constexpr std::uint64_t kTokens = std::uint64_t{1} << 21;  // largest vocabulary, kNone included
+  static constexpr std::uint64_t kTokens = std::uint64_t{1} << 21;  // limit on the vocabulary size, including kNone
   static std::uint64_t ContextOf(std::int32_t one, std::int32_t other) {
     return static_cast<std::uint64_t>(one + 1) * kTokens + static_cast<std::uint64_t>(other + 1);
   }
@@ -45,7 +45,7 @@ class Counts {
   std::unordered_map<std::uint64_t, std::int64_t> pairs_;
 };
 
-// The counts of tokens given their neighbours in a text.
+// The tokens to the left and to the right of a position, or kNone.
 struct Neighbours {
   std::int32_t left, right;
 };

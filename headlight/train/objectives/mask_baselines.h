@@ -10,17 +10,17 @@
 
 namespace headlight {
 
-/// Mean -log2 p, in bits, of the tokens that a validation of `valid` masks (ValidateMaskedWords).
+/// The mean of -log2 p, in bits, over the tokens that a validation of `valid` masks (ValidateMaskedWords).
 struct MaskBaselines {
   double by_frequency = 0;   // p is the token's frequency in `train`
-  double by_neighbours = 0;  // p is the frequency between the same two neighbours, a trigram
+  double by_neighbours = 0;  // p is the token's frequency between the same two neighbours, a trigram
 };
 
-/// Counts are smoothed by the method of Witten and Bell ("The zero-frequency problem", 1991). After a context seen n
-/// times with t different tokens, the shorter context gets the probability t / (n + t). The shorter context of two
-/// neighbours is the mean of the left and the right neighbour. Each of these backs off in the same way to the
-/// frequencies, where every token of the vocabulary has one extra count. A neighbour that is masked too is the mask
-/// token, which does not occur in `train`.
+/// Computes the baselines. Counts are smoothed by the method of Witten and Bell ("The zero-frequency problem", 1991).
+/// If a context occurs n times with t different tokens, the backoff context has the probability t / (n + t). The
+/// backoff of two neighbours is the mean of the distributions given only the left and only the right neighbour. Both of
+/// these back off in the same way to the token frequencies, in which every token of the vocabulary has one extra count.
+/// A neighbour that is also masked is the mask token, which does not occur in `train`.
 HEADLIGHT_API MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train,
                                                const std::vector<TextExample>& valid, const MaskingOptions& masking,
                                                std::int64_t vocabulary);

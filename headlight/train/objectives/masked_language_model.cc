@@ -15,7 +15,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// The positions to predict in a text: at least one of the eligible ones.
+// Returns the positions to predict in a text, at least one of the eligible ones.
 std::vector<std::size_t> MaskedPositions(const TextExample& text, const MaskingOptions& masking, Random& random) {
   std::vector<std::vector<std::size_t>> units;  // groups of positions that are masked together
   std::int32_t last_word = -1;
@@ -95,7 +95,7 @@ MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std
 ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
                                      const MaskingOptions& masking, const PassWatch& watch) {
   CheckMasking(model, texts, "validate on", masking);
-  double right = 0, masks = 0, loss = 0;  // of masked tokens
+  double right = 0, masks = 0, loss = 0;  // sums over masked tokens
   const auto count = [&](const TokenBatch& batch, std::size_t, const Tensor& logits) {
     double own_right = 0, own_masks = 0;
     Ids of_masks;  // labels of rows whose tokens were replaced by the mask, -1 for other rows

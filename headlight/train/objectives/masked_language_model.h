@@ -14,7 +14,7 @@ namespace headlight {
 struct MaskingOptions {
   double share = 0.15;       // mask rate: the share of tokens to predict
   bool whole_words = false;  // mask either all of a word's tokens or none
-  std::int32_t mask_id = 0;  // replaces 8 in 10 of them; 1 in 10 becomes a random token, 1 in 10 is kept
+  std::int32_t mask_id = 0;  // replaces 8 in 10 masked tokens; 1 in 10 becomes a random token, 1 in 10 is kept
   std::vector<std::int32_t> special_ids = {};  // never used as random tokens
 };
 
@@ -24,14 +24,14 @@ struct MaskedText {
 };
 MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std::int64_t vocabulary, Random& random);
 
-/// Masks different tokens of a text in each epoch (Liu et al., "RoBERTa", 2019, section 4.1), and the same ones at
-/// every validation. The score is the accuracy on the predicted tokens, in per cent. Validations also report
-/// bits_per_mask, the mean of -log2 p over the tokens that were replaced by the mask; for a protein language model
-/// these are bits per residue.
+/// Trains with different masks for a text in each epoch (Liu et al., "RoBERTa", 2019, section 4.1). Every validation
+/// uses the same masks. The score is the accuracy on the predicted tokens, in per cent. Validations also report
+/// bits_per_mask, the mean of -log2 p over the tokens that were replaced by the mask token. For a protein language
+/// model these are bits per residue.
 HEADLIGHT_API TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts,
                                                    const MaskingOptions& masking, const BatchOptions& batches);
 
-/// The loss, the accuracy and the bits_per_mask on `texts`, as in the task's validation.
+/// Returns the loss, the accuracy and the bits_per_mask on `texts`, as in the task's validation.
 HEADLIGHT_API ValidationReport ValidateMaskedWords(const TextEncoder& model, const std::vector<TextExample>& texts,
                                                    const MaskingOptions& masking, const PassWatch& watch = {});
 

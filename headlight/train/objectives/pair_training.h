@@ -1,4 +1,4 @@
-// Shared by contrastive training on images with texts and on pairs of texts.
+// Helpers shared by contrastive training on images with texts and on pairs of texts.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 namespace headlight {
 
 inline constexpr std::int64_t kPairsCompared = 1000;  // number of pairs in a validation's block
-inline constexpr std::int64_t kPairsAtOnce = 64;      // pairs whose vectors are computed in one pass
+inline constexpr std::int64_t kPairsAtOnce = 64;      // number of pairs whose vectors are computed in one pass
 
 inline void CheckPairOptions(const BatchOptions& batches, std::int64_t part) {
   Check(part >= 1, "parts must have at least 1 pair, not {}", part);
   Check(batches.batch_size >= 2, "a batch must have at least 2 pairs to compare, not {}", batches.batch_size);
 }
 
-/// For each row of logits [rows, columns], the number of wrong columns whose logit is at least the row's largest
-/// correct one: 0 if a correct column ranks first. Ties and NaN count as wrong.
+/// Returns for each row of logits [rows, columns] the number of wrong columns whose logit is at least the row's largest
+/// correct logit. The result is 0 if a correct column ranks first. Ties and NaN count as wrong.
 template <typename Right>
 std::vector<std::int64_t> RanksOf(const Tensor& logits, const Right& right) {
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(logits.rows()));
@@ -38,8 +38,8 @@ std::vector<std::int64_t> RanksOf(const Tensor& logits, const Right& right) {
   return ranks;
 }
 
-/// Collects the pairs' vectors from the blocks of a pass (train/shared_pass.h). Each block has the vectors of its
-/// pairs' first sides, then those of their second sides. Returns [pairs, vector] for each side.
+/// Collects the pairs' vectors from the blocks of a pass (train/shared_pass.h). Each block has the vectors of the first
+/// elements of its pairs, then the vectors of the second elements. Returns [pairs, vector] for each of the two.
 inline std::array<Tensor, 2> PairVectorsOf(const std::vector<std::vector<double>>& blocks, std::int64_t pairs) {
   std::array<Tensor, 2> vectors;
   for (const std::size_t side : {0, 1}) {

@@ -10,12 +10,12 @@
 
 namespace headlight {
 
-/// Makes the parts and labels of a plan's batch. Called from several threads at once. Randomness must come only from
-/// the plan and RandomOfExample.
+/// Makes the parts and labels of a plan's batch. Called from several threads at the same time. Random choices must
+/// depend only on the plan and RandomOfExample.
 using PrepareBatch = std::function<TrainingBatch(const BatchPlan& plan)>;
 
-/// TrainingTask::batches for `examples` examples, each of which counts as 1 in BatchOptions::batch_size. Whole batches
-/// are prepared ahead on Threads() threads and returned in order.
+/// Returns TrainingTask::batches for `examples` examples, each of which counts as 1 in BatchOptions::batch_size. Whole
+/// batches are prepared ahead on Threads() threads and returned in order.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> PreparedBatches(
     std::int64_t examples, const BatchOptions& options, PrepareBatch prepare);
 

@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// The text of a span; empty if the model may and does decline to answer.
+// Returns the text of the best answer, or an empty text if the model declines to answer and `may_decline` is set.
 std::string_view AnswerOf(const AskedQuestion& asked, const FoundAnswers& found, bool may_decline) {
   if (found.answers.empty() || (may_decline && found.declines())) return {};
   const TextSpan bytes = found.best()->bytes;
@@ -39,14 +39,14 @@ ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& 
     std::size_t question;
     const Window* window;
   };
-  std::vector<WindowOfQuestion> windows;  // of each text
+  std::vector<WindowOfQuestion> windows;  // windows of all texts
   for (std::size_t question = 0; question < texts.questions.size(); ++question)
     for (const Window& window : texts.questions[question].cut.windows) windows.push_back({question, &window});
   std::vector<FoundAnswers> best(texts.questions.size());
   ValidationReport report = ValidateEncoder(
       ExamplesOf(texts.texts.texts, AppendTextAndLabels), SpanHeadOf(model), watch,
       [&](const TokenBatch& batch, std::size_t first, const Tensor& logits) {
-        std::vector<double> numbers;  // for each window its FoundAnswers, padded with empty answers
+        std::vector<double> numbers;  // FoundAnswers of each window, padded with empty answers
         for (std::size_t i = 0; i < batch.source.size(); ++i) {
           const Tensor rows = logits.ViewRows(batch.source[i].begin, batch.source[i].length);
           const auto [question, window] = windows[first + i];

@@ -14,12 +14,13 @@ struct QuestionSets {
 };
 
 /// Trains to predict the start and end tokens of an answer among all tokens of a window (Devlin et al., "BERT", 2019,
-/// section 4.2); both are the first token if there is no answer (section 4.3). A validation reads passages like
-/// `QuestionAnswerer`, and may decline to answer if some question of the set has no answer. Its score is SQuAD's F1,
-/// and it also reports the exact match, in per cent.
+/// section 4.2). Both are the first token if there is no answer (section 4.3). A validation divides passages into the
+/// same windows as `QuestionAnswerer`, and may decline to answer if some question of the set has no answer. Its score
+/// is SQuAD's F1, and it also reports the exact match, in per cent.
 HEADLIGHT_API TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const BatchOptions& batches);
 
-/// The loss, the F1 and the exact match on `texts`, which must include reference answers; as in the task's validation.
+/// Returns the loss, the F1 and the exact match on `texts`, as in the task's validation. The texts must include
+/// reference answers.
 HEADLIGHT_API ValidationReport ValidateAnswers(const TextEncoder& model, const QuestionTexts& texts,
                                                const PassWatch& watch = {});
 

@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-// Limit on the rows of a micro-batch. More would take memory without gaining speed.
+// Limit on the rows of a micro-batch. A higher limit would take memory without gaining speed.
 constexpr std::size_t kRowsOfPart = 2560;
 
 }  // namespace

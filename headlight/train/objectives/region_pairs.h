@@ -1,4 +1,4 @@
-// Shared by the tasks on texts with image regions: packed pairs in micro-batches.
+// Helpers shared by the tasks on texts with image regions: pairs packed into micro-batches.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace headlight {
 
-/// The regions of one image, in the layout of Regions.
+/// The regions of an image, in the layout of Regions.
 struct ImageRegions {
   Tensor features, boxes;
-  std::vector<std::int32_t> classes = {};  // the class of each region, if a task needs it; -1: unknown
+  std::vector<std::int32_t> classes = {};  // class of each region, if a task needs it; -1: unknown
 };
 
 /// Packed texts with their images.
@@ -24,7 +24,7 @@ struct PackedPairs {
   Regions regions;
 };
 
-/// A text and an image of a pair.
+/// A pair of a text and an image.
 struct PairRows {
   std::span<const std::int32_t> ids, types;
   const ImageRegions* image;
@@ -36,7 +36,7 @@ PackedPairs PackPairs(std::span<const PairRows> pairs);
 void ForPairParts(std::size_t count, const std::function<std::size_t(std::size_t pair)>& rows,
                   const std::function<void(std::size_t first, std::size_t end)>& body);
 
-/// Throws Error unless all regions have the sizes that the model reads.
+/// Throws Error unless all regions have the sizes that the model expects.
 void CheckRegions(const RegionTextEncoder& model, const std::vector<ImageRegions>& images);
 
 EncodedPairs EncodePairs(const RegionTextEncoder& model, Context& context, const PackedPairs& pairs);

@@ -19,7 +19,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int32_t kGlobalCrops = 2;
-// Limit on the tokens of a micro-batch. More would take memory without gaining speed.
+// Limit on the tokens of a micro-batch. A higher limit would take memory without gaining speed.
 constexpr std::int64_t kViewPatchesOfPart = 4096;
 constexpr std::int64_t kNeighbours = 20;
 
@@ -27,7 +27,7 @@ Tensor FeaturesOf(const ImageEncoder& encoder, Context& context, std::span<const
   return encoder.Features(encoder.Encode(context, images));
 }
 
-// The number of images in a micro-batch if each has crops of these sizes.
+// Returns the number of images in a micro-batch if each image has crops of these sizes.
 std::int64_t ImagesOfPart(const ImageEncoder::Limits& limits, std::span<const Tensor> crops, std::int64_t images) {
   if (limits.batch_statistics) return images;
   std::int64_t tokens = 0;
@@ -79,7 +79,7 @@ SelfDistillation::SelfDistillation(ImageEncoder& student, ImageEncoder& teacher,
       centre_(Tensor::Zeros({options.head.prototypes}, student.parameters().dtype())),
       outputs_(Tensor::Zeros({options.head.prototypes + 1}, DType::float64)) {
   for (ImageEncoder* model : {&student, &teacher}) model->parameters().InitialiseNew(options.batches.seed);
-  teacher.parameters().Unpack();  // its values change
+  teacher.parameters().Unpack();  // packed weights would become outdated
 }
 
 // Makes a part from the crops of each image.
@@ -97,12 +97,12 @@ double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
          done * (options_.teacher_temperature - options_.first_teacher_temperature);
 }
 
-// The teacher's outputs for the global crops, centred and sharpened: softmax((outputs - centre) / temperature) (section
-// 3.1, "Avoiding collapse"). If it `learns`, the outputs also update the next centre.
+// Returns the teacher's outputs for the global crops, centred and sharpened: softmax((outputs - centre) / temperature)
+// (section 3.1, "Avoiding collapse"). If `learns` is set, the outputs also update the next centre.
 Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
   Context context;
   // As in DINO's code, the teacher's batch norm uses the batch's statistics too. The teacher's running averages are
-  // averages of the student's, like its weights.
+  // averages of the student's running averages.
   std::vector<BatchStatistic> unused;
   if (learns && teacher_.limits().batch_statistics) context.training = {.statistics = &unused};
   const Tensor outputs = teacher_head_(context, FeaturesOf(teacher_, context, part.global()));
@@ -128,7 +128,7 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
   if (context.training) context.training->drop_path = options_.drop_path;
   const Tensor outputs = student_head_(context, FeaturesOf(student_, context, part.crops),
                                        /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
-  // The target of every crop is the teacher's output for each other global crop (eq. 3).
+  // Each crop has one target for each other global crop: the teacher's output (eq. 3).
   std::vector<ops::DistillationPair> pairs;
   for (std::int32_t crop = 0; crop < part.crops_of_each(); ++crop)
     for (std::int32_t global = 0; global < kGlobalCrops; ++global)
@@ -174,7 +174,7 @@ ValidationReport SelfDistillation::Validate(const DistilledImages& valid, const 
       crops[static_cast<std::size_t>(i)] = valid.crops(begin + i, 0);
       if (!whole.empty()) whole[static_cast<std::size_t>(i)] = valid.whole(begin + i);
     });
-    std::vector<double> numbers = {0};  // the loss, then the features
+    std::vector<double> numbers = {0};  // the loss, followed by the features
     const auto most = static_cast<std::size_t>(ImagesOfPart(student_.limits(), crops.front(), count));
     for (std::size_t first = 0; first < crops.size(); first += most) {
       const Part part = PartOf(std::span(crops).subspan(first, std::min(most, crops.size() - first)), /*epoch=*/0);
@@ -211,7 +211,7 @@ TrainingTask SelfDistillation::Task(const DistilledImages& train, const Distille
   task.batches = PreparedBatches(train.count, options_.batches, [this, train](const BatchPlan& plan) {
     TrainingBatch batch{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const std::int64_t epoch = plan.position.epoch;
-    const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // only their sizes are needed
+    const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // only the crops' sizes are used
     const auto most = static_cast<std::size_t>(ImagesOfPart(student_.limits(), first, batch.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += most) {
       const std::size_t end = std::min(plan.examples.size(), begin + most);

@@ -1,6 +1,6 @@
 // Self-distillation without labels, DINO (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
-// 2021). A student sees crops of an image and is trained to predict the teacher's output for the large crops. The
-// teacher is a moving average of the student.
+// 2021). A student is trained to predict the teacher's output for large crops of an image from other crops of it. The
+// teacher's weights are a moving average of the student's weights.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace headlight {
 
-/// The images of a training or a validation. The functions must be deterministic and thread-safe.
+/// The images of training or validation. The functions must be deterministic and thread-safe.
 struct DistilledImages {
   std::int64_t count = 0;
-  /// The crops [height, width, channels] of an image in an epoch, the two global ones first.
+  /// Returns the crops [height, width, channels] of an image in an epoch. The two global crops come first.
   std::function<std::vector<Tensor>(std::int64_t image, std::int64_t epoch)> crops;
-  /// For validation: the whole image, and its class if there are classes.
+  /// For validation: returns the whole image. `classes` are the images' classes, or empty.
   std::function<Tensor(std::int64_t image)> whole = {};
   std::vector<std::int32_t> classes = {};
 };
@@ -28,28 +28,30 @@ struct DistilledImages {
 struct SelfDistillationOptions {
   DistillationHeadConfig head;
   double student_temperature = 0.1;
-  double teacher_temperature = 0.04;        // after the warm-up
-  double first_teacher_temperature = 0.04;  // at the start of the linear warm-up
-  std::int64_t warmup_epochs = 0;           // of the teacher's temperature
+  double teacher_temperature = 0.04;        // temperature after the warm-up
+  double first_teacher_temperature = 0.04;  // temperature at the start of the linear warm-up
+  std::int64_t warmup_epochs = 0;           // length of the temperature's warm-up
   double centre_momentum = 0.9;
-  double teacher_momentum = 0.996;  // at the start; increases by a cosine to 1 at the end, if the end is known
-  std::int64_t frozen_epochs = 1;   // first epochs in which the prototypes are not trained
-  double drop_path = 0.1;           // of the student (TrainingPass::drop_path)
-  BatchOptions batches = {};        // batch_size is in images
+  /// The momentum at the start. It increases by a cosine to 1 at the end, if the number of steps is known.
+  double teacher_momentum = 0.996;
+  std::int64_t frozen_epochs = 1;  // number of first epochs in which the prototypes are not trained
+  double drop_path = 0.1;          // TrainingPass::drop_path of the student
+  BatchOptions batches = {};       // batch_size counts images
 };
 
 /// Throws Error naming the option and its range.
 HEADLIGHT_API void CheckSelfDistillation(const SelfDistillationOptions& options);
 
-/// The student, whose parameters gain a head, and its teacher, which starts as a copy and is the model that is kept.
+/// A student and its teacher. A head is added to the student's parameters. The teacher starts as a copy of the student
+/// and is the model that is saved.
 class HEADLIGHT_API SelfDistillation {
  public:
   /// Takes two initialized encoders of the same configuration, which must outlive this object.
   SelfDistillation(ImageEncoder& student, ImageEncoder& teacher, const SelfDistillationOptions& options);
 
-  /// A validation's loss is that of the images' crops of epoch 0. If the validation images have classes, the score is
-  /// "knn_accuracy": leave-one-out k-nearest-neighbour accuracy on the teacher's features. Otherwise the last model
-  /// counts as the best. The task refers to this object.
+  /// Returns the training task, which refers to this object. A validation's loss is computed on the crops of epoch 0.
+  /// If the validation images have classes, the score is "knn_accuracy": leave-one-out k-nearest-neighbour accuracy on
+  /// the teacher's features. Otherwise the last model counts as the best.
   TrainingTask Task(const DistilledImages& train, const DistilledImages& valid);
 
  private:
@@ -65,8 +67,9 @@ class HEADLIGHT_API SelfDistillation {
   ImageEncoder &student_, &teacher_;
   SelfDistillationOptions options_;
   DistillationHead student_head_, teacher_head_;
-  Tensor centre_;   // [prototypes]: a moving average of the teacher's outputs
-  Tensor outputs_;  // float64, [prototypes + 1]: sum of outputs over a step's parts, then the number of rows
+  Tensor centre_;  // [prototypes]: a moving average of the teacher's outputs
+  // The sum of the teacher's outputs over a step's parts, then the number of rows: float64, [prototypes + 1].
+  Tensor outputs_;
 };
 
 }  // namespace headlight

@@ -22,7 +22,7 @@
 namespace headlight {
 namespace {
 
-// The unit vectors of texts: from the first token's state, or from the mean of all states.
+// Returns the unit vectors of texts, computed from the first token's state or from the mean of all states.
 Tensor VectorsOf(const TextEncoder& model, Context& context, std::span<const Encoding> texts, bool first_token) {
   std::vector<std::int32_t> ids, types, lengths;
   for (const Encoding& text : texts) {
@@ -44,7 +44,7 @@ Tensor VectorsOf(const TextEncoder& model, Context& context, std::span<const Enc
   return ops::UnitRows(ops::WeightedRows(hidden, rows, weights, terms));
 }
 
-// The texts of a batch, concatenated: texts, then their matches in the same order, then negatives.
+// The texts of a batch: the first texts of all pairs, then the second texts in the same order, then the negatives.
 struct SentenceBatch {
   std::vector<Encoding> texts;
   std::int64_t pairs = 0;
@@ -71,7 +71,7 @@ class SentenceReader {
 Tensor SentenceLoss(const TextEncoder& model, Context& context, const SentenceBatch& batch,
                     const SentenceVectorOptions& options, double scale) {
   const std::int64_t all = std::ssize(batch.texts), pairs = batch.pairs;
-  // Each pair has two texts, and its negatives.
+  // A pair has two texts and its share of the negatives.
   const std::int64_t at_once = std::min(options.part, pairs) * all / pairs;
   const Tensor vectors = Recomputed(
       context, all, at_once,

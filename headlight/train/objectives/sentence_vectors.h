@@ -1,6 +1,7 @@
 // Contrastive training of a text encoder (Reimers and Gurevych, "Sentence-BERT", 2019; Henderson et al., "Efficient
 // Natural Language Response Suggestion for Smart Reply", 2017, section 4.4). Within a batch, each text must be matched
-// with its own among all matches and all hard negatives, and each match with its text. Equal texts are not negatives.
+// with its pair's text among the second texts of all pairs and all hard negatives. Each second text must be matched
+// with the first text of its pair. Equal texts are not negatives.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@
 namespace headlight {
 
 struct SentenceVectorOptions {
-  BatchOptions batches;        // batch_size is in pairs, all of which are compared
+  BatchOptions batches;        // batch_size counts pairs, all of which are compared
   std::int64_t part = 256;     // pairs whose activations exist at the same time; a larger batch is computed twice
   double scale = 20;           // factor of the cosines: the inverse temperature, which is not trained
-  bool first_token = false;    // use the first token's state as the vector, not the mean of all
-  std::int64_t longest = 512;  // tokens of a text; longer texts are truncated
+  bool first_token = false;    // use the first token's state as the vector instead of the mean of all states
+  std::int64_t longest = 512;  // limit on the tokens of a text; longer texts are truncated
   std::string prompt = {};     // prepended to every text
 };
 
-/// A validation's score is the "recall" at 1 in per cent: the share of texts that rank their own match first among
-/// blocks of 1,000 pairs. The model, the tokenizer and the pairs must outlive the task.
+/// Trains a text encoder on pairs. A validation's score is the "recall" at 1 in per cent: the share of texts that rank
+/// their own match first in blocks of 1,000 pairs. The model, the tokenizer and the pairs must outlive the task.
 HEADLIGHT_API TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tokenizer,
                                               const std::vector<SimilarTexts>& train,
                                               const std::vector<SimilarTexts>& valid,

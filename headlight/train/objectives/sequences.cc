@@ -48,7 +48,7 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
   const auto validate = [&model, &sets, valid = ExamplesOf(model, sets.valid, "validate on")](const PassWatch& watch) {
     const ReferenceLoss loss = LossOfPairs(model, valid, watch);
     ValidationReport report = LossReport(loss.sum, loss.tokens);
-    if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
+    if (!std::isfinite(report.loss)) return report;  // decoding needs finite logits
     std::vector<Ids> sources;
     std::size_t longest = 0;
     for (const SequenceExample& pair : sets.valid) {

@@ -19,21 +19,22 @@ struct SequenceExample {
 };
 
 /// The pairs of training and validation. Each source includes the special tokens that the model expects around a text.
-/// Each target includes those before the text, but not its end token. The sets must outlive the task.
+/// Each target includes the special tokens before the text, but not the end token. The sets must outlive the task.
 struct SequenceSets {
   std::vector<SequenceExample> train, valid;
-  std::vector<std::string> valid_sources;                                // as text, for the samples of a report
-  std::function<std::string(std::span<const std::int32_t> ids)> decode;  // ids to text
+  std::vector<std::string> valid_sources;                                // sources as text, for the samples of a report
+  std::function<std::string(std::span<const std::int32_t> ids)> decode;  // converts ids to text
 };
 
-/// Teacher forcing on pairs. A validation's score is the percentage of sources whose greedily decoded text equals the
-/// target. Throws Error for a sequence that is longer than the model's positions.
+/// Trains with teacher forcing on pairs. A validation's score is the percentage of sources whose greedily decoded text
+/// equals the target. Throws Error for a sequence that is longer than the model's positions.
 HEADLIGHT_API TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets,
                                         const TeacherForcingOptions& options);
 
 HEADLIGHT_API std::uint64_t HashOfSequences(const std::vector<SequenceExample>& examples);
 
-/// The length that bounds a batch is the longer side: a summary's text, or the spans that were hidden in a text.
+/// Returns the length that counts towards the size of a batch, the longer side: a summary's text, or the hidden spans
+/// of a text.
 ExampleLength LengthOfPair(std::size_t source, std::size_t labels);
 
 }  // namespace headlight

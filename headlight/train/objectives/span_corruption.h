@@ -12,17 +12,17 @@
 namespace headlight {
 
 struct SpanOptions {
-  double share = 0.15;                       // of the tokens that are hidden, in spans
-  double mean_length = 3;                    // of a span
-  std::vector<std::int32_t> sentinels = {};  // <extra_id_0>, <extra_id_1>, ...: one for each span and one for the end
+  double share = 0.15;                       // share of the tokens that are hidden, in spans
+  double mean_length = 3;                    // mean length of a span
+  std::vector<std::int32_t> sentinels = {};  // <extra_id_0>, <extra_id_1>, ...: one per span and one for the end
 };
 
-/// Returns the text with each span replaced by a sentinel, and the spans, each after its sentinel, with a final
-/// sentinel at the end. At least one token is hidden, spans are not adjacent, and their positions are uniformly
-/// distributed.
+/// Returns a pair. The source is the text with each span replaced by a sentinel. The target is the spans, each after
+/// its sentinel, followed by a final sentinel. At least one token is hidden, spans are not adjacent, and their
+/// positions are uniformly distributed.
 HEADLIGHT_API SequenceExample HideSpans(std::span<const std::int32_t> text, const SpanOptions& spans, Random& random);
 
-/// The model is trained to generate the spans. The texts have only ids. Throws Error for a text that is longer than the
+/// Trains the model to generate the spans. The texts have only ids. Throws Error for a text that is longer than the
 /// model's positions or needs more sentinels than there are.
 HEADLIGHT_API TrainingTask SpanCorruptionTask(EncoderDecoder& model, const TextSets& texts, const AroundTexts& around,
                                               const SpanOptions& spans, const TeacherForcingOptions& options);

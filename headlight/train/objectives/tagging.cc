@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-using Tags = std::vector<std::vector<std::int32_t>>;  // for each sentence's words; negative: unknown
+using Tags = std::vector<std::vector<std::int32_t>>;  // tags of each sentence's words; negative: unknown
 
 EncoderHead TaggingHeadOf(const TextEncoder& model, const std::vector<double>& class_weights) {
   return {

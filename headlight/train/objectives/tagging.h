@@ -15,14 +15,14 @@ struct TaggedSets {
   TaggedTexts train, valid;
 };
 
-/// Predicts the tag of each token. A validation's scores are over words, each represented by its first token, in per
-/// cent. If the model's labels are O, B-X and I-X, the score is F1 of exact spans, with precision, recall and the
-/// accuracy of tags. Otherwise it is the accuracy, with the macro F1. A word without tokens counts as O, or as wrong.
-/// The loss of a validation has no class weights.
+/// Trains to predict the tag of each token. A validation's scores are over words, each represented by its first token,
+/// in per cent. If the model's labels are O, B-X and I-X, the score is the F1 of exact spans, with their precision and
+/// recall and the accuracy of tags. Otherwise the score is the accuracy, with the macro F1. A word without tokens
+/// counts as O, or as wrong if the model has no O. Class weights apply only to the training loss.
 HEADLIGHT_API TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches,
                                        const std::vector<double>& class_weights = {});
 
-/// The loss and the scores of the tags on `texts`, as in the task's validation.
+/// Returns the loss and the scores of the tags on `texts`, as in the task's validation.
 HEADLIGHT_API ValidationReport ValidateTags(const TextEncoder& model, const TaggedTexts& texts,
                                             const PassWatch& watch = {});
 

@@ -16,10 +16,11 @@
 namespace headlight {
 namespace {
 
-// Limit on the tokens of a micro-batch. More would take memory without gaining speed.
+// Limit on the tokens of a micro-batch. A higher limit would take memory without gaining speed.
 constexpr std::int64_t kPairTokensOfPart = 2560;
 
-// "We weight the cross-entropy losses for the text and image tokens by 1/8 and 7/8" (section 2.2).
+// The weight of the text loss: "We weight the cross-entropy losses for the text and image tokens by 1/8 and 7/8"
+// (section 2.2).
 constexpr double kTextShare = 1.0 / 8;
 
 std::int64_t PairsOfPart(const TextToImageModel& model, std::int64_t pairs) {
@@ -41,10 +42,10 @@ std::span<const std::int32_t> CodesOf(const DrawnTexts& pairs, std::int64_t imag
 }
 
 struct Losses {
-  Tensor text, image;  // [1] each
+  Tensor text, image;  // losses, [1] each
 };
 
-// The mean cross-entropies of a text's tokens and of an image's codes, summed over the batch and scaled.
+// Returns the mean cross-entropies of a text's tokens and of an image's codes, summed over the batch and scaled.
 Losses LossesOf(const TextToImageModel& model, Context& context, const DrawingBatch& batch, double text_scale,
                 double image_scale) {
   const auto positions = static_cast<std::int32_t>(model.limits().positions);

@@ -11,11 +11,12 @@
 
 namespace headlight {
 
-/// Images as a coder's codes, each with its texts' ids. Each epoch uses one of the texts, chosen at random.
+/// Images as codes of an ImageCoder, each with the ids of its texts. Each epoch uses one of an image's texts, chosen at
+/// random.
 struct DrawnTexts {
-  std::int64_t cells = 0;                                          // per image
+  std::int64_t cells = 0;                                          // number of codes per image
   std::vector<std::int32_t> codes = {};                            // [images, cells]
-  std::vector<std::vector<std::vector<std::int32_t>>> texts = {};  // [images][texts]: at least one
+  std::vector<std::vector<std::vector<std::int32_t>>> texts = {};  // [images][texts]: at least one text per image
 
   std::int64_t count() const { return std::ssize(texts); }
 };
@@ -25,7 +26,7 @@ struct DrawnTextSets {
   DrawnTexts train, valid;
 };
 
-/// The pairs of a batch, as model inputs.
+/// The sequences of a batch, as model inputs.
 struct DrawingBatch {
   std::vector<std::int32_t> ids;  // [texts, sequence length - 1]: each sequence without its last code
   std::vector<std::int32_t> text_labels, code_labels;  // [texts, text positions], [texts, cells]
@@ -36,12 +37,12 @@ struct DrawingBatch {
 HEADLIGHT_API void AppendDrawing(const TextToImageModel& model, std::span<const std::int32_t> text,
                                  std::span<const std::int32_t> codes, DrawingBatch& batch);
 
-/// The loss [1]: `scale` times the sum over the texts of (text + 7 * image) / 8 (section 2.2), with the mean
-/// cross-entropies of a text's tokens, including padding, and of an image's codes.
+/// Returns the loss, [1]: `scale` times the sum over the texts of (text + 7 * image) / 8 (section 2.2). `text` and
+/// `image` are the mean cross-entropies of a text's tokens, including padding, and of an image's codes.
 HEADLIGHT_API Tensor DrawingLoss(const TextToImageModel& model, Context& context, const DrawingBatch& batch,
                                  double scale);
 
-/// Trains with that loss. A share of the images of each epoch has no text, for classifier-free guidance (Ho and
+/// Trains with DrawingLoss. A share of the images of each epoch has no text, for classifier-free guidance (Ho and
 /// Salimans, "Classifier-Free Diffusion Guidance", 2022, algorithm 1; TextToImageOptions::guidance). A report has
 /// text_loss and image_loss, the two means. Throws Error if there are no pairs, or they do not fit the model.
 HEADLIGHT_API TrainingTask TextToImageTask(TextToImageModel& model, const DrawnTextSets& pairs,

@@ -1,4 +1,4 @@
-// Shared by the tasks on token ids: batches of micro-batches, passes over a validation set, and their reports.
+// Helpers shared by the tasks on token ids: batches of micro-batches, passes over a validation set, and their reports.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +22,29 @@ struct TextSets {
 /// "train on" or "validate on".
 void CheckTexts(const std::vector<TextExample>& texts, const char* purpose, std::int64_t least, std::int64_t longest);
 
-/// Appends a text to a batch.
+/// Appends a text to a batch. Random choices must use only `random`.
 using AppendText = std::function<void(const TextExample& text, Random& random, TokenBatch& batch)>;
 
-/// The texts as examples, whose tokens bound the size of a batch. The texts must outlive the result.
+/// Returns the texts as examples. The tokens of a text count towards the size of a batch. The texts must outlive the
+/// result.
 TokenExamples ExamplesOf(const std::vector<TextExample>& texts, AppendText append);
 
-/// TrainingTask::batches of examples. The payload of their parts is TokenBatch.
+/// Returns TrainingTask::batches of examples. The payload of their parts is TokenBatch.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
     TokenExamples examples, const BatchOptions& options);
 
-/// The random stream of an example in every validation.
+/// Returns the random stream of an example, which is the same in every validation.
 Random RandomOfValidation(std::int64_t example);
 
-/// A pass over a validation set that ranks divide. Packs the examples into batches in their order, the same ones at
-/// each call. Computes numbers_of(batch, first), in which `first` is the index of the batch's first example. Every rank
-/// then calls `add` for all batches. Throws Cancelled.
+/// Makes a pass over a validation set that ranks divide. Packs the examples into batches in their order, the same ones
+/// at each call. Computes numbers_of(batch, first), in which `first` is the index of the batch's first example. Every
+/// rank then calls `add` for all batches. Throws Cancelled.
 void ForBatches(
     const TokenExamples& examples, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first)>& numbers_of,
     const std::function<void(const TokenBatch& batch, std::size_t first, std::span<const double> numbers)>& add);
 
-/// The summed loss of a validation set, and its number of labels.
+/// The summed loss of a validation set and its number of labels.
 struct LabelLoss {
   double sum = 0;
   std::int64_t labels = 0;
@@ -51,10 +52,10 @@ struct LabelLoss {
 LabelLoss LossOfBatches(const TokenExamples& examples, const PassWatch& watch,
                         const std::function<Tensor(Context& context, const TokenBatch& batch)>& loss_of);
 
-/// A report with the mean negative log-probability of this many labels.
+/// Returns a report with the mean negative log-probability of this many labels.
 ValidationReport LossReport(double loss_sum, std::int64_t labels);
 
-/// `part` as a percentage of `whole`; 0 if both are 0.
+/// Returns `part` as a percentage of `whole`, or 0 if both are 0.
 double PerCent(std::int64_t part, std::int64_t whole);
 
 }  // namespace headlight

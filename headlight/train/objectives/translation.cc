@@ -13,7 +13,7 @@ ValidationReport Validate(const EncoderDecoder& model, const TranslationValidati
                           const PassWatch& watch) {
   const ReferenceLoss loss = LossOfPairs(model, validation.sources, validation.targets, watch);
   ValidationReport report = LossReport(loss.sum, loss.tokens);
-  if (!std::isfinite(report.loss)) return report;  // nothing can be decoded
+  if (!std::isfinite(report.loss)) return report;  // decoding needs finite logits
   std::vector<std::vector<std::int32_t>> sources = validation.sources;
   for (auto& source : sources) source.push_back(model.limits().end_id);
   std::size_t longest = 0;

@@ -63,7 +63,8 @@ void CheckQuestions(const RegionTextEncoder& model, const VisualQuestions& set, 
   }
 }
 
-// For example "accuracy_how_many" for the kind "how many", which comes from a file.
+// Returns the name of a score, for example "accuracy_how_many" for the kind "how many". The kind may contain any
+// characters.
 std::string ScoreOf(const std::string& kind) {
   std::string name = "accuracy_" + kind;
   for (char& c : name)
@@ -84,7 +85,7 @@ ValidationReport ValidateVisualQuestions(const RegionTextEncoder& model, const V
   constexpr std::int64_t at_once = 512;
   std::size_t next = 0;
   const auto blocks = SharedBlocks(watch, std::ssize(all), at_once, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> numbers = {0};  // the loss, then the answer to each question
+    std::vector<double> numbers = {0};  // the loss, followed by the answer to each question
     const auto questions = static_cast<std::size_t>(end - begin);
     ForParts(valid, std::span(all).subspan(static_cast<std::size_t>(begin), questions), [&](const QuestionPart& part) {
       Context context;

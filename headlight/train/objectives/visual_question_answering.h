@@ -18,7 +18,7 @@ namespace headlight {
 struct VisualQuestion {
   std::vector<std::int32_t> ids, types;  // [tokens]
   std::size_t image = 0;                 // index in VisualQuestions::images
-  std::int32_t answer = 0;  // index of the answer; -1: not one of the model's, which always counts as wrong
+  std::int32_t answer = 0;  // index of the answer; -1: not among the model's answers, which always counts as wrong
   std::size_t kind = 0;     // index in VisualQuestions::kinds
 };
 
@@ -28,10 +28,11 @@ struct VisualQuestions {
   std::vector<std::string> kinds;  // kinds of questions, each of which has its own score
 };
 
-/// The loss is the negative log-probability of the correct answer. A validation's score is the accuracy in per cent,
-/// and it also reports that of each kind as "accuracy_KIND", with _ for characters other than letters and digits. The
-/// model and the sets must outlive the task; BatchOptions::batch_size is in questions. Throws Error for a model without
-/// an answer head, for a question that it cannot read, and for regions of other widths.
+/// Trains a classifier of answers. The loss is the negative log-probability of the correct answer. A validation's score
+/// is the accuracy in per cent. The accuracy of each kind is reported as "accuracy_KIND", with _ for characters other
+/// than letters and digits. The model and the sets must outlive the task; BatchOptions::batch_size counts questions.
+/// Throws Error for a model without an answer head, for a question that does not fit the model, and for regions of
+/// other sizes than the model expects.
 HEADLIGHT_API TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train,
                                               const VisualQuestions& valid, const BatchOptions& batches);
 
