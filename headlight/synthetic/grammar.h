@@ -1,10 +1,10 @@
-// A grammar that generates German sentences with English translations, so that a translation model can be trained and
-// evaluated without downloads.
+// A grammar that generates German sentences with English translations. It can train and evaluate a translation model
+// without downloads.
 //
-// Every generated German sentence has exactly one English translation. German has one present tense, but English three
-// forms: "gerade", "jetzt" and "heute" select the progressive, "morgen" and similar words "will", and without them it
-// is the simple present. The German perfect is the English past, except with "schon" and "noch nicht". The polite "Sie"
-// is not used.
+// Every generated German sentence has exactly one English translation. The German present tense corresponds to three
+// English forms. The adverbs "gerade", "jetzt" and "heute" select the progressive, and "morgen" and similar words
+// select "will". Without an adverb, the simple present is used. The German perfect is translated as the English past,
+// except with "schon" and "noch nicht". The polite "Sie" is not used.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct SentencePair {
 /// Generates a random sentence.
 SentencePair SampleSentence(Random& random);
 
-/// One sentence in fifty, selected by a hash of the German text, is held out from training.
+/// The sentences for training or for evaluation. One sentence in fifty, selected by a hash of the German text, is held
+/// out.
 enum class Portion { training, held_out };
 Portion PortionOf(std::string_view german);
 SentencePair SampleSentence(Random& random, Portion portion);

@@ -1,4 +1,4 @@
-// Noun phrases and clauses.
+// Samples noun phrases and clauses.
 #include "headlight/base/error.h"
 #include "headlight/synthetic/grammar_sampler.h"
 
@@ -33,7 +33,8 @@ bool CanOwn(const NounPhrase& phrase) {
 
 }  // namespace
 
-// `subject`: the clause's subject, if a possessive may refer to it. `described`: the probability of an adjective.
+// Makes a noun phrase. `subject` is the clause's subject if a possessive may refer to it, else null. `described` is the
+// probability of an adjective.
 NounPhrase Sampler::MakeNoun(const Noun& noun, Determiner determiner, const NounPhrase* subject, double described) {
   NounPhrase phrase{.head = Head::noun, .noun = &noun, .determiner = determiner};
   const bool unowned = phrase.Mass() ? determiner == of : (noun.kinds & kind::unowned) != 0;
@@ -108,7 +109,7 @@ NounPhrase Sampler::MakeSubject(Kinds kinds, const ClauseScene& scene) {
   return MakeNoun(noun, determiner, nullptr, scene.brief ? 0.12 : 0.3);
 }
 
-// `known`: without a bare noun, ein or a number.
+// Makes an object. If `known` is set, the object has no indefinite article and no number, and is not a bare noun.
 NounPhrase Sampler::MakeObject(Kinds kinds, const Clause& clause, const ClauseScene& scene, Case in_case, bool known) {
   const NounPhrase& subject = clause.subject;
   const bool dative = in_case == Case::dative;
@@ -141,7 +142,7 @@ NounPhrase Sampler::MakeObject(Kinds kinds, const Clause& clause, const ClauseSc
                                        {many, 3},
                                        {of, 3}});
   }
-  // "ihr" could also refer to the recipient, and must not refer to the experiencer of "gefallen".
+  // "ihr" could also refer to the recipient. With "gefallen", the possessive must not refer to the experiencer.
   const bool own =
       (!clause.recipient || AgreementOf(*clause.recipient).person < 3) && clause.verb->frame != Frame::liking;
   return MakeNoun(noun, determiner, own ? &subject : nullptr, scene.brief ? 0.12 : 0.3);
@@ -181,7 +182,8 @@ void Sampler::ChooseTime(Clause& clause, const ClauseScene& scene) {
   }
   if (Chance(scene.brief ? 0.75 : 0.4)) return;
   const bool simple = clause.modal == nullptr;
-  const bool at_once = clause.verb->frame == Frame::accusative && aspect == Aspect::event;  // one is not finding
+  // Such as "finden", which has no progressive.
+  const bool at_once = clause.verb->frame == Frame::accusative && aspect == Aspect::event;
   const Tense tense =
       past ? Weighted<Tense>({{Tense::past, 8}, {Tense::perfect, simple && !scene.brief ? 2 : 0}})
            : Weighted<Tense>({{Tense::present, 5}, {Tense::progressive, at_once ? 0 : 4}, {Tense::future, 3}});
@@ -192,7 +194,7 @@ void Sampler::ChooseTime(Clause& clause, const ClauseScene& scene) {
   if (clause.time != nullptr) clause.tense = tense;
 }
 
-// sein + müde, sein + größer als die Katze, haben + Hunger
+// Chooses a predicate, such as "müde sein", "größer als die Katze sein" or "Hunger haben".
 void Sampler::ChoosePredicate(Clause& clause, const ClauseScene& scene) {
   using namespace kind;  // NOLINT
   const auto kinds = Weighted<Kinds>({{person, 6},
@@ -229,8 +231,8 @@ void Sampler::ChoosePredicate(Clause& clause, const ClauseScene& scene) {
 
 void Sampler::ChooseObjects(Clause& clause, const ClauseScene& scene) {
   const Verb& verb = *clause.verb;
-  const bool known = clause.tense == Tense::perfect;  // schon and noch nicht follow it
-  // After a noun, "der Tante" could be a genitive: "weil der Mann der Tante ...".
+  const bool known = clause.tense == Tense::perfect;  // the sentence contains "schon" or "noch nicht"
+  // After a noun, "der Tante" could be a genitive, as in "weil der Mann der Tante ...".
   const auto dative = [&](Kinds kinds) {
     while (true) {
       NounPhrase phrase = MakeObject(kinds, clause, scene, Case::dative, true);
@@ -279,7 +281,7 @@ void Sampler::ChoosePlaces(Clause& clause, const ClauseScene& scene) {
   if ((verb.places & kind::person) != 0 && Chance(scene.brief ? 0.08 : 0.25)) add_companion("für");
 }
 
-// Only if nicht cannot mean two things.
+// Negates the clause, unless the scope of "nicht" would be ambiguous.
 void Sampler::Negate(Clause& clause) {
   const NounPhrase& subject = clause.subject;
   const auto counts = [](Determiner d) {
@@ -311,7 +313,7 @@ std::optional<Clause> Sampler::TryClause(Frame frame, const ClauseScene& scene) 
   ChooseTime(clause, scene);
   ChooseObjects(clause, scene);
   ChoosePlaces(clause, scene);
-  // "Der Hund der Frau ..." before a dative could be read as two datives.
+  // "Der Hund der Frau ..." before a dative could be parsed as two datives.
   const bool dative = clause.recipient || frame == Frame::dative || frame == Frame::liking;
   if (dative && !scene.subject && clause.subject.determiner == of) clause.subject.determiner = definite;
   if (frame == Frame::liking && scene.brief && clause.subject.head == Head::noun) clause.front = Front::object;

@@ -1,4 +1,4 @@
-// Generates English from a tree: determiners, the verb group with do-support, and the order of the clause.
+// Generates English from a syntax tree: determiners, the verb group with do-support, and the order of the clause.
 #include <array>
 
 #include "headlight/base/error.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Head = NounPhrase::Head;
 
-// I, you, he, she, it, we, you, they
+// The pronouns are in the order of I, you, he, she, it, we, you, they.
 constexpr std::array<std::string_view, 8> subject_pronouns = {"I", "you", "he", "she", "it", "we", "you", "they"};
 constexpr std::array<std::string_view, 8> object_pronouns = {"me", "you", "him", "her", "it", "us", "you", "them"};
 constexpr std::array<std::string_view, 8> possessives = {"my", "your", "his", "her", "its", "our", "your", "their"};
@@ -26,7 +26,8 @@ std::string IndefiniteArticle(std::string_view next) {
 
 enum class Role { subject, object, after_preposition };
 
-// `in_negation`: not ... a dog, not ... any dogs; otherwise kein is translated as no.
+// Returns the phrase. If `in_negation` is set, the sentence has "not", and "kein" is translated as "a" or "any" (not
+// ... a dog, not ... any dogs). Otherwise "kein" is translated as "no".
 std::string Phrase(const NounPhrase& phrase, Role role, bool in_negation = false) {
   const bool subject = role == Role::subject;
   switch (phrase.head) {
@@ -96,7 +97,7 @@ std::string Phrase(const PrepositionPhrase& place) {
   return fmt::format("{} {}", place.english, Phrase(place.phrase, Role::after_preposition));
 }
 
-// work: works; catch: catches; cry: cries.
+// Returns the third person singular, such as works, catches or cries.
 std::string ThirdPerson(std::string_view base) {
   if (base == "have") return "has";
   if (base.ends_with("y") && !base.ends_with("ay") && !base.ends_with("uy"))
@@ -105,7 +106,7 @@ std::string ThirdPerson(std::string_view base) {
   return fmt::format("{}{}", base, hisses ? "es" : "s");
 }
 
-// True if it forms negations and inversions without do.
+// Returns true if the verb forms negations and inversions without "do".
 bool IsAuxiliary(const EnglishVerb& verb) {
   return verb.base == "be" || verb.base == "can" || verb.base == "should" || verb.base == "would";
 }
@@ -120,7 +121,8 @@ std::string Finite(const EnglishVerb& verb, const Agreement& subject, bool past)
   return singular && !IsAuxiliary(verb) ? ThirdPerson(verb.base) : std::string(verb.base);
 }
 
-// An auxiliary, which can be empty, and the rest: is | reading, will | read, | wants to read, does | want to read.
+// The auxiliary of a verb group, which can be empty, and the other words. Examples: is | reading, will | read, does |
+// want to read.
 struct VerbGroup {
   std::string auxiliary, rest;
 };
@@ -139,7 +141,7 @@ VerbGroup Conjugate(const Clause& clause, const Agreement& subject, bool need_au
   }
   const EnglishVerb& first = link != nullptr ? *link : verb;
   const bool past = clause.tense == Tense::past;
-  std::string rest;  // after the first verb: to read, allowed to read, read
+  std::string rest;  // words after the first verb, such as: to read, allowed to read, read
   if (link != nullptr) {
     Append(rest, link->preposition);
     Append(rest, base);
@@ -150,7 +152,7 @@ VerbGroup Conjugate(const Clause& clause, const Agreement& subject, bool need_au
   return {need_auxiliary ? Finite({"do", "did"}, subject, past) : "", main};
 }
 
-// gefallen: das Buch gefällt dem Kind, the child likes the book.
+// Exchanges subject and object, for "gefallen": "das Buch gefällt dem Kind" becomes "the child likes the book".
 Clause Turned(Clause clause) {
   std::swap(clause.subject, *clause.object);
   if (clause.front == Front::subject || clause.front == Front::object)
@@ -163,7 +165,7 @@ enum class Shape { statement, question, embedded, infinitive };
 std::string FrontOf(const Clause& clause) {
   switch (clause.front) {
     case Front::subject:
-      return "";  // the subject is not moved
+      return "";  // the subject is not moved to the front
     case Front::object:
       return Phrase(*clause.object, Role::object);
     case Front::recipient:
@@ -188,8 +190,8 @@ std::string WithRelative(const NounPhrase& phrase, Role role, bool in_negation =
   return text;
 }
 
-// Generates a clause. With `wh` its front constituent comes first and leaves a gap, as in questions and relative
-// clauses. Otherwise only a time can be as free as in German.
+// Generates a clause. If `wh` is set, the front constituent comes first and leaves a gap, as in questions and relative
+// clauses. Otherwise only a time adverb can be in the same position as in German.
 std::string Body(const Clause& original, Shape shape, bool wh) {
   const Clause clause = original.verb->frame == Frame::liking ? Turned(original) : original;
   const bool turned = shape == Shape::question && !(wh && clause.front == Front::subject);
@@ -226,7 +228,7 @@ std::string Body(const Clause& original, Shape shape, bool wh) {
     Append(text, Phrase(*clause.than, Role::object));
   }
   if (clause.idiom != nullptr) Append(text, clause.idiom->english);
-  // Verbs of motion have the place before the companion; others have the companion first.
+  // With verbs of motion the place precedes the companion; with other verbs the companion precedes the place.
   const bool companion = clause.companion && in_place(Front::companion), moves = clause.verb->frame == Frame::motion;
   if (companion && !moves) Append(text, Phrase(*clause.companion));
   if (clause.place && in_place(Front::place)) Append(text, Phrase(*clause.place));
@@ -248,7 +250,7 @@ std::string ToEnglish(const Sentence& sentence) {
                                                                        : Shape::embedded;
   Append(second, Body(sentence.second, second_shape, false));
   if (sentence.second_first) return Punctuated(fmt::format("{}, {}", second, main), sentence.mood);
-  // Only coordinate clauses (but, and) have a comma.
+  // Only coordinating conjunctions (but, and) follow a comma.
   const std::string_view joint = conjunction.order == Order::verb_second ? ", " : " ";
   return Punctuated(fmt::format("{}{}{}", main, joint, second), sentence.mood);
 }

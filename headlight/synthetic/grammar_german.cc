@@ -1,4 +1,4 @@
-// Generates German from a tree: declension, conjugation, and the order of the clause.
+// Generates German from a syntax tree: declension, conjugation, and the order of the clause.
 #include <array>
 
 #include "headlight/base/error.h"
@@ -14,7 +14,7 @@ constexpr Endings der = {{{"der", "die", "das", "die"},
                           {"den", "die", "das", "die"},
                           {"dem", "der", "dem", "den"},
                           {"des", "der", "des", "der"}}};
-// The endings of dieser, jeder and welcher, and of an adjective that is the only word to show the case.
+// The endings of dieser, jeder and welcher, and of an adjective if no determiner shows the case.
 constexpr Endings strong = {
     {{"er", "e", "es", "e"}, {"en", "e", "es", "e"}, {"em", "er", "em", "en"}, {"es", "er", "es", "er"}}};
 // The endings of ein, kein and mein.
@@ -48,7 +48,7 @@ std::string WithEnding(std::string_view stem, std::string_view ending) {
   return fmt::format("{}{}", stem, ending);
 }
 
-// müde: ein müder Hund; dunkel: ein dunkler Wald; teuer: ein teurer Hut.
+// Returns the inflected adjective: müde becomes "müder", dunkel "dunkler" and teuer "teurer".
 std::string AdjectiveWithEnding(std::string_view adjective, std::string_view ending) {
   if (adjective.ends_with("e")) adjective.remove_suffix(1);
   if (adjective.ends_with("el") || adjective.ends_with("euer"))
@@ -60,7 +60,7 @@ bool OneSyllable(std::string_view noun) {
   int groups = 0;
   bool before = false;
   for (const char letter : noun) {
-    // The list contains the bytes of umlauts separately, which is sufficient here.
+    // The list contains the bytes of umlauts separately, which is sufficient to count vowel groups.
     const bool vowel = std::string_view("aeiouäöüAEIOUÄÖÜ").find(letter) != std::string_view::npos;
     groups += vowel && !before;
     before = vowel;
@@ -81,7 +81,8 @@ std::string NounIn(Case in_case, const Noun& noun, bool plural) {
 
 std::string Phrase(const NounPhrase& phrase, Case in_case);
 
-// Weak after a word that shows the case, strong without one, and mixed after one that sometimes shows it.
+// Returns the adjective endings. They are weak after a determiner that shows the case, strong without one, and mixed
+// after a determiner that sometimes shows it.
 const Endings& AdjectiveEndings(const NounPhrase& phrase) {
   switch (phrase.determiner) {
     case Determiner::definite:
@@ -94,7 +95,8 @@ const Endings& AdjectiveEndings(const NounPhrase& phrase) {
     case Determiner::possessive:
       return mixed;
     case Determiner::of:
-      return phrase.owner->head == Head::name ? strong : weak;  // Annas; der ... des Mannes
+      // "Annas" is followed by strong endings, "der ... des Mannes" by weak endings.
+      return phrase.owner->head == Head::name ? strong : weak;
     case Determiner::two:
     case Determiner::three:
     case Determiner::many:
@@ -104,7 +106,7 @@ const Endings& AdjectiveEndings(const NounPhrase& phrase) {
   return strong;
 }
 
-// Determiner, adjective, noun.
+// Returns the determiner, the adjective and the noun.
 std::string NounWithWords(const NounPhrase& phrase, Case in_case) {
   const Agreement agreement = AgreementOf(phrase);
   const auto with = [&](std::string_view stem, const Endings& endings) {
@@ -160,7 +162,7 @@ std::string NounWithWords(const NounPhrase& phrase, Case in_case) {
   return text;
 }
 
-// A noun phrase without its relative clause.
+// Returns a noun phrase without its relative clause.
 std::string Phrase(const NounPhrase& phrase, Case in_case) {
   constexpr std::array<std::string_view, 3> who = {"wer", "wen", "wem"};
   const auto row = static_cast<std::size_t>(in_case);
@@ -195,7 +197,7 @@ std::string GovernedPhrase(const PrepositionPhrase& place) {
   return fmt::format("{} {}", place.german, phrase);
 }
 
-// The stem: lächel for lächeln, fütter for füttern; for all others without -en.
+// Returns the stem of a verb: the infinitive without -en, or without -n (lächel for lächeln, fütter for füttern).
 std::string_view Stem(std::string_view infinitive) {
   return infinitive.substr(0, infinitive.size() - (infinitive.ends_with("en") ? 2 : 1));
 }
@@ -211,7 +213,7 @@ std::string Present(const GermanVerb& verb, const Agreement& subject) {
     const bool add_e = stem.ends_with("d") || stem.ends_with("t") || verb.third.ends_with("et");
     return fmt::format("{}{}", stem, add_e ? "et" : "t");
   }
-  const bool as_past = !verb.third.ends_with("t");  // kann, muss, weiß: the first and third person are equal
+  const bool as_past = !verb.third.ends_with("t");  // in kann, muss and weiß, the first and third person are equal
   if (subject.person == 3 || (subject.person == 1 && as_past)) return std::string(verb.third);
   if (subject.person == 1)
     return fmt::format("{}e", stem.ends_with("el") ? fmt::format("{}l", stem.substr(0, stem.size() - 2)) : stem);
@@ -227,10 +229,10 @@ std::string Preterite(const GermanVerb& verb, const Agreement& subject) {
   return fmt::format("{}{}", past, subject.person == 2 ? "st" : "");
 }
 
-// The two parts of the verb: hat ... gelesen, steht ... auf, kann ... schlafen.
+// The two parts of a verb, such as hat ... gelesen, steht ... auf, kann ... schlafen.
 struct VerbParts {
   std::string finite, rest;
-  bool prefix = false;  // rest is a separable prefix: at the end of the clause the two are one word
+  bool prefix = false;  // `rest` is a separable prefix, which is joined with the finite verb at the end of the clause
 };
 
 VerbParts Conjugate(const Clause& clause) {
@@ -259,12 +261,12 @@ std::string Predicate(const Clause& clause) {
 
 std::string Body(const Clause& clause, Order order);
 
-// Includes the commas on both sides; Punctuated and the next clause remove the last one again.
+// Returns the relative clause with commas on both sides. Punctuated and the next clause remove the last comma again.
 std::string Relative(const NounPhrase& phrase) {
   return phrase.relative == nullptr ? "" : fmt::format(", {},", Body(*phrase.relative, Order::verb_last));
 }
 
-// The constituent selected by `front`.
+// Returns the constituent selected by `front`.
 std::string PrefieldOf(const Clause& clause) {
   switch (clause.front) {
     case Front::subject:
@@ -285,8 +287,8 @@ std::string PrefieldOf(const Clause& clause) {
   return "";
 }
 
-// A clause from its first to its last word: front, finite verb, middle, rest of the verb. The position of the finite
-// verb distinguishes main clauses, questions and subordinate clauses.
+// Returns a clause without punctuation: front, finite verb, middle, rest of the verb. The position of the finite verb
+// distinguishes main clauses, questions and subordinate clauses.
 std::string Body(const Clause& clause, Order order) {
   const VerbParts verb = Conjugate(clause);
   std::string text, extraposed;
@@ -300,7 +302,7 @@ std::string Body(const Clause& clause, Order order) {
     Append(text, Phrase(*clause.object, ObjectCase(*clause.verb)));
     extraposed = Relative(*clause.object);
   };
-  // A pronoun precedes the other objects, and with "gefallen" the experiencer even the subject.
+  // A pronoun precedes the other objects. With "gefallen", the experiencer also precedes the subject.
   const bool liking = clause.verb->frame == Frame::liking && clause.subject.head != Head::pronoun;
   const bool early_object = object_in_middle && (clause.object->head == Head::pronoun || liking);
   if (early_object && liking) object();
@@ -310,7 +312,7 @@ std::string Body(const Clause& clause, Order order) {
 
   const bool kein =
       clause.negated && ((clause.object && clause.object->determiner == Determiner::negative) || clause.idiom);
-  const bool late = clause.tense == Tense::perfect;  // schon and noch nicht follow the object
+  const bool late = clause.tense == Tense::perfect;  // "schon" and "noch nicht" follow the object
   if (clause.time != nullptr && in_middle(Front::time) && !late) Append(text, clause.time->german);
   if (clause.gladly) Append(text, clause.negated ? "nicht gern" : "gern");
   if (object_in_middle && !early_object) object();

@@ -1,4 +1,4 @@
-// Sentence pairs that were checked by hand, by phenomenon: a tree gives both languages.
+// Compares the German and the English sentence of syntax trees with pairs that were checked by hand, by phenomenon.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -305,7 +305,7 @@ TEST(GrammarPairs, SubordinateClauses) {
 }
 
 TEST(GrammarPairs, RelativeClauses) {
-  const NounPhrase who;  // With turns it into the relative pronoun
+  const NounPhrase who;  // function With makes it a relative pronoun
   Says({.subject = With(The("Mann"), {.subject = who, .verb = V("füttern"), .object = The("Hund")}),
         .verb = V("lachen")},
        "Der Mann, der den Hund füttert, lacht.", "The man who feeds the dog laughs.");

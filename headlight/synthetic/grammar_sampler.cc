@@ -18,7 +18,8 @@ constexpr Conjunction because{"weil", "because", Order::verb_last}, although{"ob
     wonder_when{"wann", "when", Order::verb_last}, wonder_where{"wo", "where", Order::verb_last},
     but{"aber", "but", Order::verb_second}, in_order_to{"um", "", Order::infinitive};
 
-// Masculine and singular, or ich, du, wir, ihr: der differs from den, ich from mich.
+// Returns true if the nominative of the phrase differs from its accusative, as der from den, or ich from mich. This
+// holds for masculine singular nouns and for ich, du, wir, ihr.
 bool ShowsCase(const NounPhrase& phrase) {
   if (phrase.head == Head::name) return false;
   const Agreement who = AgreementOf(phrase);
@@ -27,13 +28,14 @@ bool ShowsCase(const NounPhrase& phrase) {
 
 bool IsBeing(const NounPhrase& phrase) { return (KindsOf(phrase) & kind::being) != 0; }
 
-// True if the subject can be identified by the form of either phrase, or because things do not act.
+// Returns true if the subject can be identified: by the form of either phrase, or because the object is a thing, which
+// cannot act.
 bool ShowsWhoActs(const Clause& clause) {
   if (clause.verb->frame != Frame::accusative || !clause.object) return true;
   return !IsBeing(*clause.object) || ShowsCase(clause.subject) || ShowsCase(*clause.object);
 }
 
-// True if a pronoun for the subject could refer to another noun of the clause, with another word in English.
+// Returns true if a pronoun for the subject could refer to another noun of the clause whose English pronoun differs.
 bool Confusable(const Clause& clause, const Agreement& subject) {
   const auto confusable = [&](const NounPhrase& phrase) {
     const Agreement who = AgreementOf(phrase);
@@ -56,7 +58,8 @@ bool HasDeterminer(const NounPhrase& phrase, std::initializer_list<Determiner> a
 
 }  // namespace
 
-// German allows almost anything before the verb; the subject is only the usual choice.
+// Chooses the constituent before the finite verb. German allows almost any constituent there; the subject is the most
+// frequent.
 void Sampler::ChooseFront(Clause& clause) {
   using enum Determiner;
   const bool liking = clause.verb->frame == Frame::liking;
@@ -76,28 +79,29 @@ void Sampler::ChooseFront(Clause& clause) {
   }
 }
 
-// A relative clause for the noun, whose front is the relative pronoun; null if no unambiguous one was found.
+// Returns a relative clause for the noun, with the relative pronoun in front, or null if no unambiguous clause was
+// found.
 std::shared_ptr<const Clause> Sampler::MakeRelative(const NounPhrase& noun) {
   const Kinds kinds = KindsOf(noun);
   const NounPhrase pronoun{.head = Head::relative, .agreement = AgreementOf(noun)};
   ClauseScene scene{.brief = true, .third_subject = false, .third_object = false, .plain = true};
   Clause clause;
-  if ((kinds & kind::area) != 0) {  // in dem
+  if ((kinds & kind::area) != 0) {  // pronoun: in dem
     clause = MakeClause({{Frame::position, 2}, {Frame::alone, 1}}, scene);
     if ((clause.verb->places & kind::area) == 0) return nullptr;
     clause.place = {"in", "in", Case::dative, pronoun};
     clause.front = Front::place;
-  } else if ((kinds & kind::being) != 0 && Chance(0.5)) {  // der
+  } else if ((kinds & kind::being) != 0 && Chance(0.5)) {  // pronoun: der
     scene.subject = pronoun;
     scene.subject_kinds = kinds;
     clause = MakeClause({{Frame::accusative, 5}, {Frame::dative, 2}, {Frame::position, 1}, {Frame::motion, 1}}, scene);
-  } else if ((kinds & kind::person) != 0 && Chance(0.25)) {  // mit dem
+  } else if ((kinds & kind::person) != 0 && Chance(0.25)) {  // pronoun: mit dem
     clause = MakeClause({{Frame::alone, 1}}, scene);
     if ((clause.verb->places & kind::area) == 0) return nullptr;
     clause.place.reset();
     clause.companion = {"mit", "with", Case::dative, pronoun};
     clause.front = Front::companion;
-  } else {  // den, dem
+  } else {  // pronoun: den, dem
     clause = MakeClause({{Frame::accusative, 4}, {Frame::dative, 1}}, scene);
     if ((clause.verb->object & kinds) == 0) return nullptr;
     clause.companion.reset();
@@ -122,7 +126,7 @@ Sentence Sampler::Statement() {
     if (clause.subject.relative != nullptr) clause.front = Front::subject;
   } else if (kind_of_statement < 0.35) {
     clause = MakeClause({{Frame::accusative, 1}}, {.brief = true});
-    // In English, a time after the relative clause would belong to it.
+    // In English, a time adverb after the relative clause would belong to the relative clause.
     const Adverb* time = clause.time;
     const bool time_stands_before = time == nullptr || time->middle || time->english.empty() || time->first;
     const bool object_last = !clause.place && !clause.companion && clause.tense != Tense::perfect && time_stands_before;
@@ -284,7 +288,7 @@ Sentence Sampler::WithProperty() {
     sentence.second =
         MakeClause({{Frame::copula, 1}},
                    {.subject = Pronoun(object), .subject_kinds = KindsOf(*main.object), .plain = true, .past = past});
-    main.object->adjective = nullptr;  // a green lamp is not repaired because it is red
+    main.object->adjective = nullptr;  // avoids a green lamp that is repaired because it is red
     if (main.object->determiner == Determiner::definite && Chance(0.2)) Negate(main);
     return sentence;
   }

@@ -1,8 +1,8 @@
-// Samples trees that make sense semantically and whose German is unambiguous.
+// Samples syntax trees that are semantically plausible and have unambiguous German.
 //
-// Ambiguous German is never generated: the accusative "sie" (her or them); "ihr" and "sein" that do not refer to the
-// clause's subject; a third person in a subordinate clause that could be one of two nouns of the main clause ("...,
-// weil er": he or it?); and a subject and an object that only their meaning distinguishes ("die Frau, die das Kind
+// The following ambiguities are excluded: the accusative "sie" (her or them); "ihr" and "sein" that do not refer to the
+// clause's subject; a third person pronoun in a subordinate clause that could refer to two nouns of the main clause
+// ("..., weil er": he or it?); a subject and an object that are distinguished only by meaning ("die Frau, die das Kind
 // sieht").
 #pragma once
 
@@ -17,14 +17,14 @@
 
 namespace headlight {
 
-/// The constraints that a clause's context puts on its choices.
+/// The constraints on a clause from its context.
 struct ClauseScene {
-  std::optional<NounPhrase> subject = {};  // if given, the subject, and its kinds
+  std::optional<NounPhrase> subject = {};  // if set, the subject of the clause, with its kinds
   Kinds subject_kinds = 0;
-  bool brief = false;         // it is a part of a longer sentence
+  bool brief = false;         // the clause is a part of a longer sentence
   bool third_subject = true;  // whether the subject may be er or sie
   bool third_object = true;   // whether an object may be ihn, ihm, ihr or ihnen
-  bool plain = false;         // no modal, no gern, no time
+  bool plain = false;         // no modal verb, no "gern", no time adverb
   std::optional<bool> past = {};
 };
 
@@ -35,7 +35,7 @@ class Sampler {
   Sentence MakeSentence();
 
  private:
-  /// Defined in grammar_clauses.cc.
+  /// These functions are defined in grammar_clauses.cc.
   NounPhrase MakeNoun(const Noun& noun, Determiner determiner, const NounPhrase* subject, double described);
   NounPhrase MakeName();
   NounPhrase MakeSubject(Kinds kinds, const ClauseScene& scene);
@@ -50,16 +50,16 @@ class Sampler {
   Clause MakeClause(std::initializer_list<std::pair<Frame, int>> frames, const ClauseScene& scene);
   void Negate(Clause& clause);
 
-  /// Defined in grammar_sampler.cc.
+  /// These functions are defined in grammar_sampler.cc.
   void ChooseFront(Clause& clause);
   std::shared_ptr<const Clause> MakeRelative(const NounPhrase& noun);
   Sentence Statement();
   Sentence YesNoQuestion();
   Sentence WhQuestion();
-  Sentence WithCircumstance();  // weil, obwohl, wenn, aber
-  Sentence WithProperty();      // ..., weil er süß ist: of the object
-  Sentence WithThought();       // dass, ob, wo, wann, warum
-  Sentence WithPurpose();       // um ... zu
+  Sentence WithCircumstance();  // conjunctions: weil, obwohl, wenn, aber
+  Sentence WithProperty();      // a property of the object: ..., weil er süß ist
+  Sentence WithThought();       // conjunctions: dass, ob, wo, wann, warum
+  Sentence WithPurpose();       // infinitive clause: um ... zu
 
   bool Chance(double probability) { return random_.Uniform() < probability; }
 
@@ -73,7 +73,7 @@ class Sampler {
     return choice->first;
   }
 
-  /// A random entry among those that fit; null if there is none.
+  /// Returns a random entry for which `fits` returns true, or null if there is none.
   template <typename Entry, typename Fits>
   const Entry* Any(std::span<const Entry> table, Fits fits) {
     const auto count = static_cast<std::uint64_t>(std::ranges::count_if(table, fits));
@@ -91,14 +91,14 @@ class Sampler {
   Random& random_;
 };
 
-/// The pronoun that refers to `who`.
+/// Returns the pronoun that refers to `who`.
 NounPhrase Pronoun(const Agreement& who);
-/// The kinds of a phrase as a subject: those of its noun, or of a person.
+/// Returns the kinds of the phrase's noun, or the kinds of a person for names and pronouns.
 Kinds KindsOf(const NounPhrase& phrase);
-/// True if "sein", "ihr" and pronouns may refer to the phrase. Excludes every, no and many, and neuter persons, to whom
-/// German refers by "es" or by "sie".
+/// Returns true if "sein", "ihr" and pronouns may refer to the phrase. Phrases with "every", "no" and "many" are
+/// excluded. Neuter nouns for persons are excluded too, since German uses both "es" and "sie" for them.
 bool CanBeTakenUp(const NounPhrase& phrase);
-/// True if the same German pronoun refers to both.
+/// Returns true if the same German pronoun can refer to both.
 bool SamePronoun(const Agreement& a, const Agreement& b);
 
 inline constexpr Agreement ich{1}, du{2}, er{3}, sie{3, false, Gender::feminine}, wir{1, true}, ihr{2, true},

@@ -8,7 +8,7 @@
 namespace headlight::grammar_slow_test {
 namespace {
 
-// Samples until there are a million different sentences; each must have one translation.
+// Checks that each of a million different sentences has only one translation.
 TEST(GrammarSlow, AMillionDifferentSentencesWithOneTranslationEach) {
   std::unordered_map<std::string, std::string> english;
   Random random(1);

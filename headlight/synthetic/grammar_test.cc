@@ -38,7 +38,7 @@ bool ValidUtf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x80) continue;
-    // All German letters are in U+0080 to U+00FF: C2 or C3, and one more byte.
+    // In UTF-8, all non-ASCII letters of German start with the byte C3.
     if (byte != 0xC3 || i + 1 == text.size() || (static_cast<unsigned char>(text[++i]) & 0xC0) != 0x80) return false;
   }
   return true;
@@ -81,7 +81,8 @@ TEST(Grammar, SentencesAreCleanText) {
   }
 }
 
-// An independent check of agreement without the declension tables: words that must not precede a noun.
+// Checks agreement without the declension tables. For each gender there is a list of determiners that must not precede
+// a noun.
 TEST(Grammar, ArticlesAgreeWithNouns) {
   const std::set<std::string> not_feminine = {"das",    "dem",  "den",    "des",  "ein",    "einen",
                                               "einem",  "kein", "keinen", "mein", "meinen", "dieses",
@@ -91,7 +92,7 @@ TEST(Grammar, ArticlesAgreeWithNouns) {
   const std::set<std::string> not_masculine = {"das", "eine", "einer", "jedes", "jede", "dieses", "ins", "zur"};
   std::map<std::string, const std::set<std::string>*> forbidden;
   for (const Noun& noun : Nouns()) {
-    if (noun.plural == noun.german && noun.gender == Gender::neuter) continue;  // die Mädchen
+    if (noun.plural == noun.german && noun.gender == Gender::neuter) continue;  // "die Mädchen" is a valid plural
     forbidden[std::string(noun.german)] = noun.gender == Gender::feminine ? &not_feminine
                                           : noun.gender == Gender::neuter ? &not_neuter
                                                                           : &not_masculine;
@@ -102,7 +103,7 @@ TEST(Grammar, ArticlesAgreeWithNouns) {
     words[0][0] = static_cast<char>(std::tolower(words[0][0]));
     for (std::size_t i = 1; i < words.size(); ++i) {
       const auto found = forbidden.find(words[i]);
-      // A relative pronoun can precede any noun: ..., die Brot backt.
+      // A relative pronoun can precede any noun, as in "..., die Brot backt".
       if (found == forbidden.end() || pair.german.find(", " + words[i - 1] + " " + words[i]) != std::string::npos)
         continue;
       ++checked;
@@ -149,7 +150,8 @@ TEST(Grammar, HeldOutSentencesAreNotInTraining) {
   EXPECT_NEAR(static_cast<double>(held_out) / draws, 1.0 / 50, 0.002);
 }
 
-// A lower bound from one pattern, "Der kleine Hund frisst den süßen Apfel.", whose sentences are all different.
+// Checks a lower bound from sentences with one pattern, "Der kleine Hund frisst den süßen Apfel.", which are all
+// different.
 TEST(Grammar, HasMoreThanAMillionSentences) {
   const auto phrases = [](Kinds kinds) {
     std::vector<NounPhrase> all;

@@ -23,8 +23,8 @@ void Append(std::string& text, std::string_view word) {
 }
 
 std::string Punctuated(std::string text, Sentence::Mood mood) {
-  if (text.ends_with(",")) text.pop_back();  // the end of a relative clause
-  // The lower-case umlauts are C3 A4, C3 B6 and C3 BC in UTF-8; capitals have the same distance as in ASCII.
+  if (text.ends_with(",")) text.pop_back();  // a relative clause ends with a comma
+  // In UTF-8 the lower-case umlauts are C3 A4, C3 B6 and C3 BC. The distance to the capitals is 0x20, as in ASCII.
   char& letter = text.starts_with("\xC3") ? text[1] : text[0];
   letter = static_cast<char>(letter & ~0x20);
   return text + (mood == Sentence::Mood::statement ? '.' : '?');

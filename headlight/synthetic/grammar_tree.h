@@ -1,4 +1,4 @@
-// The syntax tree of a generated sentence, from which both languages are produced.
+// The syntax tree of a generated sentence, from which the German and the English text are generated.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace headlight {
 
-/// The features with which verbs, pronouns and possessives agree.
+/// The features in which verbs, pronouns and possessives agree with a noun phrase.
 struct Agreement {
   int person = 3;
   bool plural = false;
   Gender gender = Gender::masculine;
-  bool human = true;  // only for English: he instead of it
+  bool human = true;  // selects "he" or "she" instead of "it" in English
 };
 
 enum class Determiner : std::uint8_t {
@@ -39,21 +39,21 @@ struct NounPhrase {
   enum class Head : std::uint8_t { noun, name, pronoun, question, relative };
 
   Head head = Head::pronoun;
-  Agreement agreement = {};    // of a pronoun, an interrogative or a relative pronoun
-  const Noun* noun = nullptr;  // with the members below
+  Agreement agreement = {};    // features of a pronoun, an interrogative or a relative pronoun
+  const Noun* noun = nullptr;  // the members below belong to the noun
   Determiner determiner = Determiner::none;
   const Adjective* adjective = nullptr;
   bool plural = false;
   Agreement possessor = {};                         // mein, dein, sein, ...
-  std::shared_ptr<const NounPhrase> owner = {};     // of the noun: a name, or definite and singular
-  std::shared_ptr<const Clause> relative = {};      // , der ...: its front refers to this noun
-  const ProperNoun* name = nullptr;                 // instead of a noun
-  std::shared_ptr<const NounPhrase> and_also = {};  // Anna und Peter
+  std::shared_ptr<const NounPhrase> owner = {};     // owner of the noun: a name, or a definite singular noun
+  std::shared_ptr<const Clause> relative = {};      // relative clause, whose front constituent refers to this noun
+  const ProperNoun* name = nullptr;                 // set instead of `noun`
+  std::shared_ptr<const NounPhrase> and_also = {};  // second name: Anna und Peter
 
   bool Mass() const { return noun != nullptr && noun->plural.empty(); }
 };
 
-/// The agreement of a verb with the phrase, or of a pronoun that refers to it.
+/// Returns the agreement of a verb or a pronoun with the phrase.
 Agreement AgreementOf(const NounPhrase& phrase);
 
 struct PrepositionPhrase {
@@ -62,23 +62,24 @@ struct PrepositionPhrase {
   NounPhrase phrase;
 };
 
-/// The constituent that begins the clause. In a wh-question it is the interrogative, in a relative clause the pronoun.
+/// The constituent that begins the clause. In a wh-question it is the interrogative, in a relative clause the relative
+/// pronoun.
 enum class Front : std::uint8_t { subject, object, recipient, place, companion, time, question };
 
 struct Clause {
   NounPhrase subject = {};
   const Verb* verb = nullptr;
   const Verb* modal = nullptr;
-  bool gladly = false;  // gern: likes to
+  bool gladly = false;  // "gern", in English "likes to"
   Tense tense = Tense::present;
-  bool negated = false;  // nicht, or kein in the object
+  bool negated = false;  // "nicht", or "kein" in the object
   std::optional<NounPhrase> recipient = {}, object = {};
-  std::optional<PrepositionPhrase> companion = {}, place = {};  // mit meinem Bruder; im Garten
+  std::optional<PrepositionPhrase> companion = {}, place = {};  // such as "mit meinem Bruder" and "im Garten"
   const Adverb* time = nullptr;
-  const Adverb* question = nullptr;      // warum, wann, wo, wohin
-  const Adjective* predicate = nullptr;  // for the copula
-  std::optional<NounPhrase> than = {};   // what the predicate is compared with
-  const Noun* idiom = nullptr;           // Hunger haben: used with the verb haben
+  const Adverb* question = nullptr;      // warum, wann, wo or wohin
+  const Adjective* predicate = nullptr;  // the adjective after the copula
+  std::optional<NounPhrase> than = {};   // the noun phrase that the subject is compared with
+  const Noun* idiom = nullptr;           // noun of an idiom with the verb "haben", such as "Hunger haben"
   Front front = Front::subject;
 };
 
@@ -87,19 +88,19 @@ struct Sentence {
 
   Mood mood = Mood::statement;
   Clause main = {};
-  const Conjunction* conjunction = nullptr;  // with a second clause
+  const Conjunction* conjunction = nullptr;  // conjunction of the second clause
   Clause second = {};
-  bool second_first = false;  // Wenn ..., ...
+  bool second_first = false;  // whether the second clause comes first, as in "Wenn ..., ..."
 };
 
-/// The sentence in German and in English, with capital letter and punctuation.
+/// Returns the sentence in German or in English, with capital letter and punctuation.
 std::string ToGerman(const Sentence& sentence);
 std::string ToEnglish(const Sentence& sentence);
 
-/// A random sentence; alternatives have weights.
+/// Returns a random sentence. The alternatives have different probabilities.
 Sentence SampleTree(Random& random);
 
-/// Shared by both languages. Adds a word after a space; an empty word adds nothing.
+/// Appends a word after a space. An empty word appends nothing.
 void Append(std::string& text, std::string_view word);
 /// Capitalizes the text and adds a full stop or a question mark.
 std::string Punctuated(std::string text, Sentence::Mood mood);

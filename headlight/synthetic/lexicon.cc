@@ -3,7 +3,7 @@
 namespace headlight {
 namespace {
 
-using namespace kind;  // the tables use these names
+using namespace kind;  // the tables use the names of this namespace
 
 constexpr Gender der = Gender::masculine, die = Gender::feminine, das = Gender::neuter;
 constexpr Kinds kid = adult | child, stuff = thing | garment | machine | vehicle;
@@ -204,7 +204,7 @@ constexpr Adverb time_adverbs[] = {
     {"am Montag", "on Monday", Tense::past},
     {"letzten Sommer", "last summer", Tense::past},
     {"schon", "already", Tense::perfect, true, false, false},
-    {"noch", "yet", Tense::perfect, false, false},  // only with nicht: noch nicht, not yet
+    {"noch", "yet", Tense::perfect, false, false},  // only with "nicht": noch nicht, not yet
 };
 
 constexpr Preposition locations[] = {

@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-using namespace kind;  // the table uses these names
+using namespace kind;  // the table uses the names of this namespace
 using enum Frame;
 using enum Aspect;
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<double, 4> kSamples = {0.125, 0.375, 0.625,
                                             0.875};  // subpixel positions along each side of a pixel
 
-// True if the point is inside the shape around (0, 0) with radius 1.
+// Returns true if the point is inside the shape, which is centred at (0, 0) with radius 1.
 bool Inside(std::int32_t label, double x, double y) {
   const double radius = std::hypot(x, y);
   switch (label) {
@@ -18,12 +18,12 @@ bool Inside(std::int32_t label, double x, double y) {
       return radius <= 1;
     case 1:
       return std::max(std::abs(x), std::abs(y)) <= std::numbers::sqrt2 / 2;
-    case 2:  // equilateral, with sides at a distance of half a radius from the centre
+    case 2:  // equilateral triangle, with sides at a distance of half a radius from the centre
       return y <= 0.5 && std::abs(x) * std::numbers::sqrt3 - y <= 1;
-    case kStar: {  // five points: a straight edge from each, at radius 1, to the next notch
+    case kStar: {  // star with five points; straight edges connect the points, at radius 1, with the notches
       const double notch = 0.45, sector = std::numbers::pi / 5;
       double angle = std::fmod(std::atan2(y, x) + 2 * std::numbers::pi, 2 * sector);
-      angle = std::min(angle, 2 * sector - angle);  // from the nearest point
+      angle = std::min(angle, 2 * sector - angle);  // angle from the nearest point of the star
       const double px = radius * std::cos(angle), py = radius * std::sin(angle);
       const double nx = notch * std::cos(sector), ny = notch * std::sin(sector);
       return (nx - 1) * py - ny * (px - 1) >= 0;
@@ -36,6 +36,7 @@ bool Inside(std::int32_t label, double x, double y) {
 }
 
 // Calls paint(x, y, share) for the pixels of an image within these bounds that are at least partly inside the shape.
+// `share` is the covered share of the pixel.
 void Cover(const Image& image, double left, double top, double right, double bottom, const auto& inside,
            const auto& paint) {
   const auto at_least = [](double side) { return std::max<std::int64_t>(0, static_cast<std::int64_t>(side)); };

@@ -17,12 +17,12 @@ using Color = std::array<double, 3>;  // red, green and blue, each from 0 to 255
 double Between(Random& random, double least, double most);
 double Distance(const Color& a, const Color& b);
 
-/// Indices of shapes in SceneLabels (synthetic/scenes.h).
+/// The index of the star in SceneLabels (synthetic/scenes.h).
 inline constexpr std::int32_t kStar = 3;
 
 struct Shape2d {
   std::int32_t label;
-  double x, y, radius, angle;  // pixels; radians
+  double x, y, radius, angle;  // x, y and radius in pixels; angle in radians
   Color color;
 };
 
@@ -38,7 +38,7 @@ class SceneCanvas {
   /// Draws a straight line, or a dot if its ends coincide.
   void Line(double x0, double y0, double x1, double y1, double width, const Color& color);
 
-  /// The pixels, y * width + x, that a shape covers at least half of, and their bounding box.
+  /// The pixels (y * width + x) of which a shape covers at least half, and their bounding box.
   struct Covered {
     std::vector<std::int64_t> pixels;
     Box box;

@@ -62,9 +62,9 @@ bool Holds(SceneRelation relation, const SceneContent& scene, std::size_t a, std
 
 namespace {
 
-using Shapes = unsigned;  // a set of a scene's shapes, one bit each
+using Shapes = unsigned;  // a set of a scene's shapes, one bit per shape
 
-// The sets of shapes that a mention can refer to.
+// Returns the sets of shapes that a mention can refer to.
 std::vector<Shapes> Candidates(const SceneMention& mention, const SceneContent& scene) {
   std::vector<Shapes> candidates;
   Shapes all = 0;
@@ -84,7 +84,7 @@ bool HoldsForAll(SceneRelation relation, const SceneContent& scene, Shapes subje
   return true;
 }
 
-// True if the statements can be assigned to distinct shapes outside `taken` for which they are true.
+// Returns true if the statements can be assigned to distinct shapes outside `taken` for which they are true.
 bool HoldOfOthers(std::span<const SceneStatement> statements, const SceneContent& scene, Shapes taken) {
   if (statements.empty()) return true;
   const SceneStatement& first = statements.front();
@@ -125,7 +125,7 @@ void Shuffle(Random& random, std::vector<T>& items) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.Below(i)]);
 }
 
-// Merges equal mentions, with their number.
+// Merges equal mentions and counts them.
 SceneCaption Counted(const std::vector<SceneMention>& mentions) {
   SceneCaption caption;
   for (const SceneMention& mention : mentions) {
@@ -150,7 +150,7 @@ SceneMention RandomMention(Random& random, const SceneShape& shape, bool with_pl
   return mention;
 }
 
-// A statement with a true relation of shapes `a` and `b`; empty if there is none.
+// Returns a statement with a true relation of shapes `a` and `b`, or nothing if there is none.
 std::optional<SceneStatement> RandomRelation(Random& random, const SceneContent& scene, std::size_t a, std::size_t b) {
   std::vector<SceneRelation> true_ones;
   for (std::int32_t i = 0; i < kSceneRelations; ++i)
@@ -174,9 +174,9 @@ SceneCaption RandomCaption(Random& random, const SceneContent& scene) {
   if (form < 2 && order.size() > 1)
     if (const auto relation = RandomRelation(random, scene, order[0], order[1])) {
       caption.push_back(*relation);
-      told = OneIn(random, 2) ? order.size() : 2;  // perhaps without the others
+      told = OneIn(random, 2) ? order.size() : 2;  // in half of the captions, only two shapes are described
     }
-  if (form == 4) {  // counts of a kind, or of a colour
+  if (form == 4) {  // counts shapes of a kind or of a colour
     const bool kinds = OneIn(random, 2);
     for (const std::size_t i : order) {
       const SceneShape& shape = scene.shapes[i];
@@ -186,13 +186,13 @@ SceneCaption RandomCaption(Random& random, const SceneContent& scene) {
     for (; told < order.size(); ++told) mentions.push_back(RandomMention(random, scene.shapes[order[told]], true));
   }
   for (SceneStatement& statement : Counted(mentions)) caption.push_back(std::move(statement));
-  // "Two circles" is false if there is a third one, which was described by its colour.
+  // "Two circles" is false if there is a third circle, even if it is described separately by its colour.
   return IsTrue(caption, scene) ? caption : FullCaption(scene);
 }
 
 namespace {
 
-// The captions that differ in one attribute, number or relation, grouped by what differs.
+// Returns the captions that differ in one attribute, number or relation, grouped by the changed element.
 std::vector<std::vector<SceneCaption>> Changes(const SceneCaption& caption) {
   std::vector<std::vector<SceneCaption>> groups;
   // Calls change(copy) with every other value of a member.

@@ -16,8 +16,8 @@ constexpr SceneLanguage kBoth[] = {SceneLanguage::german, SceneLanguage::english
 constexpr std::int32_t kCircle = 0, kSquare = 1, kStars = 3;
 constexpr std::int32_t kRed = 0, kGreen = 1, kBlue = 2;
 
-// A large red circle at the top left, in front of a small green square in the middle, and a large blue star at the
-// bottom.
+// Returns a scene: a large red circle at the top left in front of a small green square in the middle, and a large blue
+// star at the bottom.
 SceneContent Example() {
   SceneContent scene;
   scene.shapes = {{kSquare, kGreen, 0, 4}, {kCircle, kRed, 1, 0}, {kStars, kBlue, 1, 7}};
@@ -101,7 +101,8 @@ TEST(SceneCaptions, OfManyScenesAreTrueAndRoundTrip) {
   EXPECT_GT(captions.size(), 10000U);
 }
 
-// The number of other values that an attribute of a full caption has, all of which make it false.
+// Checks that a hard negative of a full caption changes one attribute, and that all other values of all attributes
+// occur.
 TEST(SceneCaptions, HardNegativesChangeOneThing) {
   const SceneContent scene = Example();
   const SceneCaption caption = FullCaption(scene);
@@ -122,7 +123,8 @@ TEST(SceneCaptions, HardNegativesChangeOneThing) {
               testing::HasSubstr("'a triangle' is false"));
 }
 
-// All contents of one and of two shapes, and those of three shapes at the first three places, up to two million.
+// Checks captions of all contents of one and of two shapes, and of three shapes in the first three cells: almost two
+// million.
 TEST(SceneCaptions, DistinguishMoreThanAMillionContents) {
   constexpr std::int32_t variants = kSceneKinds * kSceneColours * kSceneSizes;
   const auto variant = [](std::int32_t index, std::int32_t place) {

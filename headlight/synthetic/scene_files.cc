@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// The header of an array of bytes with these axes.
+// Returns the header of an IDX file with bytes in an array of this shape.
 std::string IdxHeader(const std::vector<std::int64_t>& shape) {
   std::string header = {0, 0, 8, static_cast<char>(shape.size())};
   for (const std::int64_t length : shape)
@@ -83,7 +83,7 @@ namespace {
 
 constexpr std::int64_t kMoreCaptions = 3;
 
-// Lines of the files of captions and of questions.
+// Lines of the caption file and of the question file.
 struct SceneText {
   std::string captions, questions;
 };
@@ -133,7 +133,7 @@ void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64
       const std::int64_t number = std::ssize(set.images);
       set.Add(number, scene.image, scene.boxes);
       for (std::size_t i = 0; i < languages.size(); ++i) {
-        // A separate stream from that of the scene, equal for both languages.
+        // The texts use another random stream than the scene. It is the same for both languages.
         const Random random(~seed, static_cast<std::uint64_t>(number));
         const SceneText text = TextOf(scene, fmt::format("{}.png", number), random, languages[i].first);
         all[i].captions += text.captions;

@@ -9,21 +9,22 @@
 
 namespace headlight {
 
-/// Writes scenes [0, count) of a seed into a folder, which is created if necessary: NUMBER.png, and their boxes in
+/// Writes scenes 0 to count - 1 of a seed into a folder, which is created if necessary: NUMBER.png, and their boxes in
 /// COCO's format, annotations.json. Throws Error for invalid options, and if a file cannot be written.
 void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options = {});
 
-/// Writes scenes [0, count) of a seed, with one shape each, in MNIST's format: PREFIX-images-idx4-ubyte, and their
-/// class indices, PREFIX-labels-idx1-ubyte. Scenes that have no space for a shape are left out.
+/// Writes scenes 0 to count - 1 of a seed, with one shape each, in MNIST's format: PREFIX-images-idx4-ubyte, and their
+/// class indices, PREFIX-labels-idx1-ubyte. Scenes without space for a shape are skipped. Throws Error for invalid
+/// options, and if a file cannot be written.
 void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t seed, SceneOptions options = {});
 
-/// Writes scenes [0, count) of a seed and a portion with their texts into a folder, which is created if necessary:
-/// - NUMBER.png, and annotations.json with their boxes, as above. Classes are a colour and a kind, such as "red
-///   circle";
+/// Writes scenes 0 to count - 1 of a seed and a portion with their texts into a folder, which is created if necessary:
+/// - NUMBER.png, and annotations.json with their boxes in COCO's format. Classes are a colour and a kind, such as "red
+/// circle".
 /// - captions.en.jsonl and captions.de.jsonl (data/image_texts.h): for each image the full caption and up to three
-///   others, with a hard negative of each as "hard_negatives";
-/// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one of each kind that the
-///   scene allows.
+/// others, with a hard negative of each as "hard_negatives".
+/// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one question of each kind that
+/// the scene allows.
 /// Throws Error for invalid options, and if a file cannot be written.
 void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, Portion portion,
                       const ShapeSceneOptions& options = {});

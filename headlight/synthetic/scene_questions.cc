@@ -24,7 +24,7 @@ SceneMention MentionOf(const SceneShape& shape, unsigned attributes) {
   return mention;
 }
 
-// A mention that only fits this shape, with some of these attributes.
+// Returns a mention with some of these attributes that fits only this shape.
 std::optional<SceneMention> OnlyMention(Random& random, const SceneContent& scene, std::size_t shape,
                                         unsigned attributes) {
   std::vector<SceneMention> mentions;
@@ -37,7 +37,7 @@ std::optional<SceneMention> OnlyMention(Random& random, const SceneContent& scen
   return mentions[random.Below(mentions.size())];
 }
 
-// Asks for an attribute of a random shape that `attributes` distinguish from the others: ask(shape, mention).
+// Calls ask(shape, mention) for a random shape that is the only one with its values of `attributes`.
 template <typename Ask>
 std::optional<SceneQuestion> AskForShape(Random& random, const SceneContent& scene, unsigned attributes,
                                          const Ask& ask) {
@@ -72,7 +72,7 @@ std::optional<SceneQuestion> AskColour(Random& random, const SceneContent& scene
                      });
 }
 
-// Asks for the number of shapes like one of the scene, or like any shape.
+// Asks for the number of shapes with some attributes of a shape of the scene, or with random attributes.
 SceneQuestion AskNumber(Random& random, const SceneContent& scene, SceneLanguage language) {
   SceneShape shape = scene.shapes[random.Below(scene.shapes.size())];
   if (random.Below(3) == 0)
@@ -95,7 +95,7 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
     std::size_t a, b;
     SceneRelation relation;
   };
-  std::array<std::vector<Pair>, 2> pairs;  // that do not have the relation, and that do
+  std::array<std::vector<Pair>, 2> pairs;  // pairs without the relation, and pairs with the relation
   for (std::size_t a = 0; a < scene.shapes.size(); ++a)
     for (std::size_t b = 0; b < scene.shapes.size(); ++b)
       for (std::int32_t i = 0; a != b && i < kSceneRelations; ++i) {
@@ -107,7 +107,8 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
     // If the shapes of a pair cannot be distinguished, another pair is tried.
     for (int attempt = 0; attempt < 20 && !pairs[holds].empty(); ++attempt) {
       const auto& [a, b, relation] = pairs[holds][random.Below(pairs[holds].size())];
-      // The words must not give the answer: no size for "larger than", and never a place.
+      // The question must not reveal the answer. It never names a position, and no size for "larger than" or "smaller
+      // than".
       const bool sizes = relation == SceneRelation::larger_than || relation == SceneRelation::smaller_than;
       const unsigned attributes = with_colour | with_kind | (sizes ? 0U : unsigned{with_size});
       const auto first = OnlyMention(random, scene, a, attributes), second = OnlyMention(random, scene, b, attributes);

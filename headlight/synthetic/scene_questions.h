@@ -1,4 +1,4 @@
-// Questions about synthetic scenes with their answers, from a grammar, in German and English.
+// Generates questions about synthetic scenes with their answers from a grammar, in German and English.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace headlight {
 
-/// "What is at the top left?", "Which colour is the large ring?", "How many red circles are there?", "Is the red circle
-/// left of the star?"
+/// The kinds of questions: "What is at the top left?", "Which colour is the large ring?", "How many red circles are
+/// there?", "Is the red circle left of the star?"
 enum class QuestionKind { what, which_colour, how_many, is_related };
 inline constexpr std::int32_t kQuestionKinds = 4;
 std::string NameOf(QuestionKind kind);  // "what", "which colour", "how many", "is related"
@@ -21,12 +21,12 @@ struct SceneQuestion {
   std::string question, answer;
 };
 
-/// A question of this kind with one correct answer; empty if the scene has no suitable shape. Yes and no are equally
-/// likely if the scene allows both.
+/// Returns a question of this kind with one correct answer, or nothing if the scene has no suitable shape. Yes and no
+/// are equally likely if the scene allows both.
 std::optional<SceneQuestion> AskAbout(Random& random, const SceneContent& scene, QuestionKind kind,
                                       SceneLanguage language);
 
-/// All possible answers: the kinds, the colours, "0" to "4", yes and no.
+/// Returns all possible answers: the kinds, the colours, "0" to "4", yes and no.
 std::vector<std::string> SceneAnswers(SceneLanguage language);
 
 }  // namespace headlight

@@ -10,10 +10,10 @@
 namespace headlight::scene_questions_test {
 namespace {
 
-// Answers a question only from its words.
+// Derives the answer from the words of a question and the scene.
 std::string AnswerOf(const std::string& question, const SceneContent& scene, SceneLanguage language) {
   const bool english = language == SceneLanguage::english;
-  // The shapes to which a definite or bare phrase refers, found by trying all mentions.
+  // Returns the shapes to which a definite or bare phrase refers, found by comparing the phrase with all mentions.
   const auto named = [&](const std::string& phrase, Article article, bool dative) {
     std::vector<std::size_t> shapes;
     for (std::int32_t all = 0; all < 3 * 9 * 7 * 10; ++all) {

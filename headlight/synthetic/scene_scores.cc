@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The number at the beginning of an image's name, up to a hyphen.
+// Returns the number at the beginning of an image's file name, up to a hyphen.
 std::int64_t NumberOf(const std::string& image, const JsonView& record) {
   const std::string stem = std::filesystem::path(image).stem().string();
   const std::string digits = stem.substr(0, stem.find('-'));
@@ -22,7 +22,7 @@ std::int64_t NumberOf(const std::string& image, const JsonView& record) {
   return number;
 }
 
-// SceneShape::label by name, such as "red circle".
+// Returns SceneShape::label by name, such as "red circle".
 std::map<std::string, std::int32_t> LabelNumbers() {
   std::map<std::string, std::int32_t> numbers;
   for (std::int32_t colour = 0; colour < kSceneColours; ++colour)
@@ -32,7 +32,7 @@ std::map<std::string, std::int32_t> LabelNumbers() {
   return numbers;
 }
 
-// True if the caption counts shapes, or names them with all their attributes.
+// Returns true if all statements are counts, or name the size, colour, kind and position of a shape.
 bool NamesAll(const SceneCaption& caption) {
   return std::ranges::all_of(caption, [](const SceneStatement& one) {
     return !one.relation && one.subject.size && one.subject.colour && one.subject.kind && one.subject.place;
@@ -88,7 +88,7 @@ SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string
     const std::string& text = texts[static_cast<std::size_t>(number) - 1];
     const SceneCaption wanted = ParseCaption(text, language);
     SceneContent found = ContentOfBoxes(boxes, side);
-    // More boxes than a scene can have shapes include shapes that no text asks for.
+    // If a scene has too many shapes, some of them are not in the text.
     if (found.shapes.size() > kMostSceneShapes || (NamesAll(wanted) && found.shapes.size() != wanted.size()))
       found.shapes.clear();
     Score(text, language, found, scores);

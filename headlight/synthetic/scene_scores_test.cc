@@ -56,7 +56,7 @@ TEST(SceneScores, CountImagesWithTheShapesOfTheirText) {
   EXPECT_EQ(right("1-8.png", star + ", " + circle), 1);
   EXPECT_EQ(right("1.png", circle), 0);
   EXPECT_EQ(right("1.png", circle + ", " + large_star), 0);
-  EXPECT_EQ(right("1.png", circle + ", " + star + ", " + large_star), 0);  // one shape too many
+  EXPECT_EQ(right("1.png", circle + ", " + star + ", " + large_star), 0);  // one shape more than in the text
   EXPECT_EQ(right("1.png", ""), 0);
   EXPECT_EQ(right("2.png", circle + ", " + star), 1);  // the text does not exclude other shapes
   EXPECT_EQ(right("2.png", star), 0);

@@ -24,7 +24,7 @@ constexpr std::array<SceneNoun, kSceneKinds + 1> kNouns = {
      {"cross", "crosses", "Kreuz", "Kreuze", Gender::neuter},
      {"ring", "rings", "Ring", "Ringe", Gender::masculine},
      {"shape", "shapes", "Form", "Formen", Gender::feminine}}};
-// Stems, which take an ending in German.
+// The stems of the colour adjectives. German adds an ending.
 constexpr std::array<std::string_view, kSceneColours> kEnglishColours = {"red",   "green", "blue",  "yellow",
                                                                          "white", "black", "brown", "purple"};
 constexpr std::array<std::string_view, kSceneColours> kGermanColours = {"rot",  "grün",    "blau",  "gelb",
@@ -65,7 +65,7 @@ std::string EnglishPhrase(const SceneMention& mention, Article article) {
   return phrase;
 }
 
-// An article, and the ending of the adjectives after it.
+// Returns an article, and the ending of the adjectives after it.
 std::pair<std::string_view, std::string_view> GermanArticle(Article article, Gender gender, bool dative) {
   const auto of = [&](std::string_view masculine, std::string_view feminine, std::string_view neuter) {
     return gender == Gender::masculine ? masculine : gender == Gender::feminine ? feminine : neuter;
@@ -91,7 +91,7 @@ std::string GermanPhrase(const SceneMention& mention, Article article, bool dati
   if (!word.empty()) add(word);
   if (mention.size) add(At(kGermanSizes, *mention.size), ending);
   if (mention.colour) add(At(kGermanColours, *mention.colour), ending);
-  // The dative plural ends in n.
+  // The German dative plural ends in n.
   add(plural ? noun.german_plural : noun.german, plural && dative && !noun.german_plural.ends_with('n') ? "n" : "");
   if (mention.place) add(At(kGermanPlaces, *mention.place));
   return phrase;
@@ -102,7 +102,7 @@ std::string Lowered(std::string_view text) {
   for (const char character : text) {
     const auto byte = static_cast<unsigned char>(character);
     const bool after_c3 = !lower.empty() && lower.back() == '\xC3';
-    // In UTF-8 the capitals À to Þ are C3 80 to C3 9E, and lower-case letters have an offset of 0x20.
+    // In UTF-8 the capitals À to Þ are C3 80 to C3 9E. Lower-case letters have an offset of 0x20.
     const bool capital = (byte >= 'A' && byte <= 'Z') || (after_c3 && byte >= 0x80 && byte <= 0x9E);
     lower += static_cast<char>(capital ? byte + 0x20 : byte);
   }
@@ -112,7 +112,8 @@ std::string Lowered(std::string_view text) {
 }  // namespace
 
 SceneRelation Opposite(SceneRelation relation) {
-  return static_cast<SceneRelation>(static_cast<std::int32_t>(relation) ^ 1);  // relations are numbered in pairs
+  // Opposite relations have adjacent numbers.
+  return static_cast<SceneRelation>(static_cast<std::int32_t>(relation) ^ 1);
 }
 
 std::string MentionPhrase(const SceneMention& mention, Article article, SceneLanguage language, bool dative) {
@@ -201,7 +202,8 @@ SceneMention SceneWords::TakeMention(SceneLanguage language) {
     if (noun && kind < kSceneKinds) mention.kind = static_cast<std::int32_t>(kind);
   }
   if (!noun) FailHere("a shape");
-  // "left of", which begins a relation, is not a place; and "at the top left" is not "at the top".
+  // "left of" begins a relation and is not a position. The longest position is used, since "at the top left" also
+  // starts with "at the top".
   const std::size_t before = next_;
   if (TakeRelation(language)) {
     next_ = before;

@@ -15,7 +15,7 @@ Color RandomColor(Random& random) {
   return {Between(random, 0, 255), Between(random, 0, 255), Between(random, 0, 255)};
 }
 
-// The share of the smaller of two circles' bounding squares that the other one covers.
+// Returns the share of the smaller of the two shapes' bounding squares that the other one covers.
 double Overlap(const Shape2d& a, const Shape2d& b) {
   const auto along = [&](double p, double q) {
     return std::max(0.0, std::min(p + a.radius, q + b.radius) - std::max(p - a.radius, q - b.radius));
@@ -46,7 +46,7 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
 
   const Color corner = RandomColor(random), opposite = RandomColor(random);
   const double slope = Between(random, 0, 0.5), noise = Between(random, 0, 12);
-  Color background;  // in the middle
+  Color background;  // colour in the middle of the image
   for (std::size_t i = 0; i < 3; ++i) background[i] = corner[i] + slope / 2 * (opposite[i] - corner[i]);
   canvas.Fill([&](std::int64_t x, std::int64_t y) {
     const double share = slope * (static_cast<double>(x) / width + static_cast<double>(y) / height) / 2;
@@ -67,7 +67,7 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
   std::vector<Shape2d> shapes;
   std::vector<LabelledBox> boxes;
   std::vector<std::int32_t> owner(static_cast<std::size_t>(options.height * options.width),
-                                  -1);  // the visible shape of each pixel
+                                  -1);  // index of the visible shape of each pixel
   const auto wanted = static_cast<std::uint64_t>(options.fewest) +
                       random.Below(static_cast<std::uint64_t>(options.most - options.fewest) + 1);
   constexpr int kTries = 30;
@@ -79,14 +79,14 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
                      .radius = radius,
                      .angle = Between(random, 0, 2 * std::numbers::pi),
                      .color = RandomColor(random)};
-    if (!shapes.empty() && random.Below(3) == 0) {  // next to another one, across its edge
+    if (!shapes.empty() && random.Below(3) == 0) {  // places the shape across the edge of another shape
       const Shape2d& other = shapes[random.Below(shapes.size())];
       const double distance = Between(random, 0.6, 1) * (radius + other.radius);
       shape.x = std::clamp(other.x + distance * std::cos(shape.angle), radius, width - radius);
       shape.y = std::clamp(other.y + distance * std::sin(shape.angle), radius, height - radius);
     }
     if (Distance(shape.color, background) < 80) continue;
-    // Shapes that touch have different colours, and neither hides most of the other.
+    // Overlapping shapes have different colours, and neither hides most of the other.
     if (std::ranges::any_of(shapes, [&](const Shape2d& other) {
           const double share = Overlap(shape, other);
           return share > 0.5 || (share > 0 && Distance(shape.color, other.color) < 80);

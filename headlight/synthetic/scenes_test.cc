@@ -47,10 +47,10 @@ TEST(Scenes, HaveEveryClassAndSizeInsideTheImage) {
   EXPECT_EQ(most, 6U);
   EXPECT_EQ(fewest, 1U);
   EXPECT_GT(largest, 3 * smallest);
-  EXPECT_GT(hidden, 0.1);  // a circle behind another shape
+  EXPECT_GT(hidden, 0.1);  // some circle is partly hidden by another shape
 }
 
-// The middle of the box has the shape's colour, which differs from that of the image's corners.
+// Checks that the middle of the box has the shape's colour, which differs from the colour at the image's corners.
 TEST(Scenes, ShapesDifferFromTheBackground) {
   const Scene scene = DrawScene(2, 0, {.height = 64, .width = 64, .fewest = 1, .most = 1, .clutter = false});
   ASSERT_EQ(scene.boxes.size(), 1U);

@@ -22,10 +22,10 @@ constexpr std::array<Color, kSceneColours> kColours = {{{215, 35, 35},
                                                         {15, 15, 15},
                                                         {115, 70, 30},
                                                         {145, 45, 170}}};
-constexpr std::array<double, kSceneSizes> kRadii = {0.11, 0.2};  // relative to the side
-constexpr double kLeastHidden = 0.08, kMostHidden = 0.45;        // share of a shape's area
+constexpr std::array<double, kSceneSizes> kRadii = {0.11, 0.2};  // relative to the image's side
+constexpr double kLeastHidden = 0.08, kMostHidden = 0.45;        // limits on the hidden share of a shape's area
 
-// Shapes of random kinds at distinct places, from back to front.
+// Returns shapes of random kinds in distinct cells, from back to front.
 std::vector<SceneShape> RandomShapes(Random& random, std::size_t count) {
   std::array<std::int32_t, kScenePlaces> places;
   std::iota(places.begin(), places.end(), 0);
@@ -53,15 +53,16 @@ Shape2d Placed(Random& random, const SceneShape& shape, double side) {
   return {shape.kind, x, y, radius, upright + Between(random, -0.25, 0.25), color};
 }
 
-// Computes how the shapes overlap; empty if one is hidden too much, or too little to be visible.
+// Computes how the shapes overlap. Returns nothing if the hidden share of a shape is too large, or too small to be
+// visible.
 std::optional<ShapeScene> Lay(const std::vector<SceneShape>& shapes, const std::vector<Shape2d>& placed,
                               std::int64_t side) {
   ShapeScene scene;
   scene.shapes = shapes;
   SceneCanvas canvas(side, side);
   std::vector<std::uint8_t> covering(
-      static_cast<std::size_t>(side * side));  // one bit for each shape that covers the pixel
-  std::vector<std::size_t> sizes;              // of each shape, in pixels
+      static_cast<std::size_t>(side * side));  // per pixel, one bit for each shape that covers it
+  std::vector<std::size_t> sizes;              // size of each shape in pixels
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const SceneCanvas::Covered covered = canvas.Draw(placed[i]);
     for (const std::int64_t pixel : covered.pixels)
@@ -70,10 +71,12 @@ std::optional<ShapeScene> Lay(const std::vector<SceneShape>& shapes, const std::
     scene.boxes.push_back({covered.box, shapes[i].label(), static_cast<double>(covered.pixels.size()), false});
   }
 
-  std::array<std::array<std::size_t, kMostSceneShapes>, kMostSceneShapes> hidden = {};  // [by][of], in pixels
+  // Hidden[by][of]: hidden pixels of shape `of`.
+  std::array<std::array<std::size_t, kMostSceneShapes>, kMostSceneShapes> hidden = {};
   for (const std::uint8_t here : covering)
     for (std::size_t of = 0; of < shapes.size(); ++of) {
-      if ((here >> of & 1U) == 0 || here >> of == 1U) continue;  // not there, or the foremost
+      // The shape does not cover the pixel, or is the foremost shape.
+      if ((here >> of & 1U) == 0 || here >> of == 1U) continue;
       scene.boxes[of].area -= 1;
       for (std::size_t by = of + 1; by < shapes.size(); ++by) hidden[by][of] += here >> by & 1U;
     }
@@ -106,7 +109,7 @@ Image Draw(Random& random, const std::vector<Shape2d>& placed, std::int64_t side
   return canvas.image();
 }
 
-// Empty if these shapes cannot be placed in a few attempts.
+// Draws the shapes. Returns nothing if they cannot be placed in a few attempts.
 std::optional<ShapeScene> TryToDraw(Random& random, const std::vector<SceneShape>& shapes, std::int64_t side) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     std::vector<Shape2d> placed;
@@ -119,8 +122,8 @@ std::optional<ShapeScene> TryToDraw(Random& random, const std::vector<SceneShape
   return std::nullopt;
 }
 
-// All sets of shapes that differ in one attribute of one shape, in random order: the kind of change (size, colour, kind
-// or place) is uniform, and so is the new value.
+// Returns all sets of shapes that differ in one attribute of one shape, in random order. The changed attribute (size,
+// colour, kind or position) and its new value are uniformly distributed.
 std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<SceneShape>& shapes) {
   std::vector<std::vector<std::vector<SceneShape>>> groups;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -155,7 +158,8 @@ std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<S
 }  // namespace
 
 Portion PortionOf(const std::vector<SceneShape>& shapes) {
-  std::array<std::int32_t, kScenePlaces> at = {};  // for each place, the shape's colour, kind and size, from 1; 0: none
+  // For each cell: colour, kind and size of its shape as a number from 1, or 0 if empty.
+  std::array<std::int32_t, kScenePlaces> at = {};
   for (const SceneShape& shape : shapes)
     at[static_cast<std::size_t>(shape.place)] = 1 + shape.label() * kSceneSizes + shape.size;
   const std::uint64_t hash = HashOf({reinterpret_cast<const char*>(at.data()), sizeof(at)});
@@ -185,7 +189,7 @@ ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion port
 }
 
 SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side) {
-  constexpr double kLeastLarge = 0.26, kFirstBorder = 0.37, kSecondBorder = 0.63;  // relative to the side
+  constexpr double kLeastLarge = 0.26, kFirstBorder = 0.37, kSecondBorder = 0.63;  // relative to the image's side
   SceneContent content;
   for (const LabelledBox& one : boxes) {
     Check(one.label >= 0 && one.label < kSceneKinds * kSceneColours,

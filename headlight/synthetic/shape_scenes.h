@@ -1,6 +1,6 @@
-// Synthetic scenes that can be described in words: one to four shapes of named kinds, colours and sizes at named
-// places, some of which partly hide others, so that vision-language models can be trained without downloads. See
-// synthetic/scene_captions.h and synthetic/scene_questions.h for the words.
+// Generates synthetic scenes that can be described in words, to train vision-language models without downloads. A scene
+// has one to four shapes of named kinds, colours and sizes at named positions. Some shapes partly hide others. See
+// synthetic/scene_captions.h and synthetic/scene_questions.h for the texts.
 #pragma once
 
 #include <array>
@@ -26,44 +26,44 @@ struct SceneShape {
 
   std::int32_t column() const { return place % 3; }
   std::int32_t row() const { return place / 3; }
-  /// The class for detectors: a combination of shape and colour.
+  /// Returns the class for detectors: a combination of kind and colour.
   std::int32_t label() const { return colour * kSceneKinds + kind; }
   bool operator==(const SceneShape&) const = default;
 };
 
 /// The contents of a scene, which captions and questions describe.
 struct SceneContent {
-  std::vector<SceneShape> shapes;  // at distinct places
-  /// hides[a][b]: shape a is in front of shape b, and hides a part of it.
+  std::vector<SceneShape> shapes;  // shapes at distinct positions
+  /// hides[a][b] is true if shape a is in front of shape b and hides a part of it.
   std::array<std::array<bool, kMostSceneShapes>, kMostSceneShapes> hides = {};
 };
 
 struct ShapeScene : SceneContent {
   Image image;
-  std::vector<LabelledBox> boxes;  // of each whole shape; the area is the visible part
+  std::vector<LabelledBox> boxes;  // box of each whole shape; the area is the visible part
 };
 
 struct ShapeSceneOptions {
-  std::int64_t side = 64;             // of the square image, in pixels: 32 to 1024
-  std::int32_t fewest = 1, most = 4;  // shapes
-  /// Each scene with an odd number differs from the previous one in the size, the colour, the kind or the place of one
-  /// shape, so that both images and captions are hard negatives of each other. If no such change is possible, it is any
-  /// other scene.
+  std::int64_t side = 64;             // side of the square image in pixels: 32 to 1024
+  std::int32_t fewest = 1, most = 4;  // number of shapes
+  /// Each scene with an odd number differs from the previous scene in the size, the colour, the kind or the position of
+  /// one shape. Their images and captions are then hard negatives of each other. If no such change is possible, the
+  /// scene is random.
   bool twins = false;
 };
 
-/// Scene `number` of a seed, deterministic. One content in ten, selected by a hash of its shapes with their places, is
-/// held out from training. A partly hidden shape has 8% to 45% of its area hidden, and others nothing, so that it is
-/// always visible which shape is in front. Throws Error for invalid options.
+/// Returns scene `number` of a seed; deterministic. One content in ten, selected by a hash of its shapes and their
+/// positions, is held out from training. A partly hidden shape has 8% to 45% of its area hidden; all other shapes are
+/// completely visible. It is therefore always visible which shape is in front. Throws Error for invalid options.
 ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion portion,
                           const ShapeSceneOptions& options = {});
 
-/// The portion of scenes with these shapes, which does not depend on their order.
+/// Returns the portion of scenes with these shapes. The order of the shapes has no influence.
 Portion PortionOf(const std::vector<SceneShape>& shapes);
 
-/// The content that boxes in a square image of this side show, such as a detector's: labels are SceneShape::label,
-/// shapes below 0.26 of the side are small, and the place is that of the box's middle. Which shape hides which is
-/// unknown. Throws Error for an invalid label.
+/// Returns the scene content for boxes in a square image of this side, such as a detector's boxes. Labels are
+/// SceneShape::label. Shapes of at most 0.26 of the side are small, and the position is the cell of the box's centre.
+/// Hidden shapes are unknown. Throws Error for an invalid label.
 SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side);
 
 }  // namespace headlight

@@ -43,11 +43,11 @@ TEST(ShapeScenes, ImagesMatchTheContents) {
       EXPECT_EQ(one.label, shape.label());
       EXPECT_GE(one.box.left, 0);
       EXPECT_LE(one.box.bottom, 64);
-      // The middle of the box is in the column and the row that the words name.
+      // The centre of the box is in the named column and row.
       const double x = (one.box.left + one.box.right) / 2 / 64, y = (one.box.top + one.box.bottom) / 2 / 64;
       EXPECT_NEAR(x, 0.5 + 0.26 * (shape.column() - 1), 0.11) << number;
       EXPECT_NEAR(y, 0.5 + 0.26 * (shape.row() - 1), 0.11) << number;
-      // A large shape is larger than any small one.
+      // Each large shape is larger than any small shape.
       const double side = std::max(one.box.width(), one.box.height()) / 64;
       EXPECT_GT(side, shape.size == 0 ? 0.12 : 0.25) << number;
       EXPECT_LT(side, shape.size == 0 ? 0.27 : 0.45) << number;
@@ -68,7 +68,7 @@ TEST(ShapeScenes, ImagesMatchTheContents) {
   EXPECT_GT(hiding, 60);
 }
 
-// The foremost shape has its colour at the middle of its box, except rings.
+// Checks the colour in the middle of the foremost shape's box, except for rings.
 TEST(ShapeScenes, ShapesHaveTheirColours) {
   std::array<std::array<double, 3>, kSceneColours> sums = {};
   std::array<int, kSceneColours> counts = {};
@@ -143,7 +143,7 @@ TEST(ShapeScenes, TwinsDifferInOneAttribute) {
     ++changed[here.size() == 1 && one.shapes.size() == other.shapes.size() ? here.front() : "none"];
   }
   for (const char* name : {"size", "colour", "kind", "place"}) EXPECT_GT(changed[name], 15) << name;
-  EXPECT_LT(changed["none"], 25);  // of 200
+  EXPECT_LT(changed["none"], 25);  // of 200 pairs
 }
 
 TEST(ShapeScenes, BoxesDetermineTheContent) {

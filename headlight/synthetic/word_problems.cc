@@ -14,9 +14,9 @@
 namespace headlight {
 namespace {
 
-constexpr int kLargest = 99;             // for all numbers
-constexpr int kTable = 9;                // for factors
-constexpr std::uint64_t kHeldOutIn = 5;  // one in this many
+constexpr int kLargest = 99;             // limit on all numbers
+constexpr int kTable = 9;                // limit on factors
+constexpr std::uint64_t kHeldOutIn = 5;  // one pair or form sequence in this many is held out
 
 struct Person {
   std::string_view name;
@@ -35,10 +35,11 @@ constexpr std::string_view kBox[] = {"bag", "basket", "box", "drawer", "jar", "t
 constexpr std::string_view kPlaces[] = {"at school",     "in the garden", "in the park",
                                         "near the lake", "on the beach",  "under the bed"};
 
-// The effect of a form on the current number of things, with the form's own number as operand.
+// The effect of a form on the current number of things. The form's own number is the operand.
 enum class Change { none, add, subtract, multiply, divide };
 
-// {n} is its number; an opening has {n} and {m}. A problem has an opening, events and a question.
+// A sentence form with placeholders. {n} is its number, and {m} the second number of an opening. A problem has an
+// opening, events and a question.
 struct Form {
   Change change;
   std::string_view text;
@@ -83,7 +84,7 @@ constexpr Form kQuestions[] = {
     {Change::divide, "{A} puts them into {n} equal heaps. How many {things} are in a heap?"},
     {Change::divide, "How many {things} does each of {n} children get if {A} divides them equally?"},
 };
-// Numbers that are irrelevant to the answer.
+// Forms of sentences with numbers that are irrelevant to the answer.
 constexpr std::string_view kAsides[] = {"{A} is {n} years old.", "It is {n} degrees outside.",
                                         "{His} bus has the number {n}.", "{B} also owns {n} {others}.",
                                         "The shop is {n} steps away."};
@@ -96,7 +97,7 @@ class Story {
   explicit Story(Random& random) : random_(random) {
     const auto person = random_.Below(std::size(kPeople)), thing = random_.Below(std::size(kThings));
     who_ = kPeople[person];
-    // Another person, and other things.
+    // The other person and the other things must differ from the first ones.
     other_ = kPeople[(person + 1 + random_.Below(std::size(kPeople) - 1)) % std::size(kPeople)];
     things_ = kThings[thing];
     others_ = kThings[(thing + 1 + random_.Below(std::size(kThings) - 1)) % std::size(kThings)];
@@ -104,7 +105,7 @@ class Story {
     place_ = Any(kPlaces);
   }
 
-  // Empty if the choices do not fit: a number too large, nothing left, or not divisible.
+  // Returns nothing if the choices do not fit: a number is too large, nothing is left, or a division has a remainder.
   std::optional<WordProblem> Tell(int steps) {
     const Form& opening = Any(kOpenings);
     const Form& question = Any(kQuestions);
@@ -113,7 +114,8 @@ class Story {
     const bool product = opening.change == Change::multiply;
     have_ = product ? Number(2, kTable) : Number(2, 60);
     const int first = have_;
-    const int aside = Number(0, 2 * events + 1);  // the sentence after which it comes, in half of the problems
+    // Index of the sentence before the irrelevant one; about half of the problems have none.
+    const int aside = Number(0, 2 * events + 1);
     for (int i = 0; i <= events; ++i) {
       if (!Go(i == 0 ? opening : Any(kEvents), i == 0 ? first : 0)) return {};
       if (i == aside) Say(Any(kAsides), Number(2, kLargest), 0);
@@ -125,7 +127,8 @@ class Story {
                        .steps = steps};
   }
 
-  // Determined by the pairs that are added or subtracted, and the sequence of forms.
+  // Returns true if the problem is in the portion. This depends on the pairs that are added or subtracted, and on the
+  // sequence of forms.
   bool IsOf(Portion portion) const {
     const bool held_out = portion == Portion::held_out;
     if (HeldOut(forms_) != held_out || (held_out && pairs_.empty())) return false;
@@ -158,7 +161,8 @@ class Story {
     if (form.change == Change::subtract) n = have_ > 3 ? Number(2, have_ - 1) : 0;
     if (form.change == Change::multiply) n = Number(2, kTable);
     if (form.change == Change::divide) {
-      std::vector<int> fitting;  // chosen among these, so that divisions are not rejected too often
+      // Only divisors without a remainder are candidates, so that divisions are not rejected too often.
+      std::vector<int> fitting;
       for (int divisor = 2; divisor <= kTable; ++divisor)
         if (have_ % divisor == 0 && have_ / divisor >= 2 && have_ / divisor <= kTable) fitting.push_back(divisor);
       if (!fitting.empty()) n = fitting[random_.Below(fitting.size())];
@@ -196,7 +200,7 @@ class Story {
     }
   }
 
-  // As on paper: the ones, then the tens with the carry or borrow.
+  // Returns the column arithmetic: the ones, then the tens with the carry or borrow.
   static std::string Columns(int a, int b) {
     const char sign = b < 0 ? '-' : '+';
     const int tens = a / 10, other_tens = std::abs(b) / 10, ones = a % 10, other_ones = std::abs(b) % 10;
@@ -224,7 +228,7 @@ class Story {
 
 WordProblem SampleWordProblem(Random& random, Portion portion) {
   while (true) {
-    // Rejection for a fixed number of steps, so that 1, 2 and 3 steps are equally frequent.
+    // The number of steps is fixed before rejection sampling, so that 1, 2 and 3 steps are equally frequent.
     const int steps = 1 + static_cast<int>(random.Below(3));
     while (true) {
       Story story(random);

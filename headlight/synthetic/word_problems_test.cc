@@ -33,7 +33,8 @@ int ColumnOf(std::istringstream& in) {
   return term == sum ? sum % 10 : -1;
 }
 
-// Checks the working. Adds the pairs of numbers that are added or subtracted to `pairs`, and the signs to `signs`.
+// Checks the working and returns its result. Adds the pairs of numbers that are added or subtracted to `pairs`, and
+// counts the signs in `signs`.
 int Reckoned(const WordProblem& problem, Pairs& pairs, std::map<char, int>& signs) {
   const std::set<int> told = NumbersIn(problem.text);
   std::istringstream in(problem.working);
