@@ -44,7 +44,7 @@ struct NounPhrase {
   Determiner determiner = Determiner::none;
   const Adjective* adjective = nullptr;
   bool plural = false;
-  Agreement possessor = {};                         // mein, dein, sein, ...
+  Agreement possessor = {};                         // features of the owner for mein, dein, sein, ...
   std::shared_ptr<const NounPhrase> owner = {};     // owner of the noun: a name, or a definite singular noun
   std::shared_ptr<const Clause> relative = {};      // relative clause, whose front constituent refers to this noun
   const ProperNoun* name = nullptr;                 // set instead of `noun`

@@ -174,7 +174,7 @@ SceneCaption RandomCaption(Random& random, const SceneContent& scene) {
   if (form < 2 && order.size() > 1)
     if (const auto relation = RandomRelation(random, scene, order[0], order[1])) {
       caption.push_back(*relation);
-      told = OneIn(random, 2) ? order.size() : 2;  // in half of the captions, only two shapes are described
+      told = OneIn(random, 2) ? order.size() : 2;  // half of these captions describe only two shapes
     }
   if (form == 4) {  // counts shapes of a kind or of a colour
     const bool kinds = OneIn(random, 2);

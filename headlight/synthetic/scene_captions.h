@@ -1,8 +1,8 @@
 // Generates captions of synthetic scenes from a grammar, in German and English. Parses captions and checks them against
 // a scene. Examples:
 //
-//     a large red circle at the top left, two stars and a blue ring
-//     ein kleines grünes Quadrat links von einem roten Kreis
+//   a large red circle at the top left, two stars and a blue ring
+//   ein kleines grünes Quadrat links von einem roten Kreis
 #pragma once
 
 #include <optional>

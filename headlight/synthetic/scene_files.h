@@ -20,11 +20,11 @@ void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t se
 
 /// Writes scenes 0 to count - 1 of a seed and a portion with their texts into a folder, which is created if necessary:
 /// - NUMBER.png, and annotations.json with their boxes in COCO's format. Classes are a colour and a kind, such as "red
-/// circle".
+///   circle".
 /// - captions.en.jsonl and captions.de.jsonl (data/image_texts.h): for each image the full caption and up to three
-/// others, with a hard negative of each as "hard_negatives".
+///   others, with a hard negative of each as "hard_negatives".
 /// - questions.en.jsonl and questions.de.jsonl: "path", "question", "answer" and "kind", one question of each kind that
-/// the scene allows.
+///   the scene allows.
 /// Throws Error for invalid options, and if a file cannot be written.
 void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, Portion portion,
                       const ShapeSceneOptions& options = {});

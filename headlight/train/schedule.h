@@ -10,10 +10,10 @@ namespace headlight {
 enum class ScheduleKind { paper, inverse_square_root, cosine, linear };
 
 /// A learning rate schedule. Every kind rises linearly to its peak at step `warmup`. After that:
-///     paper:                model^-0.5 * step^-0.5 (Vaswani et al., 2017, eq. 3), scaled to `peak` if it is given;
-///     inverse_square_root:  peak * sqrt(warmup / step), the same curve without a default peak;
-///     cosine:               to 0 at step `total` + 1 along a cosine (Loshchilov and Hutter, 2017);
-///     linear:               to 0 at step `total` + 1 along a straight line.
+///   paper:                model^-0.5 * step^-0.5 (Vaswani et al., 2017, eq. 3), scaled to `peak` if it is given;
+///   inverse_square_root:  peak * sqrt(warmup / step), the same curve without a default peak;
+///   cosine:               to 0 at step `total` + 1 along a cosine (Loshchilov and Hutter, 2017);
+///   linear:               to 0 at step `total` + 1 along a straight line.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::paper;
   std::int64_t warmup = 4000;
