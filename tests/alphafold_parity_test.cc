@@ -1,4 +1,4 @@
-// Compares modules of AlphaFold 2 with OpenFold. tools/make_alphafold_goldens.py describes testdata/alphafold/.
+// Compares modules of AlphaFold 2 with OpenFold. tools/make_alphafold_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,7 +127,7 @@ TEST_P(AlphaFoldParity, Templates) {
   golden.CheckGradients();
 }
 
-// One row whose cells are all absent, which is OpenFold's padding.
+// Checks a model without extra rows. OpenFold pads the extra alignment with one row of absent cells.
 TEST_P(AlphaFoldParity, WithoutExtraRows) {
   const DType dtype = GetParam();
   AlphaFold model(LoadModel<AlphaFold>(kFolder)->config(), dtype);
@@ -153,7 +153,7 @@ TEST(AlphaFold, SavesAndLoads) {
   }
 }
 
-// Without templates the result does not depend on the template weights.
+// Checks that without templates the result does not depend on the template weights.
 TEST(AlphaFold, IgnoresTemplateWeightsWithoutTemplates) {
   const std::string folder = kAlphaFoldGoldens + "templates/";
   std::vector<FoldingFeatures> passes = PassesOf(Safetensors(folder + "golden.safetensors"), DType::float32);
@@ -187,7 +187,8 @@ TEST(AlphaFold, KeepsItsFirstAndLastModulesInFloat32) {
   }
 }
 
-// Zeros have no effect; other covariations change the pairs symmetrically.
+// Checks that a covariation of zeros has no effect, and that other covariations change the pair representation
+// symmetrically.
 TEST(AlphaFold, ReadsCovariation) {
   AlphaFoldConfig config = SmallAlphaFold();
   config.covariation = true;
@@ -210,7 +211,7 @@ TEST(AlphaFold, ReadsCovariation) {
   EXPECT_THROW(pair(), Error);
 }
 
-// The second pass uses the outputs of the first one.
+// Checks that the second pass uses the outputs of the first pass.
 TEST(AlphaFold, RecyclesItsOutputs) {
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder, {.purpose = LoadFor::computing});
   const std::vector<FoldingFeatures> passes = PassesOf(Safetensors(kFolder + "/golden.safetensors"), DType::float32);
@@ -270,7 +271,7 @@ TEST(AlphaFold, RefusesInvalidInput) {
   EXPECT_THAT(error_of([](Passes& passes) { passes[0].present = std::make_shared<std::vector<std::uint8_t>>(3); }),
               HasSubstr("3 marks"));
 
-  // Templates for a model without template weights, and invalid templates.
+  // Templates for a model without template weights and invalid templates are rejected.
   const std::vector<FoldingFeatures> others =
       PassesOf(Safetensors(kAlphaFoldGoldens + "templates/golden.safetensors"), DType::float32);
   EXPECT_THAT(error_of([&](Passes& passes) { passes[0].templates = others[0].templates; }), HasSubstr("2 templates"));

@@ -1,4 +1,4 @@
-// AlphaFold's goldens; tools/make_alphafold_goldens.py describes testdata/alphafold/.
+// Reads AlphaFold's goldens, which tools/make_alphafold_goldens.py describes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace headlight {
 
 inline const std::string kAlphaFoldGoldens = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/";
 
-// A golden, and a module with its parameters.
+// A golden file, and the parameters of the compared module.
 class Golden {
  public:
   Golden(const std::string& name, DType dtype) : file_(kAlphaFoldGoldens + name + ".safetensors"), parameters_(dtype) {
@@ -35,7 +35,7 @@ class Golden {
   DType dtype() const { return parameters_.dtype(); }
   const Safetensors& file() const { return file_; }
 
-  // Must be called after all declarations.
+  // Loads the parameters. Must be called after all declarations.
   void Load() {
     parameters_.Allocate();
     parameters_.PrepareTraining();
@@ -55,7 +55,7 @@ class Golden {
     EXPECT_EQ(found, stored);
   }
 
-  // An input as a matrix with its last axis as columns, on the tape.
+  // Returns an input on the tape, as a matrix whose columns are its last axis.
   Tensor Input(const std::string& name) {
     const Tensor stored = file_.Read(name, dtype());
     const Tensor input = tape_.Watch(stored.ViewAs({stored.rows(), stored.columns()}));
@@ -63,7 +63,7 @@ class Golden {
     return input;
   }
 
-  // Compares an output, in which rows that are not `present` are zeros, and adds it to the loss.
+  // Compares an output and adds it to the loss. Rows that are not `present` must be zeros.
   void Output(const std::string& name, const Tensor& output, const std::vector<std::uint8_t>* present = nullptr) {
     Tensor weights = Tensor::Empty(output.shape(), dtype());
     Numbers numbers = ToDouble(output);
@@ -89,7 +89,7 @@ class Golden {
     EXPECT_LT(Deviation(ByName(parameters, &Parameter::gradient), GradientsOf(file_)), Tolerance());
   }
 
-  // The goldens have single precision, so the double model only differs by their rounding.
+  // Returns the tolerance. The goldens have single precision, so a double model only differs by their rounding.
   double Tolerance() const { return dtype() == DType::float64 ? 1e-6 : 1e-4; }
 
  private:
@@ -101,7 +101,7 @@ class Golden {
   Tensor loss_;
 };
 
-// The residue at an index of [residues, 37, 3] atoms and [residues, 37] masks.
+// Returns a residue from atoms [residues, 37, 3] and masks [residues, 37].
 inline Residue ResidueAt(std::size_t place, std::int32_t type, const std::vector<double>& atoms,
                          const std::vector<double>& known) {
   Residue residue;
@@ -142,7 +142,7 @@ inline std::vector<TemplateFeatures> TemplateFeaturesOf(const Safetensors& file,
   return all;
 }
 
-// The inputs of each pass of a golden.
+// Returns the inputs of each pass of a golden.
 inline std::vector<FoldingFeatures> PassesOf(const Safetensors& file, DType dtype) {
   std::vector<FoldingFeatures> passes;
   for (int pass = 0; pass < 2; ++pass) {

@@ -1,5 +1,4 @@
-// AlphaFold's weights in published layouts; tools/make_alphafold_weight_goldens.py describes
-// testdata/alphafold/published/.
+// Loads AlphaFold's weights in the published layouts. tools/make_alphafold_weight_goldens.py describes the files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,11 +24,11 @@ using testing::HasSubstr;
 
 const std::string kPublished = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/published/";
 const std::string kNpz = kPublished + "params_model_3_ptm.npz", kOpenFold = kPublished + "openfold";
-// A model without templates, and one with them.
+// The folders and files of a model without templates, and of one with templates.
 const std::vector<std::pair<std::string, std::string>> kFolders = {
     {kPublished, "params_model_3_ptm.npz"}, {kPublished + "templates/", "params_model_1_ptm.npz"}};
 
-// The tensors of a file by name, each with its bytes.
+// Returns the tensors of a file by name, each with its bytes.
 std::vector<std::pair<std::string, std::string>> TensorsOf(const std::string& path) {
   const Safetensors file(path);
   std::vector<std::pair<std::string, std::string>> tensors;
@@ -141,7 +140,7 @@ TEST(AlphaFoldWeights, RefusesInvalidInput) {
   EXPECT_THAT(error_of("left_single//bias", [](All&, StoredTensor& one) { one.shape = {5}; }),
               HasSubstr("which is not that of"));
 
-  // Other models, and another AlphaFold.
+  // Files of other models and of an AlphaFold with another configuration are rejected.
   EXPECT_THAT(ErrorOf([] { LoadModel<AlphaFold>(HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/versions.npz"); }),
               HasSubstr("is not a known family"));
   EXPECT_THAT(ErrorOf([] { LoadModel<AlphaFold>(HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/stored.npz"); }),

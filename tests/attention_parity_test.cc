@@ -1,4 +1,4 @@
-// Compares attention with PyTorch; tools/make_attention_goldens.py describes testdata/attention.safetensors.
+// Compares attention with PyTorch. tools/make_attention_goldens.py describes the goldens.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::int32_t kHeight = 3, kWidth = 4, kTokens = kHeight * kWidth;
 
 class AttentionParity : public testing::Test {
  protected:
-  // The largest deviation of the output and of the gradients in a case. The loss is sum(output * d_output).
+  // Returns the largest deviation of the output and of the gradients in a case. The loss is sum(output * d_output).
   double Worst(const std::string& name, const Sequences& sequences, ops::AttentionOptions options, DType dtype) const {
     options.heads = name == "groups" ? 4 : 2;
     options.scale = 1 / std::sqrt(3.0);
@@ -85,7 +85,8 @@ TEST_F(AttentionParity, WithGroupedQueries) { Expect("groups", whole_, {.key_hea
 
 TEST_F(AttentionParity, WithABandMask) {
   Expect("band", whole_, {.mask = {.left = 2, .right = 1}});
-  EXPECT_GT(Worst("band", whole_, {.mask = {.left = 2, .right = 2}}, DType::float64), 1e-3);  // the comparison can fail
+  // Planted defect: with a wrong mask the comparison must fail.
+  EXPECT_GT(Worst("band", whole_, {.mask = {.left = 2, .right = 2}}, DType::float64), 1e-3);
 }
 
 TEST_F(AttentionParity, WithBiases) {

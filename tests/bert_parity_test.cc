@@ -1,4 +1,4 @@
-// Compares BERT with Hugging Face Transformers; tools/make_bert_goldens.py describes the folders in testdata/bert.
+// Compares BERT with Hugging Face Transformers. tools/make_bert_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST(Bert, SavesAndLoads) {
   }
 }
 
-// Packed models agree in every compute type, within its tolerance.
+// Checks that packed models agree in every compute type, within its tolerance.
 TEST(Bert, ComputesInEveryPrecision) {
   const EncoderGolden golden(FolderOf("masked_words"));
   for (const auto& [compute, tolerance] :

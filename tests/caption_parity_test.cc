@@ -1,5 +1,4 @@
-// Compares captioning models with Hugging Face Transformers; tools/make_caption_goldens.py describes the folders in
-// testdata/captions.
+// Compares captioning models with Hugging Face Transformers. tools/make_caption_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,11 +42,11 @@ struct Golden {
         written(file, "decoder_input_ids", "decoder_attention_mask") {}
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // [texts, longest, columns] without padding rows.
+  // Returns the rows [texts, longest, columns] of a tensor without padding rows.
   Numbers Rows(const std::string& name, const UnpaddedTexts& of) const {
     return of.Rows(file.Read(name, DType::float64));
   }
-  // The weights of one sequence, [heads, query, key], without padding, which is on the right.
+  // Returns the weights of one sequence, [heads, query, key], without padding, which is on the right.
   Numbers Attention(const std::string& name, const LayerAttention& seen) const {
     const Tensor all = file.Read(name + "." + std::to_string(seen.layer), DType::float64);
     const std::int64_t heads = all.shape()[1], queries = seen.weights.shape()[2], keys = seen.weights.shape()[3];
@@ -71,7 +70,8 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   Context context;
   context.tape = &tape;
   std::size_t attentions = 0;
-  // Names of the three kinds of attention in a stage; an empty name means that it is not in the golden.
+  // Compares attention weights. `names` are the golden's names for the three kinds of attention; empty names are
+  // skipped.
   const auto watch = [&](std::array<std::string, 3> names) {
     context.hooks.attention = [&, names = std::move(names)](const LayerAttention& seen) {
       const std::string& name = names[static_cast<std::size_t>(seen.kind)];
@@ -81,7 +81,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
     };
   };
   Tensor loss;
-  double terms = 0;  // the sum of the absolute values of the loss's terms
+  double terms = 0;  // sum of the absolute values of the loss's terms
   const auto compare = [&](const char* name, const Tensor& actual, const Numbers& expected) {
     EXPECT_LT(Deviation(ToDouble(actual), expected), tolerance) << name;
     loss = loss.empty() ? Weighed(actual) : ops::Add(loss, Weighed(actual));
@@ -152,7 +152,7 @@ TEST_P(CaptionParity, SavesAndLoads) {
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
 }
 
-// The decoder's memory for the golden's images, or for the questions about them.
+// Returns the decoder's memory for the golden's images, or for the questions about them.
 Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> images, const UnpaddedTexts& questions) {
   Context context;
   const Memory memory = model.MemoryOf(context, model.EncodeImages(context, images));
@@ -160,7 +160,7 @@ Memory MemoryFor(const CaptionModel& model, std::span<const Tensor> images, cons
   return {model.ReadTexts(context, questions.ids, questions.texts, &memory), questions.texts};
 }
 
-// The settings of generate(), whose lengths include the start token.
+// Returns the settings of generate(), whose lengths include the start token.
 DecodingOptions SettingsOf(const CaptionModel& model, const JsonView& expected) {
   const auto integer = [&](const char* key) { return static_cast<std::int32_t>(expected.Get(key, 0).Integer()); };
   DecodingOptions options{
@@ -214,7 +214,7 @@ TEST(CaptionDecoding, EqualsGenerate) {
   }
 }
 
-// Images of several sizes in one batch, without padding, give bit-identical results to single images.
+// Checks that images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(CaptionDecoding, IsBatchInvariant) {
   std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
@@ -243,7 +243,7 @@ TEST(CaptionDecoding, IsBatchInvariant) {
     }
 }
 
-// The error of loading a folder with a changed value in config.json, or in one of its sections.
+// Returns the error of loading a folder with a changed value in config.json, or in one of its sections.
 std::string ErrorWith(const char* name, const char* part, const char* key, Json value) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);

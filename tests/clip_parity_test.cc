@@ -1,5 +1,4 @@
-// Compares CLIP and SigLIP with Hugging Face Transformers; tools/make_clip_goldens.py describes the folders in
-// testdata/clip.
+// Compares CLIP and SigLIP with Hugging Face Transformers. tools/make_clip_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +49,7 @@ struct GoldenTexts {
   Sequences texts;
 };
 
-// Compares the relevance of each image's tokens for its score with the text of the same index.
+// Compares the relevance of each image's tokens for its similarity score with the text of the same index.
 void CompareRelevance(const DualEncoder& model, const Safetensors& golden, double tolerance) {
   const GoldenTexts given(golden);
   const std::vector<Tensor> images = ImagesOf(golden);
@@ -71,7 +70,7 @@ void CompareRelevance(const DualEncoder& model, const Safetensors& golden, doubl
 
 void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tolerance) {
   const auto read = [&](const std::string& name) { return ToDouble(golden.Read(name, DType::float64)); };
-  if (golden.contains("relevance.0")) CompareRelevance(model, golden, tolerance);  // not in training mode
+  if (golden.contains("relevance.0")) CompareRelevance(model, golden, tolerance);  // goldens of training mode have none
   model.parameters().PrepareTraining();
   Tape tape;
   Context context;
@@ -166,7 +165,8 @@ TEST_P(ClipParity, SavesAndLoads) {
   ComesBack(*model, folder.path());
 }
 
-// Images and texts of several sizes in one batch, without padding, give bit-identical results to single ones.
+// Checks that images and texts of several sizes in one batch, without padding, give bit-identical results to single
+// ones.
 TEST(DualEncoder, IsBatchInvariant) {
   std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
@@ -222,8 +222,8 @@ TEST(DualEncoder, RefusesUnsupportedInput) {
   EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, {}, {{0, 0}}); }), testing::HasSubstr("has no tokens"));
 }
 
-// The standard deviations of OpenAI's program, which depend on a tower's width and depth; except those of patch
-// positions.
+// Checks the standard deviations of OpenAI's program, which depend on a tower's width and depth. Only the patch
+// positions have a different one.
 TEST(Clip, IsInitialisedByDepthAndWidth) {
   ClipConfig config;
   config.text->vocabulary = 500;
@@ -253,7 +253,7 @@ TEST(Clip, IsInitialisedByDepthAndWidth) {
   }
 }
 
-// The error of a config.json with changed settings and the weights of `name`.
+// Returns the error of loading the weights of `name` with changed settings in config.json.
 std::string ErrorOfConfig(const std::string& name, const std::string& key, const std::string& from,
                           const std::string& to) {
   const TemporaryFolder folder;
@@ -275,7 +275,7 @@ TEST(DualEncoder, NamesInvalidSettings) {
   EXPECT_THAT(ErrorOfConfig("siglip", "vision_config", "\"vision_use_head\": true", "\"vision_use_head\": false"),
               testing::HasSubstr("without its attention pooling"));
   EXPECT_THAT(ErrorOfConfig("siglip", "projection_size", "15", "12"), testing::HasSubstr("not in one space"));
-  // Older files have a tower's settings twice, and the second has priority.
+  // Older files contain a tower's settings twice, and the second ones have priority.
   EXPECT_EQ(ErrorOfConfig("clip", "model_type", "\"text_config\"",
                           "\"text_config\": {\"hidden_size\": 7}, \"text_config_dict\""),
             "");

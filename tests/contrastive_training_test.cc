@@ -1,4 +1,4 @@
-// Contrastive training: the loss of a batch that is computed in micro-batches, and training of a small CLIP.
+// Tests contrastive training: the loss of a batch that is computed in micro-batches, and training of a small CLIP.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ const std::pair<const char*, std::array<std::uint8_t, 3>> kColours[] = {
     {"red", {230, 20, 20}},     {"green", {20, 200, 30}}, {"blue", {20, 40, 230}},
     {"white", {250, 250, 250}}, {"black", {5, 5, 5}},     {"yellow", {240, 230, 20}}};
 
-// Images of two colours, one above the other, with two texts for each.
+// Images of two colours, one above the other, with two texts for each image.
 struct Pairs {
   Pairs() {
     std::string lines;
@@ -73,7 +73,7 @@ class Contrastive : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, Contrastive, testing::Values("clip", "siglip"),
                          [](const auto& which) { return which.param; });
 
-// With one micro-batch, two, uneven ones and single pairs.
+// Checks one micro-batch, two, micro-batches of different sizes, and single pairs.
 TEST_P(Contrastive, HasTheSameGradientInMicroBatches) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
@@ -104,8 +104,8 @@ TEST_P(Contrastive, HasTheSameGradientInMicroBatches) {
   }
 }
 
-// Images of three colours, more than validation computes at once. Two of three have a hard negative, which may be the
-// text of another image; some have only one text.
+// Returns more images of three colours than a validation computes in one pass. Two in three have a hard negative, which
+// may equal the text of another image. Some images have only one text.
 ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
   std::string lines;
   int number = 0;
@@ -128,7 +128,7 @@ ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
                       [](auto file, const std::string& name) { return DecodeImage(file, name); });
 }
 
-// Computes the loss and the recalls for each image and each text separately.
+// Compares the scores with a loss and recalls that are computed for each image and each text separately.
 TEST_P(Contrastive, ScoresHardNegatives) {
   const TemporaryFolder folder;
   const ImageTextSet set = SetWithNearMisses(folder);
@@ -180,7 +180,7 @@ TEST_P(Contrastive, ScoresHardNegatives) {
   EXPECT_GT(equal, 50);
   const ValidationReport report = ValidatePairs(*tiny.model, tiny.processor, *tiny.texts, set);
   EXPECT_NEAR(report.loss, loss / 150, 1e-4 * loss / 150);
-  EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // two scores may be equal except for rounding
+  EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // rounding may order two equal scores differently
   EXPECT_NEAR(report.more_scores[1].value, images_found, 1.4);
   // The first training batch has the same loss.
   const TrainingTask task =
@@ -192,7 +192,7 @@ TEST_P(Contrastive, ScoresHardNegatives) {
   EXPECT_NEAR(trained, loss / 150, 1e-4 * loss / 150);
 }
 
-// Three texts, of which the last has no image, and two images. Texts 0 and 2 are equal, or all are.
+// Checks two images and three texts, the last of which has no image. Texts 0 and 2 are equal, or all texts are.
 TEST(SigmoidPairLoss, IgnoresEqualTexts) {
   const Tensor logits = Tensor::From<double>({1, 2, 3, 4, 5, 6}, {3, 2});
   const auto loss = [&](const std::vector<std::int32_t>& first) {
@@ -205,7 +205,8 @@ TEST(SigmoidPairLoss, IgnoresEqualTexts) {
   EXPECT_NEAR(loss({0, 0, 0}), 2 * pairs, 1e-9);
 }
 
-// With dropout, recomputation uses the same random numbers: the gradient is that of the loss.
+// Checks that recomputation uses the same random numbers for dropout. Otherwise the gradient would not be the gradient
+// of the loss.
 TEST_P(Contrastive, RecomputesWithTheSameDropout) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
@@ -220,7 +221,7 @@ TEST_P(Contrastive, RecomputesWithTheSameDropout) {
     return ComputeGradients(parameters, task.loss, batch.parts, {.labels = batch.labels, .seed = 5});
   };
   run();
-  // Along the gradient the loss grows by its squared norm.
+  // A step along the gradient increases the loss by the step size times the gradient's squared norm.
   double squares = 0;
   std::vector<Tensor> gradients;
   for (const Parameter& parameter : parameters.all()) {
@@ -241,7 +242,7 @@ TEST_P(Contrastive, RecomputesWithTheSameDropout) {
   EXPECT_NEAR((above - below) / (2 * step * squares), 1, 0.03);
 }
 
-// The loss of the first batch of an epoch, which has all pairs.
+// Returns the loss of the first batch of an epoch, which contains all pairs.
 double LossOf(const TrainingTask& task, std::int64_t epoch) {
   const TrainingBatch batch = task.batches({.epoch = epoch})();
   Context context;
@@ -257,7 +258,7 @@ TEST_P(Contrastive, SamplesTextsAndCrops) {
                                   {.batches = {.batch_size = 36}, .least_share = least_share}),
                   epoch);
   };
-  // The order of the pairs only changes the last digits.
+  // The order of the pairs changes the loss only by rounding.
   const double first = loss(1, 0);
   EXPECT_EQ(loss(1, 0), first);
   EXPECT_GT(std::abs(loss(1, 1) - first), 1e-4 * first);
@@ -289,7 +290,7 @@ TEST_P(Contrastive, FitsPairs) {
   EXPECT_GT(after.score, 95);
   EXPECT_EQ(after.score_name, "recall");
   EXPECT_DOUBLE_EQ(after.score, (after.more_scores[0].value + after.more_scores[1].value) / 2);
-  // Recall at 1 is at most recall at 10.
+  // Recall at 1 must not exceed recall at 10.
   for (const ValidationReport& report : {before, after})
     for (const std::size_t i : {0, 1}) {
       EXPECT_EQ(report.more_scores[i + 2].name, report.more_scores[i].name + "_at_10");

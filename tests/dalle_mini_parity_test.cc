@@ -1,5 +1,4 @@
-// Compares DALL-E mini and its VQGAN with min-dalle; tools/make_dalle_mini_goldens.py describes
-// testdata/dalle/dalle_mini.
+// Compares DALL-E mini and its VQGAN with min-dalle. tools/make_dalle_mini_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +37,7 @@ const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/dalle/dalle_mi
 struct DalleMiniParity : testing::Test {
   Numbers Read(const std::string& name) const { return ToDouble(golden.Read(name, DType::float64)); }
 
-  // The prompt of a text and all its codes except the last.
+  // Returns the prompt of a text and all its codes except the last.
   Ids IdsOf(const DalleMini& model, std::size_t text) const {
     const Tensor texts = golden.Read("text", DType::int32), codes = golden.Read("codes", DType::int32);
     const auto row = static_cast<std::int64_t>(text);
@@ -48,7 +47,7 @@ struct DalleMiniParity : testing::Test {
     return ids;
   }
 
-  // All texts, and the rows that predict codes.
+  // All texts of the golden, and the rows that predict codes.
   struct Batch {
     Ids ids, code_rows;
     Sequences texts;
@@ -129,7 +128,8 @@ TEST_F(DalleMiniParity, TrainsLikeTheOriginal) {
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden)), 1e-4);
 }
 
-// Prompts with no or some codes, followed by single codes, in a varying order of texts, give the original's results.
+// Checks decoding with a cache: prompts with zero or more codes, followed by single codes, in a varying order of texts,
+// must give the original's results.
 TEST_F(DalleMiniParity, DecodesTheSameWithACache) {
   const auto model = LoadModel<DalleMini>(kFolder, {.purpose = LoadFor::computing});
   const auto prompt = static_cast<std::size_t>(model->drawing().prompt);
@@ -183,7 +183,7 @@ TEST_F(DalleMiniParity, TokenizesLikeTheOriginal) {
               Ids(expected.begin() + 1, expected.end() - 1))
         << one["text"].String();
   }
-  // 13 codes, then the ids of texts.
+  // The vocabulary has 13 codes, followed by the ids of texts.
   EXPECT_EQ(model->Prompt(Ids{4, 7}), (Ids{13, 17, 20, 15, 14, 14, 14, 14, 14}));
   EXPECT_EQ(model->Prompt(Ids{4, 7, 1, 1}), model->Prompt(Ids{4, 7}));
   EXPECT_EQ(model->Prompt({}), (Ids{13, 15, 14, 14, 14, 14, 14, 14, 14}));
@@ -203,7 +203,7 @@ TEST_F(DalleMiniParity, RefusesInvalidInput) {
   ids[1] = 3;
   EXPECT_THAT(decode(ids), HasSubstr("id 3 in a prompt"));
   ids = model->Prompt(Ids{5});
-  ids[0] = 14;  // only padding
+  ids[0] = 14;  // the prompt is only padding
   EXPECT_THAT(decode(ids), HasSubstr("a prompt has no text"));
   ids = model->Prompt(Ids{5});
   ids.push_back(13);

@@ -1,5 +1,4 @@
-// Compares DALL-E's models with the original programs; tools/make_dalle_goldens.py describes the folders in
-// testdata/dalle.
+// Compares DALL-E's models with the original programs. tools/make_dalle_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +61,7 @@ TEST_P(ImageCoderParity, EqualsTheOriginal) {
   const FeatureMaps scores = model->Encode(context, pixels);
   EXPECT_LT(Deviation(ToDouble(scores.rows), golden_.Read("logits")), kTolerance);
   EXPECT_EQ(LikeliestCodes(*model, scores.rows), golden_.Integers("codes"));
-  // The relaxed codes with the golden's noise: softmax((scores + noise) / 0.7), solved for the noise.
+  // The golden has the relaxed codes, softmax((scores + noise) / 0.7), from which the noise is computed.
   const Tensor weights = golden_.file.Read("weights", DType::float32);
   Tensor noise = Tensor::Empty(weights.shape(), DType::float32);
   for (std::size_t i = 0; i < noise.span<float>().size(); ++i)
@@ -115,7 +114,7 @@ TEST(ImageCoder, RefusesInvalidImagesAndCodes) {
   EXPECT_THAT(ErrorOf([] { LoadModel<ImageCoder>(FolderOf("dalle")); }), HasSubstr("a discrete VAE is needed"));
 }
 
-// The golden's texts and images as Dalle's ids.
+// Returns the golden's texts and images as Dalle's ids.
 DrawingBatch BatchOf(const Dalle& model, const GoldenFile& golden) {
   const Ids texts = golden.Integers("text"), codes = golden.Integers("codes");
   const std::int64_t positions = model.config().text_positions, cells = model.config().cells();
@@ -183,8 +182,8 @@ TEST_P(DalleParity, TrainsLikeTheOriginal) {
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden_.file)), 1e-4);
 }
 
-// A text with some codes in one pass, followed by single codes, gives the original's results. In every compute type it
-// equals a single pass over all tokens.
+// Checks decoding with a cache: a text with some codes in one pass, followed by single codes, must give the original's
+// results. In every compute type the result equals a single pass over all tokens.
 TEST_P(DalleParity, DecodesTheSameWithACache) {
   for (const auto& [compute, tolerance] : {std::pair(Compute::float32, kTolerance), std::pair(Compute::bfloat16, 0.01),
                                            std::pair(Compute::int8, 0.01), std::pair(Compute::int4, 0.01)}) {
@@ -231,7 +230,7 @@ TEST_P(DalleParity, DecodesTheSameWithACache) {
   }
 }
 
-// Several tokens in one pass give the same results as one by one.
+// Checks that several tokens in one pass give the same results as one token per pass.
 TEST_P(DalleParity, ContinuesACacheInChunks) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
   const DrawingBatch batch = BatchOf(*model, golden_);
@@ -255,7 +254,7 @@ TEST_P(DalleParity, ContinuesACacheInChunks) {
   EXPECT_LT(Deviation(actual, ToDouble(expected)), kTolerance);
 }
 
-// A cached key that the mask excludes is not read: a NaN in it has no effect.
+// Checks that a cached key excluded by the mask is not read: a NaN in it has no effect.
 TEST(Dalle, IgnoresMaskedKeysOfItsCache) {
   const auto model = LoadModel<Dalle>(FolderOf("dalle_wide"));
   const GoldenFile golden("dalle_wide");
@@ -304,7 +303,7 @@ TEST(Dalle, RefusesInvalidInput) {
   const auto model = LoadModel<Dalle>(FolderOf("dalle"));
   EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids(6, 1)); }), HasSubstr("reads at most 5"));
   EXPECT_THAT(ErrorOf([&] { model->Prompt(Ids{11}); }), HasSubstr("id 11 at position 0"));
-  // 13 codes, then 11 + 5 ids of texts.
+  // The vocabulary has 13 codes, followed by 11 + 5 ids of texts.
   EXPECT_EQ(model->Prompt(Ids{4, 0, 2}), (Ids{13, 17, 13 + 12, 15, 13 + 14, 13 + 15}));
   Context context;
   const auto decode = [&](const Ids& ids) {

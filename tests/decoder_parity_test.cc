@@ -1,5 +1,5 @@
-// Compares decoder-only models with Hugging Face Transformers; tools/make_gpt_goldens.py and
-// tools/make_decoder_goldens.py describe the folders in testdata/gpt and testdata/decoders. A new folder is a new case.
+// Compares decoder-only models with Hugging Face Transformers. tools/make_gpt_goldens.py and
+// tools/make_decoder_goldens.py describe the goldens in testdata/gpt and testdata/decoders. Each folder is a test case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST_P(DecoderParity, EqualsTransformers) {
   for (const auto& [what, deviation] : worst.of) EXPECT_LT(deviation, kDecoderTolerance) << what;
 }
 
-// A text in several passes with a cache, of several tokens and then single ones, in every compute type.
+// Checks decoding with a cache in every compute type. The first passes have several tokens, the others one token each.
 TEST_P(DecoderParity, DecodesTheSameWithACache) {
   const DecoderGolden golden(folder_);
   const Numbers expected = golden.Rows("logits");
@@ -72,7 +72,7 @@ TEST_P(DecoderParity, DecodesTheSameWithACache) {
 
 TEST_P(DecoderParity, GeneratesTransformersTokens) { ExpectGeneratedTokens(folder_); }
 
-// For texts that end at the maximum length, with the end token, and by the callback.
+// Checks speculative decoding for texts that end at the maximum length, with the end token, and by the callback.
 TEST_P(DecoderParity, GivesTheSameWithADraft) {
   const DecoderGolden golden(folder_);
   const auto without = LoadDecoder(folder_, {.purpose = LoadFor::computing});
@@ -111,8 +111,8 @@ TEST_P(DecoderParity, SavesAndLoads) {
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
   EXPECT_EQ(again->parameters().values().ToVector<float>(), model->parameters().values().ToVector<float>());
 
-  // int8 rounds each weight to a hundredth of the largest one in its row. If a folder has rounded weights, only the
-  // activations are rounded in addition.
+  // int8 rounds each weight to a multiple of about a hundredth of the largest weight in its row. If the folder's
+  // weights are already rounded, only the rounding of activations is added.
   const DecoderGolden golden(folder_);
   for (const Compute compute : {Compute::int8, Compute::int4}) {
     SCOPED_TRACE(Name(compute));

@@ -1,4 +1,4 @@
-// The goldens of decoder-only models, described in tools/make_gpt_goldens.py and tools/make_decoder_goldens.py.
+// Reads the goldens of decoder-only models, which tools/make_gpt_goldens.py and tools/make_decoder_goldens.py describe.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ inline std::string DecoderFolder(const std::string& name) {
   return HEADLIGHT_SOURCE_DIR "/tests/testdata/decoders/" + name;
 }
 
-// A folder of testdata/decoders with a changed configuration.
+// A copy of a folder of testdata/decoders with a changed configuration.
 class ChangedDecoder {
  public:
   ChangedDecoder(const std::string& name, const std::string& from, const std::string& to) {
@@ -51,7 +51,7 @@ class ChangedDecoder {
     WriteFile(folder_.File("config.json"), config.replace(at, from.size(), to));
   }
   const std::string& path() const { return folder_.path(); }
-  // The error of loading it.
+  // Returns the error of loading the folder.
   std::string Error() const {
     return ErrorOf([&] { LoadDecoder(folder_.path()); });
   }
@@ -67,9 +67,9 @@ struct DecoderGolden : UnpaddedTexts {
       : UnpaddedTexts(golden, "input_ids", "attention_mask"), file(std::move(golden)) {}
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // [texts, longest, columns] without padding rows.
+  // Returns the rows [texts, longest, columns] of a tensor without padding rows.
   Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
-  // One text's [heads, query, key] without padding.
+  // Returns the weights of one text, [heads, query, key], without padding.
   Numbers Attention(int layer, std::int32_t text) const {
     const Tensor all = file.Read("attentions." + std::to_string(layer), DType::float64);
     const std::int64_t heads = all.shape()[1], longest = all.shape()[2];
@@ -125,7 +125,7 @@ inline DecoderDeviations DeviationsOf(const std::string& folder) {
   return worst;
 }
 
-// Compares generated tokens with generation.json, and the scores of beams.
+// Compares generated tokens and the scores of beams with generation.json.
 inline void ExpectGeneratedTokens(const std::string& folder) {
   const std::unique_ptr<LanguageModel> model = LoadDecoder(folder);
   const auto integers = [](const JsonView& json) {

@@ -1,5 +1,5 @@
-// Compares decoders with random configurations with Hugging Face Transformers. tools/make_decoder_goldens.py --random
-// makes the folder that HEADLIGHT_DECODERS names.
+// Compares decoders with random configurations with Hugging Face Transformers. HEADLIGHT_DECODERS is a folder that
+// tools/make_decoder_goldens.py --random creates.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

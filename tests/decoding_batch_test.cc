@@ -1,4 +1,4 @@
-// A text of a running batch does not affect the others.
+// Checks that a text of a running batch does not affect the other texts.
 #include "headlight/generate/decoding_batch.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,8 @@ namespace {
 using namespace decoding_batch_testing;
 using kernels::CacheType;
 
-// Guided scores are normalized over the list: a list of the whole vocabulary has no effect.
+// Checks guidance with a shortlist. Scores are normalized over the list, so a list of the whole vocabulary has no
+// effect.
 TEST(DecodingBatch, GuidesWithinAShortlist) {
   Shortlist everything{{}, std::vector<std::int32_t>(42), {}};
   for (std::int32_t id = 0; id < 41; ++id) everything.always.push_back(id);
@@ -37,7 +38,7 @@ TEST(DecodingBatch, GuidesWithinAShortlist) {
     DecodingRequest request = subject.requests.back();
     SearchOptions changed = options;
     changed.end_ids = {0};
-    changed.writes_padding = true;  // padding is in the list
+    changed.writes_padding = true;  // the shortlist contains padding
     request.options = std::make_shared<const SearchOptions>(changed);
     std::vector<std::vector<Hypothesis>> results;
     for (const Shortlist* const shortlist : {static_cast<const Shortlist*>(nullptr), &std::as_const(everything)}) {
@@ -51,7 +52,7 @@ TEST(DecodingBatch, GuidesWithinAShortlist) {
   }
 }
 
-// A text of a running batch does not affect the others.
+// The fixture has a small model and requests for a running batch.
 class DecodingBatchTest : public testing::Test {
  protected:
   DecodingBatchTest() {
@@ -67,7 +68,7 @@ TEST_F(DecodingBatchTest, GroupsRequestsWithEqualOptions) {
   DecodingBatch batch(model_);
   SearchOptions options{.sample = true};
   options.stops = std::make_shared<const StopCondition>([](std::span<const std::int32_t>) { return false; });
-  const auto owners = [&](const SearchOptions& second) {  // the owners of the second request's options
+  const auto owners = [&](const SearchOptions& second) {  // returns the reference count of the second request's options
     const auto first_options = std::make_shared<const SearchOptions>(options);
     auto second_options = std::make_shared<const SearchOptions>(second);
     const std::weak_ptr<const SearchOptions> weak = second_options;
@@ -87,7 +88,7 @@ TEST_F(DecodingBatchTest, GroupsRequestsWithEqualOptions) {
 }
 
 TEST_F(DecodingBatchTest, ANaNEndsOnlyItsOwnText) {
-  constexpr std::int32_t poison = 60;  // its embedding is NaN, but not its score
+  constexpr std::int32_t poison = 60;  // token with a NaN embedding but a finite score
   GptConfig config = SmallGpt();
   config.tie_output = false;
   Gpt model(config);
@@ -117,7 +118,7 @@ TEST_F(DecodingBatchTest, ANaNEndsOnlyItsOwnText) {
   }
 }
 
-// Tokens before a NaN in the same pass may be shared.
+// Checks that tokens before a NaN in the same pass may be shared.
 TEST_F(DecodingBatchTest, ANaNDoesNotReachTextsThatShareEarlierTokens) {
   constexpr std::int32_t poison = 60;
   GptConfig config = SmallGpt();
@@ -144,7 +145,7 @@ TEST_F(DecodingBatchTest, AnInvalidPromptEndsOnlyItsOwnText) {
   const auto request = [&](Ids prompt) {
     return DecodingRequest{.prompt = std::move(prompt), .options = options, .max_new_tokens = 4};
   };
-  const DecodingRequest good = request(model.Prompt(Ids{4, 5})), bad = request({0});  // not the prompt of a text
+  const DecodingRequest good = request(model.Prompt(Ids{4, 5})), bad = request({0});  // not a text prompt
   Ids begun = good.prompt;
   begun.push_back(static_cast<std::int32_t>(model.limits().vocabulary) - 1);  // not a code
   DecodingBatch alone(model);
@@ -165,7 +166,8 @@ TEST_F(DecodingBatchTest, AnInvalidPromptEndsOnlyItsOwnText) {
   }
 }
 
-// Also if it is first, or if the states of several must be read together.
+// Checks that a memory of the wrong size only ends its own text, also if it is first, or if the memories of several
+// texts are combined.
 TEST_F(DecodingBatchTest, AMemoryOfWrongSizeEndsOnlyItsOwnText) {
   const Subject subject = OfMarian();
   const DecodingRequest &one = subject.requests[4], &other = subject.requests[8];
@@ -184,7 +186,7 @@ TEST_F(DecodingBatchTest, AMemoryOfWrongSizeEndsOnlyItsOwnText) {
   }
 }
 
-// The zero states for guidance have the width of each text's memory.
+// Checks that the zero states for guidance have the width of each text's memory.
 TEST_F(DecodingBatchTest, AMemoryOfWrongSizeDoesNotAffectGuidanceOfOthers) {
   const Subject subject = OfMarian();
   DecodingRequest good = subject.requests[4];
@@ -216,7 +218,7 @@ TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsOnlyItsOwnText) {
   EXPECT_THROW(std::rethrow_exception(ended.front().error), std::runtime_error);
 }
 
-// Also while drafts are verified.
+// Checks an exception from a stop condition, also while drafts are verified.
 TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsOnlyItsOwnText) {
   const Subject drafts = OfDrafts();
   for (int last = 1; last < 8; ++last) {
@@ -262,7 +264,7 @@ TEST_F(DecodingBatchTest, ACallbackThatCallsTheBatchEndsOnlyItsOwnText) {
     }
 }
 
-// Transformers forces tokens after forbidding n-grams.
+// Transformers forces tokens after it forbids repeated n-grams.
 TEST_F(DecodingBatchTest, ForcedTokensMayRepeat) {
   constexpr std::int32_t forced = 7;
   for (const std::int32_t beams : {1, 3}) {
@@ -319,7 +321,8 @@ TEST_F(DecodingBatchTest, ImpossibleRequestsChangeNothing) {
   }
 }
 
-// A long prompt is read in chunks: others get a token in every pass, and it may be cancelled meanwhile.
+// Checks that a long prompt is processed in chunks. Other texts get a token in every pass, and the long prompt can be
+// cancelled.
 TEST_F(DecodingBatchTest, LongPromptsDoNotDelayOthers) {
   auto options = std::make_shared<SearchOptions>();
   DecodingBatch batch(model_, {.pass_tokens = 10});
@@ -338,11 +341,11 @@ TEST_F(DecodingBatchTest, LongPromptsDoNotDelayOthers) {
   EXPECT_EQ(batch.cached_tokens(), 9);
   const std::vector<Decoded> ended = Finish(batch);
   ASSERT_EQ(ended.size(), 1U);
-  EXPECT_EQ(ended.front().hypotheses.front().ids.size(), 12U);  // ended by the callback
+  EXPECT_EQ(ended.front().hypotheses.front().ids.size(), 12U);  // the callback ended the text
   EXPECT_TRUE(ended.front().hypotheses.front().ended);
 }
 
-// Texts with a common prefix share its cache, also those that join while it is read.
+// Checks that texts with a common prefix share its cache, also those that are added while the prefix is processed.
 TEST_F(DecodingBatchTest, SharesCommonPrefixes) {
   auto options = std::make_shared<SearchOptions>();
   options->end_ids = {};
@@ -361,11 +364,12 @@ TEST_F(DecodingBatchTest, SharesCommonPrefixes) {
   }
   constexpr std::int64_t tokens = 90 + 8 * 6;
   EXPECT_LE(most, tokens);
-  // Keys and values of 24 numbers in 2 layers, in whole blocks.
+  // The cache has keys and values of 24 numbers in 2 layers, in whole blocks.
   EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
 
-// A bfloat16 or int8 cache takes proportionally less memory, and changes a log-probability by less than 1e-3.
+// Checks that a bfloat16 or int8 cache takes proportionally less memory, and changes a log-probability by less than
+// 1e-3.
 TEST_F(DecodingBatchTest, RoundedCachesChangeLittle) {
   const auto run = [&](CacheType type) {
     DecodingBatch batch(model_, {.cache_type = type});
@@ -384,7 +388,7 @@ TEST_F(DecodingBatchTest, RoundedCachesChangeLittle) {
   EXPECT_NEAR(int8, unrounded, 1e-3);
 }
 
-// Beams that are read again after an eviction share their prefix.
+// Checks that beams that are recomputed after an eviction share their prefix.
 TEST_F(DecodingBatchTest, BeamsThatAreReadAgainShareTheirPrefix) {
   const auto run = [&](std::int64_t bound, std::int64_t& evictions) {
     DecodingBatch batch(model_, {.pass_tokens = 50, .cached_tokens = bound});
@@ -410,7 +414,7 @@ TEST_F(DecodingBatchTest, BeamsThatAreReadAgainShareTheirPrefix) {
   EXPECT_GT(some, 0);
 }
 
-// The cache stays within its bound if there is more than one text.
+// Checks that the cache stays within its bound if there is more than one text.
 TEST_F(DecodingBatchTest, KeepsItsBoundOnTheCache) {
   DecodingBatch batch(model_, {.pass_tokens = 20, .cached_tokens = 120});
   for (const DecodingRequest& request : requests_)

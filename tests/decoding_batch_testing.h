@@ -1,4 +1,4 @@
-// Models and requests for the tests of running batches.
+// Provides models and requests for the tests of running batches.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace headlight::decoding_batch_testing {
 
 using Ids = std::vector<std::int32_t>;
 
-// A model and the requests that schedules choose from.
+// A model and the requests that random schedules choose from.
 struct Subject {
   const LanguageModel* language = nullptr;
   const ConditionalDecoder* decoder = nullptr;
@@ -62,7 +62,7 @@ inline std::vector<std::shared_ptr<const SearchOptions>> SomeOptions(std::int32_
   return shared;
 }
 
-// Prompts, some with a common prefix.
+// Returns requests for prompts, some of which have a common prefix.
 inline Subject OfTexts(const LanguageModel& model, std::int64_t longest, const std::vector<Ids>& prompts) {
   Subject subject{.language = &model};
   Random random(5);
@@ -77,7 +77,7 @@ inline Subject OfTexts(const LanguageModel& model, std::int64_t longest, const s
   return subject;
 }
 
-// Two requests for each of the memories.
+// Returns two requests for each memory.
 inline Subject OfMemories(const ConditionalDecoder& model, std::int64_t longest, const std::vector<Tensor>& memories,
                           const std::vector<Ids>& sources) {
   Subject subject{.decoder = &model};
@@ -149,7 +149,7 @@ inline Subject OfGpt() {
   return OfTexts(*model, 70, SomePrompts(60));
 }
 
-// If there is only one, greedy texts use speculative decoding.
+// Returns a model with a draft. A single greedy text uses speculative decoding.
 inline Subject OfDrafts() {
   static const std::unique_ptr<LanguageModel> model = [] {
     const TemporaryFolder folder;
@@ -174,7 +174,7 @@ inline Subject OfShortlists() {
   return subject;
 }
 
-// Runs until there is no text left.
+// Runs the batch until all texts have ended, and returns the results.
 inline std::vector<Decoded> Finish(DecodingBatch& batch) {
   std::vector<Decoded> all;
   for (int steps = 0; !batch.empty(); ++steps) {

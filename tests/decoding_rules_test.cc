@@ -1,4 +1,4 @@
-// Options for decoding with an encoder-decoder: penalties, sampling, target prefixes, token scores.
+// Tests the options for decoding with an encoder-decoder: penalties, sampling, target prefixes, token scores.
 // tests/encoder_decoder_parity_test.cc compares with Transformers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::vector<Hypothesis> Alone(const EncoderDecoder& model, const Ids& source, co
   return Decode(model, source, {{0, static_cast<std::int32_t>(source.size())}}, options).front();
 }
 
-// The model's logits after each of the inputs, and their log-probabilities.
+// Returns the model's logits after each of the inputs.
 std::vector<std::vector<double>> LogitsAfter(const EncoderDecoder& model, const Ids& source, const Ids& inputs) {
   Context context;
   const Sequences sources = {{0, static_cast<std::int32_t>(source.size())}};
@@ -82,7 +82,7 @@ TEST(DecodingRules, BeginTranslationsWithTheirPrefix) {
           const auto together = DecodeInBatches(*model, kSources, options, 1000);
           const auto drafted = DecodeInBatches(*drafting, kSources, options, 1);
           for (std::size_t i = 0; i < kSources.size(); ++i) {
-            // The same prefix as decoder inputs, which Transformers' goldens check.
+            // The prefix as decoder inputs must give the same result. The goldens of Transformers check this case.
             DecodingOptions alone = options;
             alone.sources.clear();
             alone.prefix = {model->limits().start_id};
@@ -109,7 +109,7 @@ TEST(DecodingRules, PutTheLanguageBeforeThePrefix) {
   ExpectSame(found[1], Alone(*model, kSources[1], without));
 }
 
-// There is one score for each token that the model chose; they sum to the log-probability.
+// Checks that each token chosen by the model has one score. The scores must sum to the log-probability.
 TEST(DecodingRules, ScoreEveryToken) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name), drafting = Load(name, LoadFor::computing_with_draft);
@@ -137,7 +137,7 @@ TEST(DecodingRules, ScoreEveryToken) {
   }
 }
 
-// Greedy search with the penalty, step by step.
+// Compares with a greedy search that applies the penalty step by step.
 TEST(DecodingRules, PenalizeRepetition) {
   for (const char* name : {"t5_relu", "bart_gelu"}) {
     const auto model = Load(name);
@@ -170,7 +170,8 @@ TEST(DecodingRules, PenalizeRepetition) {
   }
 }
 
-// Frequencies of the second token after a given first one, with a shortlist and with the whole vocabulary.
+// Compares the frequencies of the second token after a given first token with their probabilities, with a shortlist and
+// with the whole vocabulary.
 TEST(DecodingRules, SampleTokensByTheirProbability) {
   const auto model = Load("bart_gelu");
   const Ids& source = kSources[2];
@@ -250,7 +251,7 @@ TEST(DecodingRules, AreBatchInvariant) {
   }
 }
 
-// Enough sentences to be divided among threads.
+// Checks a batch with enough sentences to be divided among threads.
 TEST(DecodingRules, DoNotDependOnThreads) {
   const auto model = Load("bart_gelu");
   std::vector<Ids> sources;

@@ -1,5 +1,5 @@
-// A text's result is bit-identical by itself and in any running batch. Random schedules have joins, cancellations,
-// chunks, shared prefixes and memories, and evictions, for models of every kind.
+// Checks that a text's result is bit-identical in a single run and in any running batch. Random schedules contain
+// joins, cancellations, chunks, shared prefixes and memories, and evictions, for models of every kind.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,13 +69,13 @@ Subject OfExperts() {
   return OfTexts(*model, 70, SomePrompts(60));
 }
 
-// Scores fall with the distance of a key.
+// Returns a model with ALiBi, in which attention scores decrease with the distance of a key.
 Subject OfLinearBiases() {
   static const std::unique_ptr<LanguageModel> model = NewFamily("bloom");
   return OfTexts(*model, 70, SomePrompts(60));
 }
 
-// A model of the family in which a token sees 5 tokens, in the first layer or in both.
+// Returns a model of the family with sliding-window attention over 5 tokens, in the first layer or in both.
 std::unique_ptr<LanguageModel> WithWindows(std::string_view family, const LoadModelOptions& options = {}) {
   const TemporaryFolder folder;
   NewFamily(family)->Save(folder.path());
@@ -92,7 +92,7 @@ Subject OfWindows() {
   return OfTexts(*model, 70, SomePrompts(60));
 }
 
-// Alone, greedy texts use speculative decoding.
+// Returns a model with sliding windows and a draft. A single greedy text uses speculative decoding.
 Subject OfWindowsWithDrafts() {
   static const std::unique_ptr<LanguageModel> model =
       WithWindows("mistral", {.purpose = LoadFor::computing_with_draft});
@@ -129,11 +129,12 @@ Subject OfImages(const std::string& name) {
   return subject;
 }
 
-// Runs random schedules, and returns how many texts differ from a run with only that text.
+// The numbers of all texts, of the texts that differ from a run with only that text, of cancelled texts and of
+// evictions.
 struct Outcome {
   int texts = 0, differing = 0, cancelled = 0;
   std::int64_t evictions = 0;
-  std::string error = {};  // of the last text that differs
+  std::string error = {};  // error of the last text that differs
 };
 Outcome RunSchedules(const Subject& subject, int schedules, std::uint64_t seed, CacheType type = CacheType::unrounded) {
   std::vector<std::vector<Hypothesis>> alone;
@@ -216,7 +217,7 @@ TEST_P(DecodingBatchSchedules, GiveTheBitsOfSingleTexts) {
   EXPECT_GT(cancelled, 0);
 }
 
-// A model whose results depend slightly on the number of tokens in a pass.
+// A planted defect: the results of this model depend slightly on the number of tokens in a pass.
 class LeakyGpt : public Gpt {
  public:
   using Gpt::Gpt;

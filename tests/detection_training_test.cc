@@ -1,4 +1,4 @@
-// Training a detector on synthetic scenes.
+// Tests the training of a detector on synthetic scenes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr SceneOptions kScenes = {.height = 64, .width = 64, .fewest = 1, .most = 2};
 
-// The mean loss of each step over four scenes.
+// Returns the mean loss of each step over four scenes.
 std::vector<double> Losses(int steps, std::uint64_t seed) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
@@ -46,12 +46,12 @@ TEST(DetectionTraining, FitsAFewScenes) {
   EXPECT_LT(losses.back(), 0.6 * losses.front());
 }
 
-// As in pycocotools, an object without an area is never found.
+// Checks that an object without an area is never detected, as in pycocotools.
 TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
-  // A class that no other object has.
+  // Find a class that no other object has.
   std::int32_t unseen = 0;
   const auto has = [&](const DetectionExample& example) {
     return std::ranges::any_of(example.boxes, [&](const LabelledBox& box) { return box.label == unseen; });
@@ -69,7 +69,7 @@ TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   EXPECT_EQ(after.scores.class_ap[static_cast<std::size_t>(unseen)], 0);
 }
 
-// The annotation of an image with EXIF rotation has the size of the stored pixels.
+// Checks images with EXIF rotation, whose annotations have the size of the stored pixels.
 TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedImages) {
   DetectionSet set = Scenes(0, 2, kScenes);
   Detr model(SmallDetr(16));
@@ -94,7 +94,7 @@ TEST(DetectionTraining, HasTheSameBitsWithAnyNumberOfThreads) {
   SetThreads(before);
 }
 
-// A batch stream resumes at any position with the same images and augmentations.
+// Checks that a batch stream resumes at any position with the same images and augmentations.
 TEST(DetectionTraining, ResumesWithTheSameImages) {
   const DetectionSet set = Scenes(0, 5, kScenes);
   Detr model(SmallDetr(16));
@@ -155,14 +155,14 @@ TEST(DetectionTraining, DecodesOnlyTheImagesOfItsMicroBatch) {
   }
 }
 
-// 4 x 3 cells, with a large box over the left half and a small one in it.
+// Checks the cell loss on 4 x 3 cells, with a large box over the left half and a small box in it.
 TEST(DetectionTraining, CellLossMatchesCellsToBoxes) {
   DetectedImages found;
   found.grids = {{3, 4}};
   found.images = PackedSequences(std::vector<std::int32_t>{11});
-  found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last one is masked
+  found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last cell is masked
   const std::vector<TrueObjects> objects = {{{0, 1}, {{0.25, 0.5, 0.5, 1}, {0.3, 0.2, 0.02, 0.02}}}};
-  // A correct cell is certain of its class and has its box; cell 1 has the centre of the small box.
+  // A correct cell has its class with certainty, and its box. Cell 1 contains the centre of the small box.
   const auto loss = [&](std::size_t wrong) {
     const QueryAnswers cells = {Tensor::Zeros({11, 3}), Tensor::Zeros({11, 4})};
     for (std::size_t cell = 0; cell < 11; ++cell) {

@@ -1,4 +1,4 @@
-// Shared by tests of detector training: synthetic scenes as a set of images, and a small DETR.
+// Helpers for tests of detector training: a set of synthetic scenes, and a small DETR.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-// Scenes [first, first + count); their paths are their numbers.
+// Returns scenes [first, first + count). The path of a scene is its number.
 inline DetectionSet Scenes(std::uint64_t first, std::uint64_t count, const SceneOptions& options) {
   DetectionSet set;
   for (std::uint64_t i = first; i < first + count; ++i)
@@ -38,7 +38,7 @@ inline ImageProcessor SceneProcessor(std::int64_t side) {
   return processor;
 }
 
-// The configuration of a small DETR for scenes, from scratch.
+// Returns the configuration of a small untrained DETR for scenes.
 inline DetrConfig SmallDetr(std::int64_t width) {
   DetrConfig config;
   config.backbone = {

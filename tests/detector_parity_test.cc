@@ -1,5 +1,4 @@
-// Compares detectors with Hugging Face Transformers; tools/make_detector_goldens.py describes the folders in
-// testdata/detectors.
+// Compares detectors with Hugging Face Transformers. tools/make_detector_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +106,7 @@ TEST_P(DetectorParity, SavesAndLoads) {
   const std::unique_ptr<DetectionModel> model = LoadModel<DetectionModel>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   ComesBack(*model, folder.path());
-  // Integers must be written as integers: Transformers accepts no other numbers.
+  // These values must be written as integers, since Transformers accepts no other numbers.
   const JsonView config = ReadJson(folder.File("config.json"));
   for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
     EXPECT_NE(config[key].value().As<std::int64_t>(), nullptr) << key;
@@ -124,7 +123,7 @@ std::vector<Tensor> ImagesOfSizes(const std::vector<std::pair<std::int64_t, std:
   return images;
 }
 
-// Images of several sizes in one batch, without padding, give bit-identical results to single images.
+// Checks that images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(ObjectDetector, IsBatchInvariant) {
   const std::unique_ptr<const DetectionModel> model = LoadModel<DetectionModel>(FolderOf("detr"));
   const std::vector<Tensor> images = ImagesOfSizes({{64, 40}, {33, 97}, {64, 40}, {20, 20}});
@@ -141,7 +140,7 @@ TEST(ObjectDetector, IsBatchInvariant) {
   EXPECT_EQ(together.boxes.ToVector<float>(), boxes);
 }
 
-// The same weights with timm's names, as in published checkpoints.
+// Checks that weights with timm's names can be loaded, as in published checkpoints.
 TEST(ObjectDetector, ReadsTimmsNames) {
   DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
   Detr ours(config);
@@ -164,7 +163,7 @@ TEST(ObjectDetector, ReadsTimmsNames) {
   Context context;
   EXPECT_EQ(timms.Detect(context, images).layers.back().logits.ToVector<float>(),
             ours.Detect(context, images).layers.back().logits.ToVector<float>());
-  // The configuration names the backbone, and is read back as ResNet-50, with the size of timm's.
+  // The configuration names the backbone. It is loaded as a ResNet-50 with the size of timm's model.
   const TemporaryFolder folder;
   timms.Save(folder.path());
   const JsonView written = ReadJson(folder.File("config.json"));
@@ -200,7 +199,7 @@ TEST(ObjectDetector, HasAnOptionalMaskHead) {
   EXPECT_THAT(ErrorOf([&] { Detr{config}; }), testing::HasSubstr("4 stages, not 2"));
 }
 
-// COCO's category ids have gaps, and the classes in gaps have the same name.
+// Checks equal labels. COCO's category ids have gaps, and all classes in the gaps have the same name.
 TEST(ObjectDetector, AllowsEqualLabels) {
   DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
   config.labels = {"N/A", "person", "N/A"};

@@ -1,4 +1,4 @@
-// DistilBERT against Hugging Face Transformers, on the folders of tools/make_encoder_goldens.py.
+// Compares DistilBERT with Hugging Face Transformers. tools/make_encoder_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Every name in backquotes, in the documentation or in a header's comment, must exist. It may be an identifier or a key
-// in the code, an option of a program, or a file.
+// Checks that every name in backquotes exists, in the documentation and in comments of headers. A name may be an
+// identifier or a key in the code, an option of a program, or a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::string ReadAll(const fs::path& path) {
 
 bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// The words of `text` that consist of word characters and of `more`.
+// Returns the words of `text` that consist of word characters and of the characters in `more`.
 std::vector<std::string> Words(std::string_view text, std::string_view more = "") {
   const auto belongs = [&](char c) { return IsWordCharacter(c) || more.find(c) != std::string_view::npos; };
   std::vector<std::string> words;
@@ -62,8 +62,8 @@ std::vector<std::string> Words(std::string_view text, std::string_view more = ""
   return words;
 }
 
-// A source divided into code with literals, only the literals, and comments, which begin with `comment` and end with
-// the line.
+// A source divided into code with literals, comments, and only the literals. A comment begins with `comment` and ends
+// with the line.
 struct Source {
   std::string code, comments;
   std::vector<std::string> literals;
@@ -89,7 +89,8 @@ Source Divide(std::string_view text, std::string_view comment = "//") {
       source.literals.emplace_back(text.substr(i + 1, end - i - 1));
       source.code.append(text.substr(i, end + 1 - i));
       i = end + 1;
-    } else if (text[i] == '\'' && comment == "//" && i > 0 && !IsWordCharacter(text[i - 1])) {  // no 1'000
+      // Not a digit separator, as in 1'000.
+    } else if (text[i] == '\'' && comment == "//" && i > 0 && !IsWordCharacter(text[i - 1])) {
       i = std::min(text.find('\'', i + (text[i + 1] == '\\' ? 3 : 2)), text.size() - 1) + 1;
     } else {
       source.code += text[i++];
@@ -99,9 +100,9 @@ Source Divide(std::string_view text, std::string_view comment = "//") {
 }
 
 struct Known {
-  Names words;  // of the code: identifiers, and the words in literals
-  Names keys;   // literals that are one word
-  Names files;  // that literals name
+  Names words;  // identifiers of the code, and the words in literals
+  Names keys;   // literals that consist of one word
+  Names files;  // files named by literals
   Names paths;  // files and folders of the project, as full paths or suffixes of paths
 
   void AddCode(const Source& source) {
@@ -118,7 +119,7 @@ struct Known {
   }
 };
 
-// The files of the project, from its root.
+// Returns the files of the project as paths relative to its root.
 std::vector<fs::path> ProjectFiles() {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(kRoot))
@@ -156,7 +157,7 @@ Known ReadProject(const std::vector<fs::path>& files) {
   return known;
 }
 
-// True for words in the style of identifiers, as opposed to words of a sentence or a formula.
+// Returns true for words in the style of identifiers, as opposed to words of a sentence or a formula.
 bool LooksLikeName(const std::string& word) {
   const bool lower = std::ranges::any_of(word, [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; });
   const bool upper = std::ranges::any_of(word, [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; });
@@ -164,7 +165,7 @@ bool LooksLikeName(const std::string& word) {
          (upper ? lower || word.find('_') != std::string::npos : word.find('_') != std::string::npos);
 }
 
-// A part in capitals may be any name, as in NAME_test.cc.
+// Returns true if the path contains a placeholder, such as NAME in NAME_test.cc.
 bool HasPlaceholder(const std::string& path) {
   return path.find_first_of("*{") != std::string::npos || path.starts_with("NAME_") ||
          std::ranges::any_of(Words(path), [](const std::string& word) {
@@ -172,7 +173,8 @@ bool HasPlaceholder(const std::string& path) {
          });
 }
 
-// The names in a span of backquotes that do not exist. `own`: for a header's comment, the words of the header's code.
+// Returns the names in a span of backquotes that do not exist. For a header's comment, `own` are the words of the
+// header's code.
 std::vector<std::string> Missing(const std::string& span, const Known& known, const Names* own = nullptr) {
   std::vector<std::string> missing;
   const std::vector<std::string> all = Words(span, "-./*{},");
@@ -195,7 +197,7 @@ std::vector<std::string> Missing(const std::string& span, const Known& known, co
         if (std::isdigit(static_cast<unsigned char>(name[0])) != 0) continue;
         const bool alone = name == span;
         const bool exists = known.words.contains(name) || known.paths.contains(name) || kForeign.contains(name);
-        // In a header, a single lower-case word names its own parameter or member, or a key of a file.
+        // In a header, a single lower-case word must be a parameter or member of the same header, or a key of a file.
         const bool here = own == nullptr || !alone || own->contains(name) || known.keys.contains(name) ||
                           LooksLikeName(name) || known.paths.contains(name);
         if ((alone || LooksLikeName(name)) && !(exists && here)) missing.push_back(name);
@@ -205,7 +207,7 @@ std::vector<std::string> Missing(const std::string& span, const Known& known, co
   return missing;
 }
 
-// One complaint per name, for every span in backquotes of a text.
+// Returns one complaint per unknown name in all spans of backquotes of a text.
 std::vector<std::string> WrongNames(const std::string& where, std::string_view text, const Known& known,
                                     const Names* own = nullptr) {
   std::vector<std::string> complaints;
@@ -220,7 +222,7 @@ std::vector<std::string> WrongNames(const std::string& where, std::string_view t
   return complaints;
 }
 
-// A page without its programs, which docs_test.cc checks.
+// Returns a page without its programs, which docs_test.cc checks.
 std::string WithoutPrograms(const std::string& page) {
   std::string text;
   bool in_program = false;

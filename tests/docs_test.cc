@@ -1,4 +1,4 @@
-// Excerpts in the documentation must equal the files that they name, and links must lead to files.
+// Checks that excerpts in the documentation equal the files that they name, and that links lead to files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Lines LinesOf(const fs::path& path) {
   return LinesOf(text);
 }
 
-// True if the excerpt is in the file, with any common indentation.
+// Returns true if the excerpt is in the file, with any common indentation.
 bool Contains(const Lines& file, const Lines& excerpt) {
   if (excerpt.empty()) return false;
   for (std::size_t begin = 0; begin + excerpt.size() <= file.size(); ++begin) {
@@ -45,7 +45,7 @@ bool Contains(const Lines& file, const Lines& excerpt) {
   return false;
 }
 
-// One complaint per excerpt ("```cpp PATH" to "```") that is not in its file.
+// Returns one complaint per excerpt ("```cpp PATH" to "```") that is not in its file.
 Lines WrongExcerpts(const std::string& name, const Lines& page, const fs::path& root, int* checked = nullptr) {
   Lines complaints;
   for (std::size_t i = 0; i < page.size(); ++i) {
@@ -62,7 +62,7 @@ Lines WrongExcerpts(const std::string& name, const Lines& page, const fs::path& 
   return complaints;
 }
 
-// One complaint per link to a missing file. Programs are skipped.
+// Returns one complaint per link to a missing file. Programs are skipped.
 Lines DeadLinks(const fs::path& page, const Lines& lines) {
   static const std::regex link(R"(\]\(([^)#]+)(#[^)]*)?\))");
   Lines complaints;

@@ -1,5 +1,4 @@
-// Compares T5 and BART with Hugging Face Transformers; tools/make_encoder_decoder_goldens.py describes the folders in
-// testdata/encoder_decoders.
+// Compares T5 and BART with Hugging Face Transformers. tools/make_encoder_decoder_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +58,7 @@ struct Golden {
 
   Tensor Read(const std::string& name) const { return file.Read(name, DType::float64); }
 
-  // The weights of one sentence, [heads, query, key], without padding.
+  // Returns the weights of one sentence, [heads, query, key], without padding.
   Numbers Attention(const LayerAttention& seen) const {
     static constexpr const char* kNames[] = {"encoder_attentions.", "decoder_attentions.", "cross_attentions."};
     const Tensor all = Read(kNames[static_cast<int>(seen.kind)] + std::to_string(seen.layer));
@@ -119,7 +118,8 @@ TEST_P(EncoderDecoderParity, EqualsTransformers) {
   tape.Backward(loss);
   const NamedNumbers expected = GradientsOf(golden.file);
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), tolerance);
-  // Separate comparison of the gradients of position tables, which are much smaller than those of words.
+  // The gradients of position tables are compared separately, since they are much smaller than those of word
+  // embeddings.
   const NamedNumbers found = ByName(model->parameters(), &Parameter::gradient);
   for (const auto& [parameter, numbers] : expected) {
     const bool position =
@@ -153,7 +153,7 @@ TEST_P(EncoderDecoderFolder, SavesLikeTransformers) {
             LogitsOf(*LoadModel<EncoderDecoder>(FolderOf(GetParam())), golden));
 }
 
-// Packed models agree in every compute type, within its tolerance.
+// Checks that packed models agree in every compute type, within its tolerance.
 TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
   const Golden golden(GetParam());
   const Numbers expected = LogitsOf(*InDouble(FolderOf(GetParam())), golden);
@@ -171,7 +171,7 @@ TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
       << "stored in 8 bits";
 }
 
-// Decoding token by token with a cache gives the logits of whole sentences.
+// Checks that decoding token by token with a cache gives the same logits as whole sentences.
 TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
   const Golden golden(GetParam());
   const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(FolderOf(GetParam()));
@@ -195,7 +195,7 @@ TEST_P(EncoderDecoderFolder, DecodesStepByStep) {
   EXPECT_LT(Deviation(found, expected), 1e-5);
 }
 
-// The deviation of scores from those of generate(); infinite if a token differs.
+// Returns the deviation of scores from the scores of generate(), or infinity if a token differs.
 double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, const JsonView& expected,
                          const DecodingOptions& options) {
   const auto found = Decode(model, golden.source.ids, golden.source.texts, options);
@@ -216,7 +216,7 @@ double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, cons
   return worst;
 }
 
-// The settings of generate(), whose lengths include the start token.
+// Returns the settings of generate(), whose lengths include the start token.
 DecodingOptions SettingsOf(const EncoderDecoder& model, const JsonView& expected) {
   const auto integer = [&](const char* key) { return static_cast<std::int32_t>(expected.Get(key, 0).Integer()); };
   DecodingOptions options{
@@ -250,7 +250,7 @@ TEST(EncoderDecoderDecoding, EqualsGenerate) {
   }
 }
 
-// Decodes every sentence greedily, separately and in a batch; calls of `cancelled` count the steps.
+// Greedy hypotheses of every sentence, decoded in a batch and separately, and the number of decoding steps.
 struct Written {
   std::vector<Hypothesis> hypotheses;
   int steps = 0;
@@ -272,7 +272,8 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
   return written;
 }
 
-// With a draft, with the same or other weights, the output is bit-identical. A good draft takes fewer steps.
+// Checks that speculative decoding gives bit-identical output if the draft has the same or other weights. A good draft
+// needs fewer steps.
 TEST_P(EncoderDecoderFolder, GivesTheSameWithADraft) {
   const Golden golden(GetParam());
   for (const auto& [compute, good] :
@@ -305,7 +306,7 @@ TEST_P(EncoderDecoderFolder, GivesTheSameWithADraft) {
   }
 }
 
-// From random weights, with dropout.
+// Trains from random weights, with dropout.
 TEST(EncoderDecoderTraining, MemorizesSentences) {
   T5Config t5 = LoadModel<T5>(FolderOf("t5_gated_gelu_untied"))->config();
   BartConfig bart = LoadModel<Bart>(FolderOf("mbart_gelu"))->config();
@@ -351,7 +352,7 @@ TEST(RelativeBuckets, AreT5s) {
   }
 }
 
-// The error of loading a folder with another value for a key of config.json.
+// Returns the error of loading a folder with another value for a key of config.json.
 std::string ErrorWith(const char* name, const char* key, Json value) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf(name), folder.path(), std::filesystem::copy_options::recursive);
@@ -377,7 +378,7 @@ TEST(T5Folder, RefusesUnsupportedInput) {
   EXPECT_THAT(ErrorWith("t5_relu", "layer_norm_epsilon", 0), HasSubstr("epsilon"));
 }
 
-// Generation settings do not prevent loading; the first of several end tokens is the model's.
+// Checks that generation settings do not prevent loading. The first of several end tokens is used.
 TEST(EncoderDecoderConfig, MayHaveGenerationSettings) {
   for (const char* name : {"t5_relu", "bart_gelu", "mbart_gelu", "../transformers/marian_relu"}) {
     EXPECT_EQ(ErrorWith(name, "eos_token_id", Json::Array{1, 2}), "") << name;

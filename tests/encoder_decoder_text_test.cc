@@ -1,5 +1,5 @@
-// Compares text-to-text generation of T5, BART and mBART with Hugging Face Transformers;
-// tools/make_encoder_decoder_goldens.py describes the folders in testdata/encoder_decoders.
+// Compares text-to-text generation of T5, BART and mBART with Hugging Face Transformers.
+// tools/make_encoder_decoder_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST(Summaries, UseTheFoldersSettings) {
   std::filesystem::copy(FolderOf("bart_text"), folder.path(), std::filesystem::copy_options::recursive);
   const std::vector<std::string> texts = {"A small dog runs across the green meadow.", "Two men, two dogs."};
   const std::vector<std::string> expected = Best(Translator::Load(folder.path()), texts);
-  // The first checkpoints have them in config.json.
+  // The oldest checkpoints have the generation settings in config.json.
   const Json generation = ReadJson(folder.File("generation_config.json")).value();
   std::filesystem::remove(folder.File("generation_config.json"));
   Json config = ReadJson(folder.File("config.json")).value();
@@ -86,7 +86,7 @@ TEST(Summaries, UseTheFoldersSettings) {
 }
 
 TEST(Translations, OfLongTextsAreThoseOfTheirPartsWithPrefixes) {
-  const Translator translator = Translator::Load(FolderOf("bart_text"));  // 40 positions
+  const Translator translator = Translator::Load(FolderOf("bart_text"));  // this model has 40 positions
   const std::string sentence = "Two men, two dogs.";
   const TranslateOptions options{.prefix = "A man: "};
   const Translation translation = translator.TranslateBatch({{sentence + " " + sentence}}, options)[0][0];
@@ -99,7 +99,7 @@ TEST(Translations, OfLongTextsAreThoseOfTheirPartsWithPrefixes) {
   EXPECT_GT(parted.tokens, translator.CountTokens(longer, options));
 }
 
-// mBART's first checkpoints set the language by the decoder's first token.
+// Checks the language token. mBART's oldest checkpoints set the language by the decoder's first token.
 TEST(Translations, BeginWithTheLanguageIfTheModelDoes) {
   const std::vector<std::string> texts = {"A small dog runs across the green meadow.", "Two men, two dogs."};
   const Translator mbart = Translator::Load(FolderOf("mbart_text"));
@@ -122,7 +122,7 @@ TEST(Translations, SkipIdsBeyondTheTokenizers) {
   const Tokenizer& tokenizer = *loaded;
   std::vector<std::int32_t> tokens = tokenizer.Encode("Two men");
   EXPECT_EQ(tokenizer.Decode(tokens), "Two men");
-  tokens.insert(tokens.begin() + 1, tokenizer.size() + 3);  // a token that only the model has
+  tokens.insert(tokens.begin() + 1, tokenizer.size() + 3);  // a token of the model that is not in the tokenizer
   EXPECT_EQ(tokenizer.Decode(tokens), "Two men");
   EXPECT_EQ(tokenizer.Piece(tokenizer.size() + 3), "");
   EXPECT_EQ(tokenizer.after(), std::vector<std::int32_t>{1});

@@ -1,5 +1,5 @@
-// Compares the encoder families and their heads with Hugging Face Transformers; tools/make_encoder_goldens.py describes
-// the folders in testdata/encoders.
+// Compares the encoder families and their heads with Hugging Face Transformers. tools/make_encoder_goldens.py describes
+// the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,8 @@ TEST_P(EncoderParity, SavesAndLoads) {
             model->Encode(context, golden.ids, golden.types, golden.texts).ToVector<float>());
 }
 
-// A new head depends only on the seed and does not change the encoder's states. The saved folder can be loaded.
+// Checks that a new head depends only on the seed, and does not change the encoder's states. The saved folder can be
+// loaded.
 TEST_P(EncoderParity, AcceptsOtherHeads) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
@@ -94,7 +95,7 @@ TEST_P(EncoderParity, AcceptsOtherHeads) {
   }
 }
 
-// A text's states are bit-identical in any batch.
+// Checks that a text's states are bit-identical in any batch.
 TEST_P(EncoderParity, IsBatchInvariant) {
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(kFolders + GetParam());
   const EncoderGolden golden(kFolders + GetParam());
@@ -108,7 +109,7 @@ TEST_P(EncoderParity, IsBatchInvariant) {
   }
 }
 
-// GPT-2 with a classification head has no other head, and does not support left padding.
+// Checks GPT-2 with a classification head. It has no other head, and does not support left padding.
 TEST(Gpt2Classifier, EqualsTransformers) {
   const std::string from = kFolders + "gpt2_classes";
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(from);
@@ -154,7 +155,7 @@ TEST(Encoders, ComputeInEveryPrecision) {
   }
 }
 
-// The error of loading a folder with `from` replaced in config.json.
+// Returns the error of loading a folder with `from` replaced by `to` in config.json.
 std::string ErrorWith(const std::string& name, const std::string& from, const std::string& to) {
   const TemporaryFolder folder;
   std::filesystem::copy(kFolders + name, folder.path(), std::filesystem::copy_options::recursive);
@@ -165,8 +166,8 @@ std::string ErrorWith(const std::string& name, const std::string& from, const st
   return ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
 }
 
-// As in Transformers, tie_word_embeddings is ignored in a model without an output table. DeBERTa's own head for masked
-// words, which uses the embedding table, also ignores it.
+// Checks that tie_word_embeddings is ignored in a model without an output projection, as in Transformers. DeBERTa's
+// head for masked words, which uses the embedding table, also ignores it.
 TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
   for (const std::string name :
        {"bert_tags", "bert_answers_left", "roberta", "roberta_classes", "deberta", "deberta_v2_left", "distilbert",
@@ -187,7 +188,7 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
     const std::unique_ptr<TextEncoder> same = LoadModel<TextEncoder>(kFolders + name);
     EXPECT_EQ(model->parameters().values().ToVector<float>(), same->parameters().values().ToVector<float>()) << name;
     if (name == "deberta_v3_masked") continue;
-    // With a head that scores words, the table is tied.
+    // With a head for masked words, the output projection is tied to the embeddings.
     const std::unique_ptr<TextEncoder> masked = model->WithHeads({.masked_words = true});
     masked->parameters().Initialise(1);
     const std::string saved = folder.File("saved");
@@ -197,7 +198,7 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
   }
 }
 
-// Transformers initialises missing parameters of a head randomly; here they are errors.
+// Checks that missing parameters of a head are errors. Transformers initialises them randomly.
 TEST(Encoders, RefuseIncompleteHeads) {
   for (const auto& [name, left_out] : {std::pair("bert_tags", "classifier.bias"),
                                        {"roberta_masked_left", "lm_head.dense.weight"},
@@ -216,7 +217,8 @@ TEST(Encoders, RefuseIncompleteHeads) {
     WriteSafetensors(folder.File("model.safetensors"), tensors);
     const std::string error = ErrorOf([&] { LoadModel<TextEncoder>(folder.path()); });
     EXPECT_THAT(error, HasSubstr(folder.File("model.safetensors") + ": ")) << left_out;
-    // The error names the missing tensor or, if that determines the head, the remaining ones.
+    // The error names the missing tensor. If that tensor determines the kind of head, the error names the remaining
+    // tensors.
     const std::string stem(left_out, std::string_view(left_out).rfind('.'));
     EXPECT_THAT(error, testing::AnyOf(HasSubstr(stem), HasSubstr("vocab_"))) << left_out;
   }

@@ -1,4 +1,4 @@
-// Compares text encoders with goldens that scripts in tools/ made with Transformers.
+// Compares text encoders with goldens of Transformers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct EncoderGolden : UnpaddedTexts {
   }
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // [texts, longest, columns] without padding rows.
+  // Returns the rows [texts, longest, columns] of a tensor without padding rows.
   Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
 
   Safetensors file;

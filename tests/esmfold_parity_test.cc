@@ -1,4 +1,4 @@
-// Compares ESMFold with Transformers; tools/make_esmfold_goldens.py describes testdata/esmfold/.
+// Compares ESMFold with Transformers. tools/make_esmfold_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ FoldingFeatures FeaturesOf(const Safetensors& golden) {
   return features;
 }
 
-// The outputs of all blocks of the structure module, concatenated.
+// Returns the outputs of all blocks of the structure module, concatenated.
 Numbers OfBlocks(const FoldedStructure& structure, Tensor StructureBlock::*member) {
   Numbers all;
   for (const StructureBlock& block : structure.blocks) {
@@ -50,7 +50,7 @@ Numbers OfBlocks(const FoldedStructure& structure, Tensor StructureBlock::*membe
   return all;
 }
 
-// The sum of all numbers, weighted by the sine of their index + `first`.
+// Returns the sum of all numbers, weighted by the sine of their index + `first`.
 Tensor Weighted(const Tensor& x, std::int64_t first = 0) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -106,7 +106,8 @@ TEST_P(EsmFoldParity, EqualsTransformers) {
   add("", outputs.atom_lddt);
   const Numbers lddt = ToDouble(outputs.atom_lddt), alpha = ToDouble(outputs.lddt);
   compare("lddt_head", {lddt.begin(), lddt.begin() + 2 * 37 * 50});
-  EXPECT_EQ(Numbers(alpha.begin(), alpha.begin() + 50), Numbers(lddt.begin() + 50, lddt.begin() + 100));  // of CA
+  // Values of CA.
+  EXPECT_EQ(Numbers(alpha.begin(), alpha.begin() + 50), Numbers(lddt.begin() + 50, lddt.begin() + 100));
   for (const auto& [name, member] :
        {std::pair("frames", &StructureBlock::frames), std::pair("sidechain_frames", &StructureBlock::group_frames),
         std::pair("unnormalized_angles", &StructureBlock::unnormalized_torsions),
@@ -130,7 +131,7 @@ TEST(EsmFold, SavesAndLoads) {
   Context context;
   const std::vector<FoldingFeatures> passes = {FeaturesOf(Golden())};
   EXPECT_EQ(again->Fold(context, passes).lddt.ToVector<float>(), model->Fold(context, passes).lddt.ToVector<float>());
-  // In the format of Transformers' own folders.
+  // The saved folder has the format of Transformers.
   const Safetensors saved(folder.File("model.safetensors")), published(kFolder + "/model.safetensors");
   EXPECT_EQ(saved.Read("af2_to_esm", DType::int32).ToVector<std::int32_t>(),
             published.Read("af2_to_esm", DType::int32).ToVector<std::int32_t>());
@@ -140,10 +141,10 @@ TEST(EsmFold, SavesAndLoads) {
   EXPECT_EQ(config["vocab_list"].Strings().size(), 33U);
   EXPECT_EQ(config["esmfold_config"]["trunk"]["structure_module"]["num_blocks"].Integer(), 2);
   EXPECT_EQ(config["esmfold_config"]["trunk"]["structure_module"]["trans_scale_factor"].value(), Json(10));
-  EXPECT_FALSE(config["esmfold_config"]["fp16_esm"].Bool());  // otherwise Transformers rounds the language model
+  EXPECT_FALSE(config["esmfold_config"]["fp16_esm"].Bool());  // if set, Transformers rounds the language model
 }
 
-// Without a vocabulary in its configuration, a model uses that of the built-in tokenizer.
+// Checks that a model without a vocabulary in its configuration uses the built-in tokenizer's vocabulary.
 TEST(EsmFold, HasEsmsVocabulary) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(EsmTokenizerJson().Text(), "ESM's tokenizer");
   EsmFoldConfig config = LoadModel<EsmFold>(kFolder)->config();
@@ -169,7 +170,8 @@ TEST(EsmFold, RecyclesWithoutReadingTheSequenceAgain) {
   EXPECT_EQ(model->plan().rows, 0);
 }
 
-// For each block, the attention over the sequence and of both triangles; then that of the structure module's blocks.
+// Checks the order of attention maps: for each block, the attention over the sequence and of both triangles, followed
+// by the attention of the structure module's blocks.
 TEST(EsmFold, RecordsResidueAttention) {
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   std::vector<ResidueAttentionKind> kinds;

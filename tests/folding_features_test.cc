@@ -82,7 +82,7 @@ TEST_F(AlignmentFeaturesGolden, FeaturesDependOnTheChoices) {
   EXPECT_EQ(features.extra.columns(), 25);
 }
 
-// The clusters are those of the whole chain.
+// Checks the features of a crop, whose clusters are computed from the whole chain.
 TEST_F(AlignmentFeaturesGolden, CropSelectsColumns) {
   const AlignmentFeatures whole = FeaturesOf(table_, Choices()), crop = FeaturesOf(table_, Choices(), 3, 5);
   for (const auto part : {&AlignmentFeatures::target, &AlignmentFeatures::alignment, &AlignmentFeatures::extra}) {
@@ -97,7 +97,7 @@ TEST_F(AlignmentFeaturesGolden, CropSelectsColumns) {
   EXPECT_EQ(crop.letters.size(), 25U);
 }
 
-// Each cell's substitutes have OpenFold's probabilities, within 5 standard deviations of 20,000 samples.
+// Checks that each cell's substitutes have OpenFold's probabilities, within 5 standard deviations of 20,000 samples.
 TEST_F(AlignmentFeaturesGolden, SubstitutesHaveOpenFoldsProbabilities) {
   constexpr int kDraws = 20000, kCells = 5 * 12;
   const std::vector<float> probabilities = Floats("substitutes");
@@ -145,7 +145,8 @@ TEST_F(AlignmentFeaturesGolden, ChoicesAreDistinctAndDependOnTheSeed) {
     std::sort(rows.begin(), rows.end());
     EXPECT_EQ(std::unique(rows.begin(), rows.end()), rows.end());
   }
-  for (std::size_t row = 1; row < 17; ++row) EXPECT_NEAR(chosen[row], 1000, 5 * std::sqrt(500));  // 8 of 16
+  // 8 of 16 rows are chosen.
+  for (std::size_t row = 1; row < 17; ++row) EXPECT_NEAR(chosen[row], 1000, 5 * std::sqrt(500));
   const AlignmentChoices all = DrawChoices(table_, {.rows = 512, .extra = 1024}, random);
   EXPECT_EQ(all.centres.size(), 17U);
   EXPECT_THAT(all.extra, IsEmpty());
@@ -192,7 +193,7 @@ TEST(AlignmentTable, ReadsSeveralFilesOfOneQuery) {
   EXPECT_THAT(ErrorOf([&] { ReadTable({first}, {.most_cells = 5}); }), HasSubstr("too few for the query"));
 }
 
-// Each row except the query is kept with equal probability; the profile is computed from all rows.
+// Checks that each row except the query is kept with equal probability. The profile is computed from all rows.
 TEST(AlignmentTable, KeepsAUniformSampleOfTooManyRows) {
   const TemporaryFolder folder;
   constexpr std::string_view kLetters = "ARNDCQEGHILKMFPSTWYV";
@@ -224,7 +225,7 @@ TEST(AlignmentTable, OfASequenceHasOneRow) {
   EXPECT_THAT(ErrorOf([] { TableOfSequence("M1"); }), HasSubstr("is not a letter"));
 }
 
-// Compared with OpenFold: tools/make_confidence_goldens.py.
+// Compares expected errors with OpenFold. tools/make_confidence_goldens.py describes the goldens.
 TEST(PredictedError, ExpectationsEqualOpenFolds) {
   const Safetensors golden(HEADLIGHT_SOURCE_DIR "/headlight/protein/testdata/confidence.safetensors");
   for (const std::string size : {"small", "large"}) {
@@ -250,7 +251,7 @@ TEST(PredictedError, ExpectationsEqualOpenFolds) {
   EXPECT_THAT(ErrorOf([&] { ExpectedErrors({two.data(), 4, 2, 2}); }), HasSubstr("errors are needed, not 2"));
 }
 
-// All residue types, including gaps, with some atoms missing.
+// Compares template features for all residue types, including gaps, with some atoms missing.
 TEST(TemplateFeatures, EqualOpenFolds) {
   const Safetensors golden(kAlphaFoldGoldens + "template_features.safetensors");
   const auto numbers = [&](const char* name) {

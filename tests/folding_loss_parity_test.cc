@@ -1,5 +1,5 @@
-// Compares structure labels and AlphaFold 2's losses with OpenFold; tools/make_folding_loss_goldens.py describes
-// testdata/alphafold/loss.safetensors.
+// Compares structure labels and AlphaFold 2's losses with OpenFold. tools/make_folding_loss_goldens.py describes the
+// goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ ProteinChain ChainOf(const Safetensors& file) {
 
 void Append(Numbers& numbers, const Vector3& v) { numbers.insert(numbers.end(), {v.x, v.y, v.z}); }
 
-// The golden's values, with zeros for those whose `mask` is 0; each mask covers `width` values.
+// Returns the golden's values, set to zero if their `mask` is 0. Each mask element covers `width` values.
 Numbers Masked(const Safetensors& file, const std::string& name, const std::string& mask, std::size_t width) {
   Numbers values = ToDouble(file.Read(name, DType::float64));
   const Numbers known = ToDouble(file.Read(mask, DType::float64));
@@ -173,12 +173,13 @@ TEST_P(FoldingLossParity, EqualsOpenFolds) {
         << name;
 }
 
-// AlphaFold 3's algorithm 27 by its definition, for C alphas: the mean over the blocks, and its weight in the sum.
+// Compares the smooth lDDT loss of C alphas with its definition (AlphaFold 3, algorithm 27). It is the mean over the
+// blocks, and has a weight in the total loss.
 TEST(FoldingLoss, HasTheSmoothLddt) {
   const Safetensors file(kFile);
   const FoldingLabels labels = LabelsOf(file);
   FoldingOutputs outputs;
-  Numbers at[2];  // a quaternion and a translation for each residue
+  Numbers at[2];  // a quaternion and a translation per residue
   for (const std::size_t block : {0, 1}) {
     const Tensor frames = file.Read(block == 0 ? "frames.0" : "frames.1", DType::float64);
     at[block] = ToDouble(frames);

@@ -1,4 +1,4 @@
-// Overfits a chain of the structures in the folder that HEADLIGHT_PROTEINS names.
+// Overfits a model to one chain of the structures in the folder HEADLIGHT_PROTEINS.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,8 +16,8 @@
 namespace headlight::folding_slow_test {
 namespace {
 
-// 1zmm, a defensin of 31 residues: a sheet of three strands with three disulfide bridges.
-const std::string kFile = "1zmm.pdb";  // in pdownb150.tar.gz
+// 1zmm is a defensin of 31 residues: a sheet of three strands with three disulfide bridges.
+const std::string kFile = "1zmm.pdb";  // file in pdownb150.tar.gz
 
 AlphaFoldConfig TinyAlphaFold() {
   AlphaFoldConfig config;
@@ -37,7 +37,8 @@ AlphaFoldConfig TinyAlphaFold() {
   return config;
 }
 
-// The error after superposition on the structure, in angstrom, over the first `atoms` of atom14 that are known.
+// Returns the error after superposition on the structure, in angstrom. It is computed over the known ones of the first
+// `atoms` atoms of atom14.
 double Error(const AlphaFold& model, const ChainExample& example, std::size_t atoms) {
   const AlignmentTable table = TableOfSequence(example.Letters());
   Random random(1);
@@ -79,7 +80,7 @@ TEST(FoldingTraining, OverfitsOneChain) {
   const ValidationReport last = LastReport(FoldingTask(model, chains, chains, {.batches = {.batch_size = 1}}), options,
                                            folder.File("checkpoint"));
   EXPECT_GT(last.score, 0.95);
-  EXPECT_LT(Error(model, chains.examples.front(), 4), 0.5);  // N, CA, C and O
+  EXPECT_LT(Error(model, chains.examples.front(), 4), 0.5);  // atoms N, CA, C and O
   EXPECT_LT(Error(model, chains.examples.front(), kAtom14), 1.0);
 }
 

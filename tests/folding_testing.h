@@ -1,4 +1,4 @@
-// Synthetic chains and small structure models, for tests of training.
+// Provides synthetic chains and small structure prediction models for tests of training.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace headlight {
 
-// A helix of these residues with random side-chain directions, with all atoms except OXT: 100 degrees and 1.5 angstrom
-// per residue, C alphas 2.3 angstrom from the axis.
+// Returns a helix of these residues with random side-chain directions and all atoms except OXT. It has 100 degrees and
+// 1.5 angstrom per residue, and its C alphas are 2.3 angstrom from the axis.
 inline ProteinChain MadeChain(const std::string& letters, std::uint64_t seed) {
   const std::int64_t residues = std::ssize(letters);
   std::vector<std::int32_t> types;
@@ -62,7 +62,7 @@ inline ProteinChain MadeChain(const std::string& letters, std::uint64_t seed) {
   return chain;
 }
 
-// The chain with each atom moved.
+// Returns the chain with `motion` applied to each atom.
 inline ProteinChain Moved(ProteinChain chain, const std::function<Vector3(const Vector3&)>& motion) {
   for (Residue& residue : chain.residues)
     for (std::size_t atom = 0; atom < kAtom37; ++atom)
@@ -70,7 +70,7 @@ inline ProteinChain Moved(ProteinChain chain, const std::function<Vector3(const 
   return chain;
 }
 
-// A configuration with one block and few rows.
+// Returns a configuration with one block and few rows.
 inline AlphaFoldConfig SmallAlphaFold() {
   AlphaFoldConfig config;
   config.alignment = 16;

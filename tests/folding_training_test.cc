@@ -1,4 +1,4 @@
-// Training a structure model on synthetic chains.
+// Tests the training of a structure prediction model on synthetic chains.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ ChainSet Chains() {
   return {.examples = {Example(kLetters, 1), Example("GSTFYWKRHDEAVLIM", 2), Example("ACDEFGHIKLMNPQRSTVWY", 3)}};
 }
 
-// A prediction that equals the chain.
+// Returns a prediction that equals the chain.
 FoldedStructure Exactly(const ProteinChain& chain) {
   std::vector<float> frames, group_frames, atoms, torsions;
   const auto append = [](std::vector<float>& numbers, const Vector3& point) {
@@ -60,8 +60,8 @@ FoldedStructure Exactly(const ProteinChain& chain) {
           .single = rows(frames)};
 }
 
-// The loss of a fixed prediction, with synthetic logits and a structure near the first chain, with this chain as the
-// label.
+// Returns the loss of a fixed prediction with `chain` as the label. The prediction has random logits and a structure
+// close to the first synthetic chain.
 double LossFor(const ProteinChain& chain) {
   FoldingLabels labels = {.residues = LabelsOf(chain), .letters = {}, .clamped_share = 0.9};
   const std::int64_t residues = std::ssize(labels.residues);
@@ -130,7 +130,7 @@ TEST(FoldingTraining, HasTheSameBitsWithAnyNumberOfThreads) {
   SetThreads(before);
 }
 
-// A batch stream resumes at any position with the same crops, masks and passes.
+// Checks that a batch stream resumes at any position with the same crops, masks and passes.
 TEST(FoldingTraining, ResumesWithTheSameChoices) {
   const ChainSet chains = Chains();
   AlphaFold model(SmallAlphaFold());

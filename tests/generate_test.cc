@@ -1,5 +1,5 @@
-// Sampling: the frequency of each token equals its probability after temperature, top-k, top-p and penalties. Also
-// tests guidance.
+// Tests sampling and guidance. The frequency of each token must equal its probability after temperature, top-k, top-p
+// and penalties.
 #include "headlight/generate/generate.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 
 const std::vector<std::int32_t> kPrompt = {3, 7, 12};
 
-// Probabilities of the next token after kPrompt, by definition.
+// Returns the probabilities of the next token after kPrompt, computed by definition.
 std::map<std::int32_t, double> Expected(const LanguageModel& model, const GenerationOptions& options) {
   Context context;
   const Tensor hidden = model.Decode(context, kPrompt, Sequences{{0, 3}});
@@ -75,8 +75,8 @@ std::vector<double> LogSoftmax(const std::vector<double>& logits) {
   return normalised;
 }
 
-// The scores of the next token after each prompt followed by the ids, by the definition of guidance: sums of
-// log-probabilities for beams, otherwise log-probabilities.
+// Returns the scores of the next token after each prompt followed by the ids, computed by the definition of guidance.
+// For beams the scores are sums of log-probabilities, otherwise log-probabilities.
 std::vector<double> GuidedScores(const LanguageModel& model, std::vector<std::int32_t> prompt,
                                  const std::vector<std::int32_t>& ids, const GenerationOptions& options) {
   const auto logits = [&](std::vector<std::int32_t> text) {
@@ -125,7 +125,7 @@ TEST(Generate, GuidesAwayFromAnotherPrompt) {
   EXPECT_THAT(refusal({.search = {.guidance = -1}, .unguided = {4}}),
               testing::HasSubstr("`guidance` must be a number"));
   EXPECT_THAT(refusal({.search = {.guidance = std::nan("")}, .unguided = {4}}), testing::HasSubstr("guidance"));
-  EXPECT_EQ(refusal({.search = {.guidance = 2}}), "");  // away from the prompt's last token
+  EXPECT_EQ(refusal({.search = {.guidance = 2}}), "");  // the unconditional prompt is the prompt's last token
   EXPECT_THAT(refusal({.search = {.guidance = 2}, .unguided = std::vector<std::int32_t>(10'000, 4)}),
               testing::HasSubstr("which has 10000"));
   EXPECT_THAT(refusal({.search = {.guidance = 2}, .unguided = {-3}}), testing::HasSubstr("-3"));
@@ -160,7 +160,7 @@ TEST(Generate, EndsAtEndTokensAndScoresByTheModel) {
   EXPECT_EQ(stopped.ids, std::vector(plain.ids.begin(), plain.ids.begin() + 4));
   EXPECT_TRUE(stopped.ended);
 
-  // Up to the model's 24 positions, plus one token, which is not an input.
+  // A text has up to the model's 24 positions, plus one token, which is not an input.
   const std::vector<std::int32_t> whole(24, 5);
   EXPECT_EQ(Generate(*model, {kPrompt}, {.max_new_tokens = 99}).front().front().ids.size(), 22U);
   EXPECT_EQ(Generate(*model, {whole}, {}).front().front().ids.size(), 1U);

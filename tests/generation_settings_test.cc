@@ -1,5 +1,5 @@
-// Compares the settings of generation_config.json with Transformers; tools/make_generation_setting_goldens.py describes
-// testdata/generation_settings.json.
+// Compares the settings of generation_config.json with Transformers. tools/make_generation_setting_goldens.py describes
+// the goldens.
 #include "headlight/pipelines/generation_settings.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ Ids IdsOf(const JsonView& json) {
   return ids;
 }
 
-// The ids with the end token, as in Transformers.
+// Returns the ids with the end token, as in Transformers.
 Ids Written(const Hypothesis& hypothesis) {
   Ids ids = hypothesis.ids;
   if (hypothesis.end >= 0) ids.push_back(hypothesis.end);
@@ -119,7 +119,7 @@ TEST(GenerationSettings, ThatAreNotImplementedAreNamed) {
   EXPECT_THAT(refusal(R"({"stop_strings": ["a", ""]})"), HasSubstr("stop_strings"));
 }
 
-// Transformers 5.24 replaces forced_bos_token_id if the flag is set.
+// Checks forced_bos_token_id, which Transformers 5.24 replaces if the flag is set.
 TEST(GenerationSettings, ForceTheBeginningLikeTransformers) {
   const auto first = [](const std::string& settings) {
     return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},
@@ -133,7 +133,7 @@ TEST(GenerationSettings, ForceTheBeginningLikeTransformers) {
   EXPECT_EQ(first(R"({"force_bos_token_to_be_generated": true})"), 0);
 }
 
-// As in Transformers, a generation_config.json replaces all generation settings of config.json.
+// Checks that a generation_config.json replaces all generation settings of config.json, as in Transformers.
 TEST(GenerationSettings, BeginWithTheBosTokenWithoutAStart) {
   const auto prefix = [](const std::string& settings) {
     return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},

@@ -1,4 +1,4 @@
-// Folders of decoders that are converted to GGUF and read again.
+// Converts folders of decoders to GGUF and loads the files.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -27,12 +27,12 @@ constexpr LanguageModelSizes kSizes = {.model = 64,
                                        .begin_id = 1,
                                        .end_id = 2};
 
-// A folder with a model of the family, all of whose parameters, also gains and biases, are different numbers.
+// Writes a folder with a model of the family. All parameters, including norm weights and biases, are different numbers.
 void WriteModel(const std::string& family, const std::string& folder) {
   for (const NewLanguageModel& made : NewLanguageModels()) {
     if (made.name != family) continue;
     LanguageModelSizes sizes = kSizes;
-    if (family == "bloom") sizes.ffn = 4 * sizes.model;  // as always
+    if (family == "bloom") sizes.ffn = 4 * sizes.model;  // BLOOM always has this size
     const std::unique_ptr<LanguageModel> model = made.make(sizes);
     model->parameters().Initialise(1);
     std::uint32_t state = 7;
@@ -80,7 +80,7 @@ struct GgufConversionTest : testing::Test {
   std::string Refusal(const GgufConversion& options) const {
     return ErrorOf([&] { ConvertToGguf(options); });
   }
-  // Changes the folder's config.json.
+  // Changes a key of the folder's config.json.
   void Set(const char* key, Json value) const {
     Json config = ReadJson(model + "/config.json").value();
     config.Set(key, std::move(value));
@@ -93,7 +93,7 @@ TEST_F(GgufConversionTest, CopiesAFileByteByByteUnlessATypeIsGiven) {
   ConvertToGguf({.model = model, .out = out, .type = "Q4_K_M"});
   ConvertToGguf({.model = out, .out = other});
   EXPECT_EQ(ReadFile(other), ReadFile(out));
-  // From the folder or from a file of its numbers, the result has the same tensors.
+  // Conversion from the folder and from an unquantized GGUF file must give the same tensors.
   const std::string exact = folder.File("exact.gguf"), again = folder.File("again.gguf");
   ConvertToGguf({.model = model, .out = exact});
   ConvertToGguf({.model = exact, .out = again, .type = "Q4_K_M"});
@@ -148,11 +148,11 @@ TEST_F(GgufConversionTest, NamesTheTensorWithoutANumber) {
   EXPECT_FALSE(fs::exists(out));
 }
 
-// A tokenizer of the letters a to z and a few other bytes.
+// Writes a tokenizer of the letters a to z and a few other bytes.
 void WriteLetters(const std::string& model) {
   Json::Object vocabulary;
   for (char letter = 'a'; letter <= 'z'; ++letter) vocabulary.push_back({std::string(1, letter), vocabulary.size()});
-  vocabulary.push_back({"\u0120", vocabulary.size()});  // a space
+  vocabulary.push_back({"\u0120", vocabulary.size()});  // encodes a space
   Json file = R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true},
                   "decoder": {"type": "ByteLevel", "add_prefix_space": true, "use_regex": true}})"_json;
   file.Set("model", Json::Object{{"type", "BPE"}, {"vocab", std::move(vocabulary)}, {"merges", Json::Array{}}});
@@ -171,7 +171,8 @@ TEST_F(GgufConversionTest, MeasuresTheImportanceOfInputs) {
   EXPECT_EQ(importance.at("blk.0.attn_q.weight").sums, importance.at("blk.0.attn_k.weight").sums);
   EXPECT_EQ(importance.at("blk.5.ffn_down.weight").sums.size(), 96U);
   EXPECT_EQ(importance.at("blk.5.ffn_down.weight").counts.front(), 43);
-  // The first layer's input is the normed table: the squares of a row sum up to about those of the gains.
+  // The first layer's input is the normalized embedding table. The sum of squares of a row is about the sum of squares
+  // of the norm weights.
   const std::unique_ptr<LanguageModel> loaded = LoadDecoder(model);
   double expected = 0, found = 0;
   for (const Parameter& parameter : loaded->parameters().all())
@@ -179,7 +180,7 @@ TEST_F(GgufConversionTest, MeasuresTheImportanceOfInputs) {
       for (const float gain : parameter.value.ToVector<float>()) expected += double{gain} * double{gain};
   for (const float sum : importance.at("blk.0.attn_q.weight").sums) found += double{sum};
   EXPECT_NEAR(found, 43 * expected, 20 * expected);
-  // The matrix gives the same file as the text.
+  // The importance matrix gives the same file as the text that it was computed from.
   ConvertToGguf({.model = model, .out = other, .type = "Q4_0", .importance = matrix});
   EXPECT_EQ(ReadFile(other), ReadFile(out));
   ConvertToGguf({.model = model, .out = folder.File("c.gguf"), .type = "Q4_0"});

@@ -22,7 +22,7 @@ Numbers LogitsOf(const std::string& path, const DecoderGolden& golden, const Loa
   return ToDouble(model->Logits(context, model->Decode(context, golden.ids, golden.texts)));
 }
 
-// A copy of the folder in which settings that GGUF cannot express have their defaults, with the sizes of its weights.
+// Copies the folder. Settings that GGUF cannot express are set to their defaults.
 void WriteUsual(const std::string& folder, const TemporaryFolder& usual) {
   Json config = ReadJson(folder + "/config.json").value();
   const std::string type = *config.Find("model_type")->As<std::string>();
@@ -50,7 +50,7 @@ TEST_P(GgufParity, HasTheLogitsOfTheFolder) {
   EXPECT_LT(Deviation(LogitsOf(file, golden, {.purpose = LoadFor::computing}), expected), 1e-6);
 }
 
-// GPT-2's checkpoints have matrices the other way round.
+// Checks GPT-2, whose checkpoints have transposed matrices.
 TEST(GgufSaving, WritesMatricesAsCheckpointsHaveThem) {
   const std::string file = kData + "gguf/gpt2.gguf";
   const TemporaryFolder saved;
@@ -85,7 +85,7 @@ TEST_P(GgufEncoderDecoder, HasTheLogitsOfTheFolder) {
   const std::string folder = kData + "encoder_decoders/" + GetParam();
   const TemporaryFolder usual;
   Json config = ReadJson(folder + "/config.json").value();
-  config.Set("relative_attention_max_distance", 128);  // which GGUF does not have
+  config.Set("relative_attention_max_distance", 128);  // GGUF has no key for it
   WriteFile(usual.File("config.json"), config.Text());
   fs::copy_file(folder + "/model.safetensors", usual.File("model.safetensors"));
   EXPECT_LT(Deviation(logits(kData + "gguf_encoders/" + GetParam() + ".gguf"), logits(usual.path())), 1e-6);
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Models, GgufEncoderDecoder, testing::Values("t5_relu", 
 
 struct BlockCase {
   std::string name;
-  int in_blocks;  // parameters that are not float32
+  int in_blocks;  // number of parameters that are stored as quantized blocks
 };
 
 class GgufBlocks : public testing::TestWithParam<BlockCase> {};
@@ -123,8 +123,9 @@ TEST_P(GgufBlocks, AreComputedAsTheyAreStored) {
   EXPECT_TRUE(std::ranges::equal(alone, std::span(together).last(alone.size())));
 }
 
-// Llama: the table, the output projection, gate with up, and down; query, key and value share a panel. GPT-2: the table
-// and the four matrices of a layer. Experts: also two matrices of each.
+// The expected numbers of block-quantized matrices. Llama: the embedding table, the output projection, gate with up,
+// and down; query, key and value are packed together. GPT-2: the embedding table and the four matrices of a layer.
+// Qwen3-MoE: also two matrices per expert.
 INSTANTIATE_TEST_SUITE_P(Models, GgufBlocks,
                          testing::Values(BlockCase{"llama", 4}, BlockCase{"gpt2", 5}, BlockCase{"qwen3moe", 9}),
                          [](const auto& which) { return which.param.name; });

@@ -1,4 +1,4 @@
-// Compares the GPTs with Hugging Face Transformers; tools/make_gpt_goldens.py describes the folders in testdata/gpt.
+// Compares the GPTs with Hugging Face Transformers. tools/make_gpt_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(Gpt, RefusesUnsupportedInput) {
   EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
 }
 
-// Classes are scored from the mean state of an image, in any batch.
+// Checks that classes are scored from the mean state of an image, in any batch.
 TEST(ImageGpt, ScoresClasses) {
   const DecoderGolden golden(FolderOf("imagegpt_classes"));
   const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt_classes"));
@@ -79,7 +79,7 @@ TEST(ImageGpt, ScoresClasses) {
   tape.Backward(ops::Add(Weighed(hidden), Weighed(logits)));
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden.file)), kDecoderTolerance);
 
-  // In a batch with a shorter one.
+  // The batch also contains a shorter image.
   Context alone;
   const Sequences two = {{0, 6}, {6, 4}};
   const Tensor some = model->ClassLogits(alone, model->Decode(alone, std::span(golden.ids).first(10), two), two);
@@ -102,7 +102,7 @@ TEST(ImageGpt, ScoresClasses) {
               HasSubstr("this model has no classes"));
 }
 
-// The start token of an image has no score, and may be in a prompt with all processors.
+// Checks that the start token of an image is never sampled. It may be in a prompt with all processors.
 TEST(ImageGpt, NeverSamplesTheStartToken) {
   const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt"));
   const std::int32_t start = model->config().start_id();
@@ -121,7 +121,7 @@ TEST(ImageGpt, NeverSamplesTheStartToken) {
               HasSubstr("only begins a text"));
 }
 
-// The first checkpoints have no prefix before their names, and have masks as tensors.
+// Checks the oldest checkpoints, in which names have no prefix and masks are tensors.
 TEST(Gpt, ReadsNamesOfTheFirstCheckpoints) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("gpt2") + "/config.json", folder.File("config.json"));
@@ -140,7 +140,7 @@ TEST(Gpt, ReadsNamesOfTheFirstCheckpoints) {
   EXPECT_EQ(older->parameters().values().ToVector<float>(), newer->parameters().values().ToVector<float>());
 }
 
-// Larger positional embeddings would dominate those of tokens and slow training.
+// Checks the initialization. Larger positional embeddings would dominate the token embeddings and slow down training.
 TEST(Gpt2, PositionsAreInitialisedAsSmallAsTokens) {
   Gpt model({.model = 32, .layers = 1, .heads = 2, .ffn = 64, .vocabulary = 200, .positions = 200, .end_id = 0});
   model.parameters().Initialise(1);

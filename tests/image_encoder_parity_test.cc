@@ -1,5 +1,4 @@
-// Compares image encoders with Hugging Face Transformers; tools/make_image_encoder_goldens.py describes the folders in
-// testdata/images.
+// Compares image encoders with Hugging Face Transformers. tools/make_image_encoder_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +99,7 @@ TEST_P(ImageEncoderParity, SavesAndLoads) {
   ComesBack(*model, folder.path());
 }
 
-// Images of several sizes in one batch, without padding, give bit-identical results to single images.
+// Checks that images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(ImageEncoder, IsBatchInvariant) {
   std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {

@@ -1,4 +1,5 @@
-// Training of a ViT classifier; a resumed training and one with other threads end with the same bits.
+// Tests the training of a ViT classifier. A resumed run and a run with another number of threads must end with the same
+// bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +24,8 @@ namespace {
 
 constexpr std::int64_t kSide = 12;
 
-// A file's content is the image's pixels. Class 0 has a bright row at a random position, class 1 a bright column, on
-// noise.
+// Writes images, whose files contain only the pixels. Images have noise and a bright row (class 0) or a bright column
+// (class 1) at a random position.
 void WriteImages(const TemporaryFolder& folder, const std::string& set, int count, std::uint64_t seed) {
   Random random(seed);
   for (int i = 0; i < count; ++i) {
@@ -81,7 +82,8 @@ struct ImageTraining : testing::Test {
     return ImageSet(ListLabelledImages({folder.File(set)}, labels, NewLabels::added), OfPixels, {}, memory);
   }
 
-  // The values after `steps` steps, interrupted after `stop` unless that is 0.
+  // Returns the parameter values after training. Unless `stop` is 0, training is interrupted after `stop` steps and
+  // resumed.
   std::vector<float> Train(std::int64_t epochs, std::int64_t stop, int threads, std::int64_t memory,
                            ValidationReport* last = nullptr) {
     const int before = Threads();
@@ -137,13 +139,14 @@ TEST_F(ImageTraining, EndsWithTheSameBits) {
   const std::vector<float> expected = Train(3, 0, 2, ImageSet::kMemory);
   EXPECT_EQ(Train(3, 6, 2, ImageSet::kMemory), expected);  // resumed within the second epoch
   EXPECT_EQ(Train(3, 0, 1, ImageSet::kMemory), expected);
-  EXPECT_EQ(Train(3, 0, 5, 0), expected);  // decoded in each epoch
+  EXPECT_EQ(Train(3, 0, 5, 0), expected);  // images are decoded in each epoch
 }
 
-// Each image is mixed with the previous one, which is often the last of another micro-batch.
+// Checks mixing of each image with the previous one, which is often in another micro-batch.
 TEST_F(ImageTraining, MicroBatchesAreMixedAsTheirBatch) {
   const ImageSet train = Read("train", ImageSet::kMemory);
-  const std::unique_ptr<Vit> model = SmallVit(/*patch=*/1);  // many tokens, so that a batch has several micro-batches
+  // Many tokens per image, so that a batch has several micro-batches.
+  const std::unique_ptr<Vit> model = SmallVit(/*patch=*/1);
   const auto rows_of_batch = [&](const MixOptions& mix, bool targets) {
     const TrainingTask task = ImageClassificationTask(*model, Processor(), train, train,
                                                       {.batches = {.batch_size = 50}, .augmentation = {}, .mix = mix});
@@ -160,7 +163,7 @@ TEST_F(ImageTraining, MicroBatchesAreMixedAsTheirBatch) {
   for (const bool targets : {false, true}) {
     const auto plain = rows_of_batch({}, targets), mixed = rows_of_batch({.mixup = 1}, targets);
     ASSERT_EQ(plain.size(), 50U);
-    double share = -1;  // the weight of the image itself
+    double share = -1;  // weight of the image itself
     for (std::size_t i = 0; i < plain.size(); ++i) {
       const std::vector<float>&own = plain[i], &before = plain[(i + 49) % 50];
       for (std::size_t k = 0; k < own.size(); ++k) {
@@ -209,7 +212,7 @@ TEST(GiveClasses, MakesAClassifierOfADinoBackbone) {
   EXPECT_THAT(ErrorOf([&] { GiveClasses(Dino(config), {"a", "b"}, 9); }), testing::HasSubstr("DINOv3"));
 }
 
-// With the running statistics of its norms.
+// Checks that the running statistics of the norms are kept.
 TEST(GiveClasses, MakesAClassifierOfAResnet) {
   ResnetConfig config = {.embedding = 4, .hidden = {4, 8}, .depths = {1, 1}, .bottleneck = false, .scope = ""};
   Resnet backbone(config);
@@ -257,7 +260,7 @@ TEST(GiveClasses, KeepsTheEncoderAndInitialisesAHead) {
     }
   EXPECT_EQ(anew, 2);
   EXPECT_EQ(kept, static_cast<int>(model->parameters().all().size()) - 2);
-  // From an encoder without classes, whose names have no prefix.
+  // The following encoder has no classes, and its parameter names have no prefix.
   VitConfig alone = model->config();
   alone.classes = false;
   alone.labels = {};

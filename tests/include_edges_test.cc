@@ -19,8 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-// The folders that each folder may include, with everything that these may include. So `train`, `generate` and
-// `inspect` see the interfaces of `kinds` and never a family of `models`, and a lower layer never sees a higher one.
+// The folders that each folder may include. It may also include everything that these folders may include. Therefore
+// `train`, `generate` and `inspect` may include the interfaces of `kinds` but no family of `models`, and a lower layer
+// never includes a higher one.
 const std::map<std::string, Names> kFolders = {
     {"base", {}},
     {"hub", {"base"}},
@@ -47,10 +48,10 @@ const std::map<std::string, Names> kFolders = {
     {"recipes", {"pipelines", "train"}},
     {"synthetic", {"data"}},
 };
-// These may include everything, and no other folder includes them.
+// The folders that may include everything. No other folder may include them.
 const Names kComposers = {"headlight", "server", "cli", "python", "tests", "bench", "docs", "tools"};
 
-// Libraries that a header would force on its includers. `folders` are those whose sources may use it (empty: all).
+// A library that a header would force on its includers. Only sources of `folders` may use it (empty: all).
 struct Library {
   std::regex path;
   bool in_headers;
@@ -72,15 +73,15 @@ const std::vector<std::pair<std::string, Library>> kLibraries = {
     {"MPI", {std::regex("mpi\\.h"), false, {"cli"}}},
 };
 
-// The folders that `folder` may include, with itself.
+// Returns `folder` and the folders that it may include.
 Names Reachable(const std::string& folder) {
   Names reached{folder};
   for (const std::string& next : kFolders.at(folder)) reached.merge(Reachable(next));
   return reached;
 }
 
-// The folder of the table that has this file; "headlight" for a file directly under it. For other files, the first
-// folder.
+// Returns the folder of the table that contains this file, or "headlight" for a file directly in it. For other files,
+// returns the first folder of the path.
 std::string FolderOf(const fs::path& path) {
   auto part = path.begin();
   if (*part != "headlight" || std::next(part) == path.end()) return *part;
@@ -90,7 +91,8 @@ std::string FolderOf(const fs::path& path) {
   return kFolders.contains(within) ? within : folder;
 }
 
-// Headers that only sources include: Highway's `-inl.h`, once for each instruction set, and headers shared by tests.
+// Returns true for headers that only sources include: Highway's `-inl.h`, which are included once for each instruction
+// set, and headers shared by tests.
 bool IsPieceOfSource(const std::string& path) {
   return path.ends_with("-inl.h") || path.ends_with("testing.h") || path.ends_with("test_support.h");
 }
@@ -135,7 +137,7 @@ std::vector<Include> IncludesOf(std::istream& text) {
   return includes;
 }
 
-// One complaint per wrong edge: "file:line: #include of path: rule".
+// Returns one complaint per forbidden include: "file:line: #include of path: rule".
 std::vector<std::string> WrongEdges(const fs::path& file, std::istream& text) {
   std::vector<std::string> complaints;
   for (const auto& [line, path, quoted] : IncludesOf(text))
@@ -149,8 +151,8 @@ std::vector<std::string> WrongEdges(const fs::path& file, const std::string& tex
   return WrongEdges(file, stream);
 }
 
-// The stem of a header with its source and `-inl.h`: the path without the ending. Empty for tests, fuzzers, benchmarks
-// and their shared headers, which nothing else includes.
+// Returns the stem of a file: the path without the ending. A header, its source and its `-inl.h` have the same stem.
+// The result is empty for tests, fuzzers, benchmarks and their shared headers, which no other files include.
 std::string StemOf(const std::string& path) {
   static const std::regex stem(R"((headlight/.*?)(-inl)?\.(h|cc))");
   for (const std::string ending : {"_test.cc", "_fuzz.cc", "_bench.cc", "testing.h", "test_support.h"})
@@ -159,7 +161,7 @@ std::string StemOf(const std::string& path) {
   return std::regex_match(path, match, stem) ? match.str(1) : "";
 }
 
-// The stems of the same folder that each stem includes.
+// A graph of the stems of the same folder that each stem includes.
 class StemGraph {
  public:
   void Add(const std::string& file, std::istream& text) {
@@ -172,7 +174,7 @@ class StemGraph {
     }
   }
 
-  // Cycles, each as "a -> b -> a". If there is any, at least one is found.
+  // Returns cycles, each as "a -> b -> a". If there are cycles, at least one is found.
   std::vector<std::string> Rings() {
     rings_.clear();
     done_.clear();
@@ -196,11 +198,11 @@ class StemGraph {
   }
 
   std::map<std::string, Names> edges_;
-  std::vector<std::string> path_, rings_;  // the path from the first stem to the current one
+  std::vector<std::string> path_, rings_;  // path_: from the first stem to the current stem
   Names done_;
 };
 
-// The sources and headers of the project, by path from its root.
+// Calls each(path, text) for the sources and headers of the project. Paths are relative to its root.
 template <typename Each>
 void ForEachSource(const Each& each) {
   const fs::path root = HEADLIGHT_SOURCE_DIR;
@@ -242,16 +244,16 @@ std::vector<std::string> RingsOf(const std::map<std::string, std::string>& files
 TEST(IncludeEdges, PlantedCyclesAreCaught) {
   using testing::ElementsAre;
   const auto include = [](const std::string& path) { return "#pragma once\n#include \"headlight/" + path + "\"\n"; };
-  // A header and the other's source.
+  // The cycle consists of a header and the other stem's source.
   EXPECT_THAT(RingsOf({{"headlight/io/a.h", include("io/b.h")}, {"headlight/io/b.cc", include("io/a.h")}}),
               ElementsAre("headlight/io/a -> headlight/io/b -> headlight/io/a"));
-  // A cycle of three, one through its -inl.h, next to a stem outside of the cycle.
+  // The cycle has three stems, one of them through its -inl.h. Another stem is outside of the cycle.
   EXPECT_THAT(RingsOf({{"headlight/kernels/a.cc", include("kernels/d.h") + include("kernels/b-inl.h")},
                        {"headlight/kernels/b-inl.h", include("kernels/c.h")},
                        {"headlight/kernels/c.cc", include("kernels/a.h")},
                        {"headlight/kernels/e.cc", include("kernels/a.h")}}),
               ElementsAre("headlight/kernels/a -> headlight/kernels/b -> headlight/kernels/c -> headlight/kernels/a"));
-  // Two cycles.
+  // There are two cycles.
   EXPECT_THAT(RingsOf({{"headlight/text/metrics/a.h", include("text/metrics/b.h")},
                        {"headlight/text/metrics/b.h", include("text/metrics/a.h")},
                        {"headlight/nn/a.h", include("nn/b.h")},

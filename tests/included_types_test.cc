@@ -1,5 +1,5 @@
-// Checks that a file includes, directly or indirectly, a header that declares each of our types that it names. The
-// compiler does not check this, because several files are compiled together.
+// Checks that a file includes, directly or indirectly, a header that declares each of the project's types that it
+// names. The compiler does not check this, because several files are compiled together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,15 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string, std::less<>>;
 
-// The types in a source.
+// The types that a source declares, defines and names.
 struct Source {
-  std::vector<std::string> includes;  // our headers
+  std::vector<std::string> includes;  // headers of the project
   Names declared;                     // types, type parameters and aliases, in any scope
-  Names defined;                      // those of a namespace, with their definition
+  Names defined;                      // types that are defined in a namespace
   Names named;                        // identifiers that begin with an upper-case letter and are not members or calls
 };
 
-// The end of the comment or string that begins at `at`; `at` if none does.
+// Returns the end of the comment or string that begins at `at`, or `at` if no comment or string begins there.
 std::size_t EndOfText(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   const auto after = [&](std::string_view end, std::size_t from) {
@@ -95,7 +95,7 @@ Source Read(std::string_view text) {
   return source;
 }
 
-// One complaint per type: "file: names TYPE".
+// Returns one complaint per type: "file: names TYPE".
 std::vector<std::string> Missing(const std::map<std::string, Source>& sources) {
   Names ours;
   for (const auto& [path, source] : sources)
@@ -126,7 +126,7 @@ TEST(IncludedTypes, CoverTheTypesThatAFileNames) {
     const std::string path = fs::relative(entry.path(), root);
     if (!path.ends_with(".h") && !path.ends_with(".cc")) continue;
     if (path.ends_with("testing.h") || path.ends_with("_test.cc") || path.ends_with("_bench.cc"))
-      continue;  // names of test suites
+      continue;  // the name of a test suite
     types += (sources[path] = Read(ReadFile(entry.path()))).defined.size();
   }
   EXPECT_GT(types, 500U);

@@ -1,4 +1,4 @@
-// Folders with int8 and int4 matrices, and models that are loaded only for inference.
+// Tests folders with int8 and int4 matrices, and models that are loaded only for inference.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Int8Folder : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
-// A converted folder computes the same as the original quantized on loading.
+// Checks that a converted folder computes the same as the original that is quantized on loading.
 void CheckConverted(const std::string& folder, Compute compute) {
   SCOPED_TRACE(Name(compute));
   const TemporaryFolder converted, again;
@@ -40,7 +40,7 @@ void CheckConverted(const std::string& folder, Compute compute) {
   const auto exact = Logits(*LoadModel<Transformer>(folder));
   const auto quantized = LoadModel<Transformer>(folder, {.compute = compute, .purpose = LoadFor::computing});
   const auto from_floats = Logits(*quantized);
-  for (const Parameter& parameter : quantized->parameters().all())  // only packed
+  for (const Parameter& parameter : quantized->parameters().all())  // matrices exist only in packed form
     EXPECT_EQ(parameter.value.empty(), parameter.role.in_products || parameter.role.looked_up)
         << parameter.names.front();
   EXPECT_TRUE(Logits(*LoadModel<Transformer>(converted.path(), {.purpose = LoadFor::computing})) == from_floats);
@@ -51,12 +51,13 @@ void CheckConverted(const std::string& folder, Compute compute) {
     const double scale = std::abs(*std::ranges::max_element(expected, magnitude));
     for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(logits[i], expected[i], 0.1 * scale);
   };
-  // In float32, the weights are rounded but the activations are not. With 12 columns int4 differs much from the
-  // original.
+  // In float32, the weights are rounded but the activations are not. With 12 columns, int4 differs too much from the
+  // original for a comparison.
   const auto rounded = Logits(*LoadModel<Transformer>(converted.path()));
   near(from_floats, rounded);
   if (compute == Compute::int8) near(rounded, exact);
-  // Converted again, it gives the same file, or with 4 bits, the same numbers except for the last bits of their scales.
+  // If the folder is converted again, int8 gives the same file. With int4 the numbers are equal except for the last
+  // bits of their scales.
   LoadModel<Transformer>(converted.path())->Save(again.path(), compute);
   if (compute == Compute::int8) {
     EXPECT_TRUE(ReadFile(again.File("model.safetensors")) == ReadFile(converted.File("model.safetensors")));
@@ -72,14 +73,14 @@ void CheckConverted(const std::string& folder, Compute compute) {
 
 TEST_P(Int8Folder, EqualsQuantizingOnLoading) {
   const std::string folder = FolderOf(GetParam());
-  // Loading only for inference in float32 changes nothing.
+  // Loading only for inference does not change the results in float32.
   EXPECT_TRUE(Logits(*LoadModel<Transformer>(folder, {.purpose = LoadFor::computing})) ==
               Logits(*LoadModel<Transformer>(folder)));
   CheckConverted(folder, Compute::int8);
   CheckConverted(folder, Compute::int4);
 }
 
-// The error of loading a converted folder with tensors changed by `change`, for training and for inference.
+// Returns the error of loading a converted folder with tensors changed by `change`, for training and for inference.
 std::string ErrorAfter(const ChangeTensors& change, Compute compute = Compute::int8) {
   const TemporaryFolder folder;
   LoadModel<Transformer>(FolderOf("marian_relu"))->Save(folder.path(), compute);
@@ -128,7 +129,7 @@ TEST(Int8Folder, RefusesInvalid4BitTensors) {
   EXPECT_THAT(error([&](auto& tensors) { tensors[groups].type = StoredType::u8; }), HasSubstr("_group_scale is U8"));
   EXPECT_THAT(error([&](auto& tensors) {
                 auto& codes = tensors[matrix];
-                codes.shape = Shape{12, 6};  // without the rest of the group
+                codes.shape = Shape{12, 6};  // the rest of the group is missing
                 codes.bytes = codes.bytes.first(12 * 6);
               }),
               HasSubstr(matrix + " has"));

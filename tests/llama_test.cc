@@ -1,4 +1,4 @@
-// Llama; tools/make_decoder_goldens.py describes the folders in testdata/decoders.
+// Tests the Llama family. tools/make_decoder_goldens.py describes the folders in testdata/decoders.
 #include "headlight/models/llama.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ TEST(Llama, ReadsBothSpellingsOfItsConfiguration) {
   EXPECT_EQ(newer->config().key_heads, 2);
   EXPECT_EQ(newer->config().head_dim, 6);
   EXPECT_EQ(older->config().rotary.base, 10000);
-  EXPECT_EQ(older->config().head_dim, 2);  // the model dimension divided by the number of heads
+  EXPECT_EQ(older->config().head_dim, 2);  // default: the model dimension divided by the number of heads
 
   const auto of_older = [](const char* to) { return Changed("llama_biases", "\"rope_theta\": 10000.0", to); };
   EXPECT_EQ(of_older("\"rope_theta\": 77").Load()->config().rotary.base, 77);
@@ -82,7 +82,8 @@ TEST(Llama, RefusesUnsupportedInput) {
   EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
 }
 
-// Older files have each layer's frequencies; some have a tied table under both names, and some no prefix.
+// Checks names in older files. They have each layer's frequencies. Some have a tied table under both names, and some
+// have no prefix.
 TEST(Llama, ReadsOtherNames) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("llama_grouped_tied") + "/config.json", folder.File("config.json"));
@@ -104,7 +105,7 @@ TEST(Llama, ReadsOtherNames) {
   EXPECT_EQ(other->parameters().values().ToVector<float>(), usual->parameters().values().ToVector<float>());
 }
 
-// Keys of published files that have no effect, and settings that Transformers interprets in an unexpected way.
+// Checks keys of published files that have no effect, and settings that Transformers interprets in an unexpected way.
 TEST(LlamaDescendants, ReadSettingsOfPublishedFiles) {
   const auto error = [](const std::string& name, const std::string& from, const std::string& to) {
     return Changed(name, from, to).Error();
@@ -128,14 +129,14 @@ TEST(LlamaDescendants, ReadSettingsOfPublishedFiles) {
   EXPECT_EQ(error("llama_yarn", "\"factor\": 4.0", "\"factor\": 4.0, \"attn_factor\": 0.9"), "");
 }
 
-// Phi-3's first files named longrope so, before Transformers had YaRN.
+// Checks Phi-3's oldest files, in which "yarn" means longrope.
 TEST(LlamaDescendants, Phi3ReadsYarnAsLongRope) {
   const RotarySettings longrope = LoadModel<Llama>(FolderOf("phi3"))->config().rotary;
   EXPECT_EQ(longrope.kind, RotaryKind::longrope);
   EXPECT_EQ(Changed("phi3", "\"longrope\"", "\"yarn\"").Load()->config().rotary, longrope);
 }
 
-// A smaller model's file may keep the list of a larger one. Layers with 0 have no rotary positions.
+// Checks that a smaller model may have the list of a larger one. Layers with entry 0 have no rotary positions.
 TEST(LlamaDescendants, SmolLm3ReadsTheFirstEntriesOfALongerList) {
   const auto with = [](const std::string& entries) {
     return Changed("smollm3", "\"no_rope_layers\": [\n    1,\n    0\n", "\"no_rope_layers\": [" + entries);
@@ -148,7 +149,8 @@ TEST(LlamaDescendants, SmolLm3ReadsTheFirstEntriesOfALongerList) {
   EXPECT_THAT(with("1").Error(), HasSubstr("no_rope_layers"));
 }
 
-// A model with fully rotated heads, in a family whose default is partial rotation, is saved and loaded correctly.
+// Checks that a model with fully rotated heads is saved and loaded correctly, in a family whose default is partial
+// rotation.
 TEST(LlamaDescendants, SaveFullRotation) {
   const Changed whole("stablelm_parallel", "\"partial_rotary_factor\": 0.5", "\"partial_rotary_factor\": 1.0");
   const std::unique_ptr<LanguageModel> model = LoadModel<LanguageModel>(whole.path());

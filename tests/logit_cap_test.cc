@@ -1,4 +1,4 @@
-// A language model with a logit cap: its logits, its loss, and all ways to choose tokens use the same cap.
+// Checks that the logits, the loss, and all ways to choose tokens use the same logit cap.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ std::vector<double> LogitsOf(const LanguageModel& model, const Ids& ids) {
   return numbers;
 }
 
-// log p of a token by the logits of the row before it.
+// Returns log p of a token by the logits of the row before it.
 double LogProbability(const std::vector<double>& logits, std::size_t row, std::int32_t id) {
   double sum = 0;
   for (std::size_t token = 0; token < 23; ++token) sum += std::exp(logits[row * 23 + token]);
@@ -85,7 +85,7 @@ TEST(LogitCap, AppliesToEveryChoiceOfTokens) {
   }
 }
 
-// With a cap, the logits of guidance cannot be computed from a combination of states.
+// Checks that guidance is refused. With a cap, its logits cannot be computed from a combination of states.
 TEST(LogitCap, RefusesGuidance) {
   const GenerationOptions options{.search = {.guidance = 2}, .unguided = {4}, .max_new_tokens = 2};
   EXPECT_THAT(ErrorOf([&] { Generate(Capped(kCap), {kText}, options); }), testing::HasSubstr("guidance"));

@@ -1,4 +1,4 @@
-// Compares LXMERT with Transformers; tools/make_lxmert_goldens.py describes the folders in testdata/lxmert.
+// Compares LXMERT with Transformers. tools/make_lxmert_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ TEST(Lxmert, AcceptsOtherAnswers) {
               HasSubstr("no head for answers"));
   EXPECT_THAT(ErrorOf([&] { answering->AlignmentLogits(context, encoded.text); }), HasSubstr("no head for alignment"));
   EXPECT_THAT(ErrorOf([&] { answering->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
-  // The encoder of a folder without a prefix is kept, too.
+  // The encoder of a folder whose names have no prefix is kept, too.
   const auto encoder = LoadModel<RegionTextEncoder>(FolderOf("encoder"));
   EXPECT_EQ(GiveAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
 }

@@ -1,4 +1,4 @@
-// Mixtures of experts; tools/make_decoder_goldens.py describes the folders in testdata/decoders.
+// Tests mixture-of-experts models. tools/make_decoder_goldens.py describes the folders in testdata/decoders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The error of a folder with one changed line.
+// Returns the error of loading a folder with one changed line.
 std::string With(const std::string& name, const std::string& from, const std::string& to) {
   return ChangedDecoder(name, from, to).Error();
 }
@@ -30,7 +30,7 @@ TEST(Mixtral, RefusesImpossibleExperts) {
   EXPECT_EQ(experts("\"num_local_experts\": 4, \"num_experts\": 4"), "");
   EXPECT_EQ(experts("\"num_experts\": 4"), "");
   EXPECT_THAT(experts("\"num_local_experts\": 5"), HasSubstr("experts.4.w1.weight"));  // a missing tensor
-  EXPECT_THAT(experts("\"num_local_experts\": 3"), HasSubstr("experts.3.w1.weight"));  // one more than there are
+  EXPECT_THAT(experts("\"num_local_experts\": 3"), HasSubstr("experts.3.w1.weight"));  // an unexpected tensor
   EXPECT_THAT(With("mixtral", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 0"),
               HasSubstr("num_experts_per_tok"));
   EXPECT_THAT(With("mixtral", "\"num_hidden_layers\": 1", "\"num_hidden_layers\": 1024, \"num_experts\": 1024"),
@@ -54,7 +54,7 @@ TEST(Mixtral, ReadsWhichLayersHaveExperts) {
   EXPECT_THAT(only("[2]"), HasSubstr("mlp_only_layers"));
 }
 
-// Transformers writes these settings for a Qwen2-MoE without sliding layers.
+// Checks the settings that Transformers writes for a Qwen2-MoE without sliding layers.
 TEST(Mixtral, ReadsAnUnusedWindow) {
   const std::string window = "\"sliding_window\": 3", uses = "\"use_sliding_window\": true";
   ChangedDecoder without("qwen2_moe", window, "\"sliding_window\": 0");
@@ -84,7 +84,7 @@ TEST(Mixtral, DescribesItsExperts) {
   EXPECT_EQ(number("expert_ffn"), "3");
 }
 
-// The loss of a step is the mean over its labels, of which this micro-batch has 7.
+// Checks the load balancing loss. The loss of a step is the mean over its labels, of which this micro-batch has 7.
 TEST(Mixtral, TrainsWithTheLoadBalancingLoss) {
   const TextExample text{{3, 4, 5, 6, 7, 8}, {}, {}, {}};
   const TextSets texts{.train = {text}, .valid = {text}};

@@ -1,4 +1,4 @@
-// Lets each allocation of a call fail once: the call must throw and leak nothing, and the library must remain usable.
+// Lets each allocation of a call fail once. The call must throw and leak nothing, and the library must remain usable.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ void* operator new(std::size_t size) {
   ++live_allocations;
   return memory;
 }
-// Also replaced, because a sanitizer's version would not match the operator delete below.
+// This operator is also replaced, because a sanitizer's version would not match the operator delete below.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   try {
     return operator new(size);
@@ -51,10 +51,11 @@ namespace headlight::out_of_memory_test {
 namespace {
 
 // Runs `action` until it succeeds, with its 1st, 2nd, 3rd, ... allocation failing. After the first hundred, a growing
-// number of allocations is skipped. `leaks` checks that a failed call keeps no memory, which requires one thread.
+// number of allocations is skipped. If `leaks` is set, checks that a failed call keeps no memory, which requires one
+// thread.
 void FailEveryAllocation(const std::function<void()>& action, bool leaks) {
-  action();  // first, everything that is allocated once and kept: tables, scratch memory of threads, the exception's
-             // memory
+  // The first run allocates everything that is kept: tables, scratch memory of threads, the exception's memory.
+  action();
   until_failure = 1;
   EXPECT_THROW(action(), std::bad_alloc);
   until_failure = kNever;
@@ -81,7 +82,7 @@ void FailEveryAllocation(const std::function<void()>& action, bool leaks) {
   action();
 }
 
-// With one thread, for a fixed order of allocations, and with several.
+// Runs the action with one thread, which makes the order of allocations deterministic, and with several threads.
 void Sweep(const std::function<void()>& action) {
   const int before = Threads();
   for (const int threads : {1, 3}) {

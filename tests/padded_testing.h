@@ -1,4 +1,4 @@
-// Padded batches of goldens, without their padding.
+// Removes the padding from padded batches of goldens.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace headlight {
 
-// The texts of a batch, packed.
+// The texts of a batch, packed without padding.
 struct UnpaddedTexts {
   UnpaddedTexts() = default;
-  // From ids and a mask [texts, longest]. Empty if the file has no such ids.
+  // Reads ids and a mask [texts, longest]. The result is empty if the file has no such ids.
   UnpaddedTexts(const Safetensors& file, const std::string& ids_name, const std::string& mask_name) {
     if (!file.contains(ids_name)) return;
     const Tensor all = file.Read(ids_name, DType::int32), mask = file.Read(mask_name, DType::int32);
@@ -30,7 +30,7 @@ struct UnpaddedTexts {
     }
   }
 
-  // [texts, longest, columns] without padding rows.
+  // Returns the rows [texts, longest, columns] without padding rows.
   Numbers Rows(const Tensor& padded) const {
     Numbers result;
     for (const std::int64_t row : kept) {
@@ -41,8 +41,8 @@ struct UnpaddedTexts {
   }
 
   std::vector<std::int32_t> ids;
-  std::vector<std::int32_t> first;  // each text's first column
-  std::vector<std::int64_t> kept;   // rows of the padded batch
+  std::vector<std::int32_t> first;  // first column of each text
+  std::vector<std::int64_t> kept;   // rows of the padded batch that are not padding
   Sequences texts;
 };
 

@@ -1,4 +1,4 @@
-// Compares vision-language encoders with padded goldens that scripts in tools/ made with another program.
+// Compares vision-language encoders with padded goldens of other programs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 
 namespace headlight {
 
-// The rows of an output: those of texts, of regions, of texts followed by regions, or one per pair.
+// The rows of an output: for texts, for regions, for texts followed by regions, or one row per pair.
 enum class RowsOf { texts, regions, both, pairs };
 
 struct PairOutput {
@@ -38,7 +38,7 @@ struct PairGolden : EncoderGolden {
     for (const Sequence& text : texts) text_lengths.push_back(text.length);
     text_length = file.At("input_ids").shape[1];
   }
-  // The tensors of regions have these names; `boxes` is null for a model that reads no boxes.
+  // Reads a golden. The tensors of regions have these names; `boxes` is null for a model without boxes.
   PairGolden(const std::string& folder, DType dtype, const char* features, const char* boxes, const char* mask_name)
       : PairGolden(folder) {
     inputs.insert({features, mask_name, boxes != nullptr ? boxes : features});
@@ -63,7 +63,7 @@ struct PairGolden : EncoderGolden {
     }
   }
 
-  // The indices of a pair's rows among the padded rows.
+  // Returns the indices of a pair's rows among the padded rows.
   std::vector<std::int64_t> Places(std::size_t pair, RowsOf rows) const {
     std::vector<std::int64_t> places(rows == RowsOf::regions ? 0 : static_cast<std::size_t>(text_lengths[pair]));
     std::iota(places.begin(), places.end(), 0);
@@ -76,7 +76,7 @@ struct PairGolden : EncoderGolden {
     return (rows == RowsOf::regions ? 0 : text_length) + (rows == RowsOf::texts ? 0 : region_length);
   }
 
-  // The golden of an output, without padding.
+  // Returns the golden of an output, without padding.
   Numbers Expected(const std::string& name, RowsOf rows) const {
     if (rows == RowsOf::pairs) return Read(name);
     const Tensor all = file.Read(name, DType::float64);
@@ -89,7 +89,7 @@ struct PairGolden : EncoderGolden {
     return numbers;
   }
 
-  // The golden of one pair's attention.
+  // Returns the golden of one pair's attention.
   Numbers ExpectedAttention(const std::string& name, std::int32_t pair, RowsOf queries, RowsOf keys) const {
     const Tensor all = file.Read(name, DType::float64);
     const std::int64_t heads = all.shape()[1];
@@ -104,8 +104,8 @@ struct PairGolden : EncoderGolden {
   std::set<std::string> inputs = {"input_ids", "attention_mask", "token_type_ids"};
   Regions regions;
   std::vector<std::int32_t> tasks;
-  std::vector<std::int32_t> text_lengths, region_lengths;  // of the states, including rows that the model adds
-  std::int64_t text_length = 0, region_length = 0;         // including padding
+  std::vector<std::int32_t> text_lengths, region_lengths;  // lengths of the states, including rows that the model adds
+  std::int64_t text_length = 0, region_length = 0;         // padded lengths
 };
 
 // A kind of attention in the golden.
@@ -114,8 +114,8 @@ struct PairAttention {
   RowsOf queries, keys;
 };
 
-// Compares states, attention weights, outputs of the heads, the loss and every gradient. `outputs_of` gives the model's
-// outputs for encoded pairs, `attention_of` the golden's name for a kind of attention.
+// Compares states, attention weights, outputs of the heads, the loss and every gradient. `outputs_of` returns the
+// model's outputs for encoded pairs. `attention_of` returns the golden's name for a kind of attention.
 template <typename Model, typename OutputsOf, typename AttentionOf>
 void ComparePairs(Model& model, const PairGolden& golden, double tolerance, const OutputsOf& outputs_of,
                   const AttentionOf& attention_of) {
@@ -162,7 +162,7 @@ void CompareInBothTypes(const std::string& folder, DType dtype, const Compare& c
   compare(in_double, 1e-6);
 }
 
-// A pair has the same pooled state by itself and in a batch, to the last bit.
+// Checks that a pair has the same pooled state, to the last bit, in a batch and without other pairs.
 inline void ExpectBatchInvariant(const RegionTextEncoder& model, const PairGolden& golden) {
   Context context;
   const std::vector<float> together =
@@ -187,7 +187,7 @@ inline void ExpectBatchInvariant(const RegionTextEncoder& model, const PairGolde
   EXPECT_EQ(together, apart);
 }
 
-// A saved and loaded model is the same, with the same class.
+// Checks that a model does not change when it is saved and loaded.
 inline void ExpectRoundTrip(const std::string& folder) {
   const TemporaryFolder copy;
   ComesBack(*LoadModel<RegionTextEncoder>(folder), copy.path());
@@ -195,7 +195,7 @@ inline void ExpectRoundTrip(const std::string& folder) {
             ReadJson(folder + "/config.json")["architectures"].value());
 }
 
-// The error of loading the folder with `from` replaced by `to` in its config.json; empty if there is none.
+// Returns the error of loading the folder with `from` replaced by `to` in its config.json, or "" if there is none.
 template <typename Kind>
 std::string ErrorWith(const std::string& folder, const std::string& from, const std::string& to) {
   const TemporaryFolder copy;

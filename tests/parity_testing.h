@@ -1,4 +1,4 @@
-// Shared by comparisons with goldens of other programs.
+// Helpers for comparisons with goldens of other programs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ inline Numbers ToDouble(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-// The model of a folder of tests/testdata, loaded once.
+// Returns the model of a folder of tests/testdata, which is loaded only once.
 template <typename Kind>
 const Kind& LoadOnce(const std::string& name) {
   static std::map<std::string, std::unique_ptr<Kind>> models;
@@ -37,7 +37,7 @@ const Kind& LoadOnce(const std::string& name) {
   return *model;
 }
 
-// The largest difference, relative to the largest expected number.
+// Returns the largest difference, relative to the largest expected number.
 inline double Deviation(const Numbers& actual, const Numbers& expected) {
   EXPECT_EQ(actual.size(), expected.size());
   double worst = 0, scale = 0;
@@ -49,7 +49,7 @@ inline double Deviation(const Numbers& actual, const Numbers& expected) {
   return worst / scale;
 }
 
-// The images [height, width, channels] of a golden: "pixel_values", [images, height, width, channels].
+// Returns the images [height, width, channels] of a golden: "pixel_values", [images, height, width, channels].
 inline std::vector<Tensor> ImagesOf(const Safetensors& golden) {
   const Tensor all = golden.Read("pixel_values", DType::float32);
   const Shape& shape = all.shape();
@@ -62,7 +62,7 @@ inline std::vector<Tensor> ImagesOf(const Safetensors& golden) {
   return images;
 }
 
-// The sum of all numbers, weighted by the sine of their index, as in the golden scripts.
+// Returns the sum of all numbers, weighted by the sine of their index, as in the golden scripts.
 inline Tensor Weighed(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -83,7 +83,7 @@ inline Numbers Transposed(const Numbers& matrix, std::int64_t inputs) {
   return result;
 }
 
-// Every trained parameter, or its gradient, with its name and layout in the file.
+// Returns every trained parameter or its gradient, with its name and layout in the file.
 inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*member) {
   NamedNumbers result;
   for (const Parameter& parameter : parameters.all()) {
@@ -111,8 +111,8 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
   return result;
 }
 
-// The largest difference relative to the largest number, both over all tensors: single gradients, such as of a key's
-// bias, may be noise.
+// Returns the largest difference relative to the largest number, both over all tensors. Single gradients, such as the
+// gradient of a key's bias, may be noise.
 inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected) {
   Numbers all_actual, all_expected;
   for (const auto& [name, values] : expected) {
@@ -127,7 +127,7 @@ inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected
   return Deviation(all_actual, all_expected);
 }
 
-// The gradients of a golden, by parameter name after the prefix.
+// Returns the gradients of a golden, by parameter name after the prefix.
 inline NamedNumbers GradientsOf(const Safetensors& golden, std::string_view prefix = "gradient.") {
   NamedNumbers gradients;
   for (const auto& [name, tensor] : golden.tensors())
@@ -135,7 +135,7 @@ inline NamedNumbers GradientsOf(const Safetensors& golden, std::string_view pref
   return gradients;
 }
 
-// Saves a model and loads it again; its description and parameters must not change.
+// Saves a model and loads it again. Checks that its description and parameters do not change.
 template <typename Kind>
 std::unique_ptr<Kind> ComesBack(const Kind& model, const std::string& folder) {
   model.Save(folder);
@@ -145,7 +145,7 @@ std::unique_ptr<Kind> ComesBack(const Kind& model, const std::string& folder) {
   return again;
 }
 
-// "detr_float" and "detr_double" for a test of a folder in a precision.
+// Returns the name of a test of a folder and a precision, such as "detr_float" or "detr_double".
 inline constexpr auto kNameOfParity = [](const auto& which) {
   const auto& [folder, dtype] = which.param;
   return std::string(folder) + (dtype == DType::float32 ? "_float" : "_double");

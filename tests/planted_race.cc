@@ -1,4 +1,4 @@
-// A race that ThreadSanitizer must report: CTest expects this program to fail (cmake/tests.cmake).
+// Has a race that ThreadSanitizer must report. CTest expects this program to fail (cmake/tests.cmake).
 #include <thread>
 
 int main() {

@@ -1,5 +1,5 @@
-// Compares the training of text classifiers for each problem_type with Hugging Face Transformers:
-// tools/make_problem_goldens.py.
+// Compares the training of text classifiers for each problem_type with Hugging Face Transformers.
+// tools/make_problem_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify";
 
-// The golden's model with a problem_type.
+// Returns the golden's model with a problem_type.
 std::unique_ptr<TextEncoder> ModelOf(const std::string& problem) {
   const TemporaryFolder folder;
   std::filesystem::copy(kFolder, folder.path());
@@ -67,7 +67,7 @@ TEST(ProblemTraining, HasTransformersLossAndGradients) {
     EXPECT_NEAR(loss, read(problem + ".loss")[0], 2e-5) << problem;
     std::size_t compared = 0;
     for (const Parameter& parameter : parameters.all()) {
-      Numbers expected;  // concatenated, if the parameter is stored as several tensors
+      Numbers expected;  // concatenated if the parameter is stored as several tensors
       for (const std::string& name : parameter.names) {
         const Numbers part = read(problem + ".gradient." + name);
         expected.insert(expected.end(), part.begin(), part.end());
@@ -95,7 +95,8 @@ TEST(ProblemTraining, ScoresRegressionByCorrelations) {
   EXPECT_TRUE(report.classes.empty());
 }
 
-// If the labels equal the predictions, the F1 score is 1; without one of them the micro F1 is lower.
+// Checks the F1 scores. If the labels equal the predictions, the F1 score is 1. With one label missing, the micro F1 is
+// lower.
 TEST(ProblemTraining, ScoresSeveralLabelsByTheirF1) {
   const std::unique_ptr<TextEncoder> model = ModelOf("multi_label_classification");
   std::vector<TextExample> texts = SetsOf(false).valid;

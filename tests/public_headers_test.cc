@@ -1,5 +1,6 @@
-// The two sets of installed headers (cmake/install.cmake). Users' headers need no others, and engine headers need only
-// installed ones. tests/consumer/run checks that each users' header compiles by itself.
+// Tests the two sets of installed headers (cmake/install.cmake). Users' headers must not include other headers, and
+// engine headers must only include installed ones. tests/consumer/run checks that each users' header compiles without
+// other includes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace headlight::public_headers_test {
 namespace {
 
 using Headers = std::set<std::string>;
-using Includes = std::map<std::string, std::vector<std::string>>;  // of ours, by header
+using Includes = std::map<std::string, std::vector<std::string>>;  // includes of the project's headers, by header
 
 Headers ReadList(const std::string& name) {
   std::ifstream list(BuildFolder() + "/" + name);
@@ -41,7 +42,8 @@ Includes ReadIncludes(const Headers& headers) {
   return includes;
 }
 
-// One complaint per include of a header that is not in `installed`, or is in kernels/ if those are forbidden.
+// Returns one complaint for each included header that is not in `installed`, or that is in kernels/ if this is
+// forbidden.
 std::vector<std::string> Wrong(const Includes& includes, const Headers& installed, bool kernels_forbidden) {
   std::vector<std::string> complaints;
   for (const auto& [header, included] : includes)
@@ -57,7 +59,7 @@ TEST(PublicHeaders, UsersHeadersIncludeOnlyEachOther) {
   EXPECT_THAT(Wrong(ReadIncludes(users), users, true), testing::IsEmpty());
 }
 
-// headlight.h includes every users' header of these folders.
+// Checks that headlight.h includes every users' header of these folders.
 TEST(PublicHeaders, UmbrellaIncludesEveryPipeline) {
   const Headers users = ReadList("user_headers.txt");
   const std::string umbrella = "headlight/headlight.h";
@@ -72,7 +74,7 @@ TEST(PublicHeaders, UmbrellaIncludesEveryPipeline) {
               testing::IsSupersetOf({"headlight/inspect/attention_page.h", "headlight/inspect/structure_page.h"}));
 }
 
-// Every class with a Load function is for users, and its header is installed.
+// Checks that every class with a Load function is for users, and that its header is installed.
 TEST(PublicHeaders, EveryPipelineIsInstalled) {
   const Headers users = ReadList("user_headers.txt");
   int pipelines = 0;

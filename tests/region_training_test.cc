@@ -1,5 +1,5 @@
-// A ViLBERT trained on synthetic scenes answers questions that need the image. Trained on captions, it predicts masked
-// words and regions, and matches images with captions.
+// Trains a ViLBERT on synthetic scenes. It must answer questions that need the image. Trained on captions, it must
+// predict masked words and regions, and match images with captions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,11 +76,11 @@ TEST(RegionTraining, PredictsMaskedWordsAndRegions) {
       {.batches = {.batch_size = 64}, .masking = {.mask_id = WordIds::kMask, .special_ids = {0, 1, 2}}});
   const ValidationReport report = LastReport(task, 8, 0.003, folder.File("checkpoint"));
   ASSERT_EQ(report.more_scores.size(), 3U);
-  EXPECT_GT(report.more_scores[0].value, 40);  // masked words: of "a" and "and" the grammar tells some
-  EXPECT_GT(report.more_scores[1].value, 20);  // a region without its pixels is named by the caption: 1 in 48 by chance
+  EXPECT_GT(report.more_scores[0].value, 40);  // masked words; the grammar determines some, such as "a" and "and"
+  EXPECT_GT(report.more_scores[1].value, 20);  // masked regions, from the caption; the chance level is 1 in 48
 }
 
-// Few pairs are memorized: image-caption matching takes longer to train than words and regions.
+// Memorizes few pairs, since image-caption matching takes longer to train than words and regions.
 TEST(RegionTraining, MatchesCaptionsWithImages) {
   const TemporaryFolder folder;
   WordIds words;
@@ -93,7 +93,7 @@ TEST(RegionTraining, MatchesCaptionsWithImages) {
   EXPECT_GT(LastReport(task, 200, 0.003, folder.File("checkpoint")).more_scores[2].value, 80);
 }
 
-// In LXMERT the class of matching pairs is the second, in ViLBERT the first.
+// Checks the class of matching pairs, which is the second in LXMERT and the first in ViLBERT.
 TEST(RegionTraining, FamiliesDifferInTheClassOfMatchingPairs) {
   WordIds words;
   ImageTextPairs pairs;
@@ -127,7 +127,7 @@ TEST(RegionTraining, FamiliesDifferInTheClassOfMatchingPairs) {
   EXPECT_EQ(ImageTextPretraining(model, pairs, pairs, options).validate({}).more_scores[2].value, 100);
 }
 
-// The losses of micro-batches sum to that of the whole batch.
+// Checks that the losses of micro-batches sum to the loss of the whole batch.
 TEST(RegionTraining, MicroBatchesHaveTheLossOfTheBatch) {
   WordIds words;
   ImageTextPairs pairs;
@@ -143,12 +143,12 @@ TEST(RegionTraining, MicroBatchesHaveTheLossOfTheBatch) {
     Context context;
     loss += static_cast<double>(task.loss(context, part, 1.0 / static_cast<double>(batch.labels)).data<float>()[0]);
   }
-  // An untrained model guesses: each mean is about that of a uniform guess.
+  // For an untrained model, each mean is close to the loss of a uniform prediction.
   const double guess = std::log(static_cast<double>(words.size())) + std::log(48.0) + std::log(2.0);
   EXPECT_NEAR(loss, guess, 0.25 * guess);
 }
 
-// Nine in ten masked regions lose their pixels: then no prediction depends on them.
+// Checks that predictions do not depend on masked regions. Nine in ten masked regions get zero features.
 TEST(RegionTraining, MaskedRegionsAreNotUsed) {
   WordIds words;
   ImageTextPairs pairs;
@@ -171,7 +171,8 @@ TEST(RegionTraining, MaskedRegionsAreNotUsed) {
   EXPECT_LT(unseen, 20);
 }
 
-// The text of another image has no information about masked words and regions.
+// Checks that pairs with another image's text train only the alignment, since the text has no information about masked
+// words and regions.
 TEST(RegionTraining, NegativePairsOnlyTrainAlignment) {
   WordIds words;
   ImageTextPairs pairs;
@@ -190,8 +191,9 @@ TEST(RegionTraining, NegativePairsOnlyTrainAlignment) {
     least = std::min(least, loss);
     most = std::max(most, loss);
   }
-  EXPECT_LT(least, 1.5);  // about log(2), if each pair has the other one's text
-  EXPECT_GT(most, 4);     // plus one word of about twenty and one region class of 48, if a pair has its own text
+  EXPECT_LT(least, 1.5);  // about log(2), if each pair has the other pair's text
+  // Plus the losses of one word of about twenty and one region class of 48, if a pair has its own text.
+  EXPECT_GT(most, 4);
 }
 
 TEST(RegionTraining, RefusesInvalidInput) {

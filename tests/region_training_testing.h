@@ -1,4 +1,4 @@
-// Synthetic scenes with questions and captions, for training vision-language models.
+// Provides synthetic scenes with questions and captions to train vision-language models.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace headlight {
 
-// One token per word, with a special first token before each text.
+// A vocabulary with one token per word, and a special first token before each text.
 class WordIds {
  public:
   static constexpr std::int32_t kFirst = 1, kMask = 2;
@@ -66,10 +66,10 @@ inline std::vector<ShapeScene> DrawScenes(std::uint64_t seed, std::int64_t count
   return scenes;
 }
 
-// A question of each kind about each scene, in English.
+// One English question of each kind about each scene.
 struct SceneQuestions {
   VisualQuestions set;
-  std::vector<std::string> questions, answers;  // as text
+  std::vector<std::string> questions, answers;  // questions and answers as text
 
   void Add(std::uint64_t seed, std::int64_t count, Portion portion, const ShapeSceneOptions& options, std::int64_t side,
            WordIds& words) {
@@ -96,7 +96,8 @@ struct SceneQuestions {
   }
 };
 
-// The accuracy in per cent of the most frequent answer to the same question, or else to its first two words.
+// Returns the accuracy, in per cent, of the most frequent answer to the same question. For a new question, returns the
+// most frequent answer to questions with the same first two words.
 inline double AccuracyByQuestionAlone(const SceneQuestions& train, const SceneQuestions& valid) {
   const auto begin = [](const std::string& question) {
     return question.substr(0, question.find(' ', question.find(' ') + 1));
@@ -115,7 +116,7 @@ inline double AccuracyByQuestionAlone(const SceneQuestions& train, const SceneQu
   return 100.0 * static_cast<double>(right) / static_cast<double>(valid.questions.size());
 }
 
-// The full caption of each scene, and another one.
+// Adds the full caption and a random caption of each scene.
 inline void AddCaptions(std::uint64_t seed, std::int64_t count, Portion portion, const ShapeSceneOptions& options,
                         std::int64_t side, WordIds& words, ImageTextPairs& pairs) {
   Random random(seed + 100);

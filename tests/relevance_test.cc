@@ -26,7 +26,7 @@ ImageProcessor Plain() {
 
 TEST(Relevance, IsARecordOfTheTextOverTheImage) {
   const auto model = LoadModel<DualEncoder>(kFolders + "clip");
-  // 9 x 14 pixels: the last row and two columns do not fill a patch.
+  // In an image of 9 x 14 pixels, the last row and two columns do not fill a patch.
   const AttentionRecord record = RelevanceOf(*model, Plain(), Pattern(14, 9), kText, "a dog");
   CheckAttention(record);
   EXPECT_THAT(record.target_tokens, ElementsAre("a dog"));
@@ -46,7 +46,7 @@ TEST(Relevance, IsARecordOfTheTextOverTheImage) {
             record.maps[0].weights);
 }
 
-// The model's gradients do not change: only activations have a gradient.
+// Checks that the model's gradients do not change, since only activations have a gradient.
 TEST(Relevance, DoesNotChangeTheModel) {
   const auto model = LoadModel<DualEncoder>(kFolders + "siglip");
   const Tensor image = Tensor::Zeros({8, 8, 3});

@@ -1,5 +1,4 @@
-// Compares ResNets with Hugging Face Transformers; tools/make_resnet_goldens.py describes the folders in
-// testdata/resnets.
+// Compares ResNets with Hugging Face Transformers. tools/make_resnet_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +30,7 @@ struct Golden {
   std::vector<Tensor> images;
 };
 
-// With running averages, or in training with batch statistics.
+// Compares a model with running averages, or in training with batch statistics.
 void CompareWithGolden(Resnet& model, const Golden& golden, bool training, double tolerance) {
   const std::string prefix = training ? "train." : "use.";
   model.parameters().PrepareTraining();
@@ -98,7 +97,8 @@ TEST_P(ResnetParity, SavesAndLoads) {
   ComesBack(*model, folder.path());
 }
 
-// Folding a norm into packed weights only changes rounding, in every compute type and for quantized folders.
+// Checks that folding a norm into packed weights only changes rounding, in every compute type and for quantized
+// folders.
 TEST_P(ResnetParity, ComputesWithFoldedNorms) {
   const std::string folder = FolderOf(std::get<0>(GetParam()));
   const Golden golden(folder);
@@ -133,7 +133,7 @@ TEST(Resnet, ClassActivationIsGradCam) {
   }
 }
 
-// Images of several sizes in one batch, without padding, give bit-identical results to single images.
+// Checks that images of several sizes in one batch, without padding, give bit-identical results to single images.
 TEST(Resnet, IsBatchInvariant) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16, Compute::int8}) {
     if (!kernels::CpuHas(compute)) continue;
@@ -157,7 +157,6 @@ TEST(Resnet, IsBatchInvariant) {
   }
 }
 
-// With timm's names, as in DETR's published folders, and with frozen norms.
 TEST(Resnet, FeaturesAreMeansOfItsMaps) {
   const auto model = LoadModel<ImageEncoder>(FolderOf("downsampled_classes"));
   std::vector<Tensor> images;
@@ -180,6 +179,7 @@ TEST(Resnet, FeaturesAreMeansOfItsMaps) {
   }
 }
 
+// Checks timm's parameter names, which DETR's published folders use, and frozen norms.
 TEST(ResnetBackbone, HasBothNamings) {
   const std::unique_ptr<Resnet> model = LoadModel<Resnet>(FolderOf("bottleneck"));
   Parameters parameters;

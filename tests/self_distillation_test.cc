@@ -1,4 +1,4 @@
-// Self-distillation of a small ViT on synthetic images.
+// Tests self-distillation of a small ViT on synthetic images.
 #include "headlight/train/objectives/self_distillation.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ Tensor Noise(std::int64_t side, std::uint64_t seed) {
   return image;
 }
 
-// Two global crops and one local crop of another size.
+// Returns random images with two global crops and one local crop of another size.
 DistilledImages NoisyImages(std::int64_t count) {
   return {.count = count, .crops = [](std::int64_t image, std::int64_t epoch) {
             const auto seed = static_cast<std::uint64_t>(1000 * epoch + 10 * image);
@@ -65,7 +65,7 @@ struct Pair {
   std::optional<SelfDistillation> distillation;
 };
 
-// The outputs of the initial network with its head, [crops, prototypes].
+// Returns the outputs of the initial network with its head, [crops, prototypes].
 Numbers OutputsAtTheStart(const std::vector<Tensor>& crops) {
   Vit model(SmallVit());
   model.parameters().Initialise(1);
@@ -136,7 +136,7 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
           for (std::size_t k = 0; k < 9; ++k) target[k] -= centre[k];
           target = Softmax(target, 0.04);
           const Numbers given = Softmax(row(image, crop), 0.1);
-          for (std::size_t k = 0; k < 9; ++k) loss -= target[k] * std::log(given[k]) / 4;  // four pairs
+          for (std::size_t k = 0; k < 9; ++k) loss -= target[k] * std::log(given[k]) / 4;  // mean over four pairs
         }
     return loss;
   };
@@ -145,7 +145,7 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
     return static_cast<double>(task.loss(context, Made(batch.parts.front()), 1).data<float>()[0]);
   };
   EXPECT_NEAR(actual(), expected(), 1e-4 * expected());
-  task.after_step(1, 10);  // the student has not changed, so the teacher does not either
+  task.after_step(1, 10);  // the student has not changed, so the teacher must not change either
   for (std::size_t k = 0; k < 9; ++k)
     for (std::size_t image = 0; image < 4; ++image)
       for (std::size_t global = 0; global < 2; ++global) centre[k] += 0.1 * row(image, global)[k] / 8;
@@ -182,7 +182,7 @@ std::vector<float> TrainedValues(const std::vector<std::int64_t>& stops, int thr
   options.validate_every = 5;
   std::vector<float> values;
   for (const std::int64_t stop : stops) {
-    Pair pair;  // as in a new process
+    Pair pair;  // a new process starts with a new model
     const TrainingTask task = pair.distillation->Task(NoisyImages(10), NoisyImages(3));
     std::int64_t step = 0;
     Train(task, options,

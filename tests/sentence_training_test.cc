@@ -1,5 +1,5 @@
-// Contrastive training of a text encoder, compared with the vectors of Embedder, which are compared with those of
-// sentence-transformers elsewhere.
+// Compares contrastive training of a text encoder with a loss that is computed from the vectors of Embedder. Other
+// tests compare these vectors with sentence-transformers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ using testing::HasSubstr;
 
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
 
-// One text is longer than the model reads; two positives are equal, and a negative equals a positive.
+// Returns pairs for which one text is longer than the model's positions, two positives are equal, and a negative equals
+// a positive.
 std::vector<SimilarTexts> Pairs() {
   std::string longest = "The meadow";
   for (int i = 0; i < 30; ++i) longest += " is green";
@@ -124,7 +125,7 @@ TEST(SentenceVectors, HaveTheLossOfEmbeddersVectors) {
         ComputeGradients(sentences.model->parameters(), task.loss, batch.parts, {.labels = batch.labels, .seed = 1});
     const Expected train(embedder, options, /*with_negatives=*/true);
     EXPECT_NEAR(loss, train.loss, 1e-4 * train.loss);
-    EXPECT_GT(train.loss, valid.loss + 1e-3);  // negatives make it harder
+    EXPECT_GT(train.loss, valid.loss + 1e-3);  // negatives increase the loss
   }
 }
 

@@ -1,4 +1,4 @@
-// Span corruption and denoising of texts, and training of encoder-decoders on them and on pairs.
+// Tests span corruption and denoising of texts, and the training of encoder-decoders on them and on pairs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using Ids = std::vector<std::int32_t>;
 
 constexpr std::int32_t kPad = 0, kEnd = 1, kStop = 2, kMask = 3, kWords = 10, kSentinel = 90, kVocabulary = 100;
 
-// A text of distinct tokens from kWords on.
+// Returns a text of distinct tokens, starting with kWords.
 Ids Text(int length) {
   Ids text(static_cast<std::size_t>(length));
   std::iota(text.begin(), text.end(), kWords);
@@ -64,8 +64,8 @@ TEST(HiddenSpans, FollowThePaperAndPreserveTheText) {
   for (int draw = 0; draw < 2000; ++draw) {
     const Ids text = Text(40);
     const SequenceExample pair = HideSpans(text, Spans(), random);
-    // 15% of 40 tokens are 6, in two spans with a mean length of 3. So the source has two sentinels; the target has
-    // them and an end token.
+    // 15% of 40 tokens are 6, in two spans with a mean length of 3. The source therefore has two sentinels. The target
+    // has the same sentinels and a final one.
     ASSERT_EQ(pair.source.size(), 40u - 6 + 2);
     ASSERT_EQ(pair.target.size(), 6u + 3);
     ASSERT_EQ(Mended(pair), text);
@@ -80,7 +80,7 @@ TEST(HiddenSpans, FollowThePaperAndPreserveTheText) {
     for (const std::int32_t id : pair.target)
       if (!IsSentinel(id)) ++hidden_at[static_cast<std::size_t>(id - kWords)];
   }
-  // All positions are masked, but the first and the last less often.
+  // All positions are masked in some samples. The first and the last position are masked less often.
   EXPECT_GT(*std::ranges::min_element(hidden_at), 2000 * 0.03);
   EXPECT_LT(*std::ranges::max_element(hidden_at), 2000 * 0.22);
 }
@@ -89,7 +89,8 @@ TEST(HiddenSpans, MaskOneTokenOfShortTextsAndNeedSentinelsForLongOnes) {
   Random random(1);
   EXPECT_EQ(HideSpans(Text(1), Spans(), random),
             (SequenceExample{{kSentinel + 9}, {kSentinel + 9, 10, kSentinel + 8}}));
-  const SequenceExample pair = HideSpans(Text(4), Spans(0.9), random);  // two spans would be adjacent, so there is one
+  // Two spans would be adjacent, so there is only one.
+  const SequenceExample pair = HideSpans(Text(4), Spans(0.9), random);
   EXPECT_EQ(pair, (SequenceExample{{kSentinel + 9}, {kSentinel + 9, 10, 11, 12, 13, kSentinel + 8}}));
 }
 
@@ -106,13 +107,13 @@ TEST(BrokenTexts, HaveOneMaskPerSpan) {
     ASSERT_TRUE(std::ranges::is_sorted(kept));  // one sentence, whose words stay in order
     ++masks[std::ranges::count(noised, kMask)];
     without_first += kept.front() != kWords;
-    // An inserted mask: the tokens before and after it are neighbours.
+    // If a mask replaces an empty span, the tokens before and after it are adjacent in the text.
     const auto mask = std::ranges::find(noised, kMask) - noised.begin();
     if (mask > 0 && mask + 1 < std::ssize(noised))
       empty_first += noised[static_cast<std::size_t>(mask) - 1] + 1 == noised[static_cast<std::size_t>(mask) + 1];
   }
-  // Twelve tokens in spans with Poisson lengths of mean 3, of which 5% are empty, apart from the last span of each
-  // text.
+  // Twelve tokens are hidden in spans with Poisson-distributed lengths of mean 3. About 5% of the spans are empty,
+  // except for the last span of each text.
   double mean = 0;
   for (const auto& [count, often] : masks) mean += static_cast<double>(count) * often / draws;
   EXPECT_NEAR(mean, 4.6, 0.2);
@@ -123,12 +124,12 @@ TEST(BrokenTexts, HaveOneMaskPerSpan) {
 
 TEST(BrokenTexts, PermuteSentences) {
   Random random(1);
-  // Consecutive full stops end one sentence; the last sentence has none.
+  // Consecutive full stops end one sentence; the last sentence has no full stop.
   const Ids text = {10, kStop, 11, 12, kStop, kStop, 13};
   std::set<Ids> orders;
   for (int draw = 0; draw < 2000; ++draw) {
     Ids noised = AddNoise(text, {.share = 0.01, .mask_id = kMask, .sentence_ends = {kStop}}, random);
-    ASSERT_EQ(std::ranges::count(noised, kMask), 1);  // for one token, so there is no other
+    ASSERT_EQ(std::ranges::count(noised, kMask), 1);  // the only hidden token is replaced by one mask
     std::erase_if(noised, [](std::int32_t id) { return id < kWords; });
     if (noised.size() == 4) orders.insert(noised);
   }
@@ -183,7 +184,7 @@ TrainingOptions Options() {
 
 const TeacherForcingOptions kTeacherForcing{{.batch_size = 128}, 0};
 
-// The batches of a task with one micro-batch each; keeps the last one.
+// Reads the batches of a task with one micro-batch each, and stores the last one.
 struct TokenStream {
   TokenStream(const TrainingTask& task, const BatchPosition& position) : next(task.batches(position)) {}
   TokenBatch Next() {
@@ -218,11 +219,11 @@ TEST(SequenceTasks, BatchesDependOnSeedEpochAndPosition) {
       for (std::size_t i = begin + 1; i < end; ++i) EXPECT_EQ(first.target_inputs[i], first.labels[i - 1]);
       EXPECT_EQ(first.labels[end - 1], kEnd);
     }
-    EXPECT_EQ(task.validate({}).loss, task.validate({}).loss);  // the same spans in each validation
+    EXPECT_EQ(task.validate({}).loss, task.validate({}).loss);  // each validation hides the same spans
   }
 }
 
-// Two passes without dropout agree; with different dropout masks they do not.
+// Checks that two passes without dropout are equal, and that they differ with different dropout masks.
 TEST(SequenceTasks, RDropComparesTwoPasses) {
   BartConfig config = SmallBart()->config();
   config.dropout = 0.2;

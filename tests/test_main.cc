@@ -1,5 +1,5 @@
-// The main function of every test program. Like the program, it obeys HEADLIGHT_CPU, so that tests also run on the
-// instruction sets of older processors.
+// The main function of every test program. It applies HEADLIGHT_CPU, as the headlight program does, so that tests can
+// also run with the instruction sets of older processors.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

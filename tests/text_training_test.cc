@@ -1,4 +1,4 @@
-// Models trained on text reach what is possible, which a baseline without attention does not.
+// Checks that models trained on text reach the best possible scores, which a baseline without attention does not reach.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ using testing::HasSubstr;
 
 constexpr std::int32_t kRing = 8, kMask = 8, kEnd = 9, kVocabulary = 10;
 
-// Texts that count upwards modulo the ring, from 0 or 4, by one or by three. Two tokens determine the next one; a
-// single token does not. The class is the step.
+// Returns texts that count modulo the ring, from 0 or 4, in steps of one or three. Two tokens determine the next one,
+// but a single token does not. The class is the step.
 std::vector<TextExample> Rings(int count, std::uint64_t seed) {
   Random random(seed);
   std::vector<TextExample> texts;
@@ -97,13 +97,13 @@ TEST(TextTraining, ALanguageModelReachesTheEntropyOfTheTexts) {
   const auto model = SmallGpt2();
   const ValidationReport report =
       LastReport(LanguageModelTask(*model, texts, kValidBytes, {kBatches, 0}), options, folder.File("c"));
-  // There are two choices for the first and the second token; the others and the end are determined.
+  // There are two choices for the first and for the second token. They determine the other tokens and the end.
   const double floor = (std::log(2.0) + std::log(2.0)) / 7;
   EXPECT_GE(report.loss, floor - 0.03);
   EXPECT_LT(report.loss, floor + 0.1);
   ASSERT_EQ(report.more_scores.size(), 1U);
   EXPECT_EQ(report.more_scores[0].name, "bits_per_byte");
-  EXPECT_NEAR(report.more_scores[0].value, report.loss / std::log(2.0), 1e-9);  // of seven bytes and seven tokens
+  EXPECT_NEAR(report.more_scores[0].value, report.loss / std::log(2.0), 1e-9);  // seven bytes and seven tokens per text
   EXPECT_EQ(report.score_name, "");
 }
 
@@ -118,15 +118,15 @@ TEST(TextTraining, FitsMaskedTokensAndClasses) {
   const MaskingOptions masking{.share = 0.3, .mask_id = kMask, .special_ids = {kMask, kEnd}};
   const ValidationReport words =
       LastReport(MaskedLanguageModelTask(*masked, by_one, masking, kBatches), options, folder.File("words"));
-  EXPECT_GT(words.score, 90);  // tokens that stay or are replaced are predicted, too; their position determines them
+  EXPECT_GT(words.score, 90);  // tokens that are kept or replaced are predicted, too; their position determines them
   const auto classes = SmallBert({.pooler = true, .sequence_classes = true, .labels = {"one", "three"}});
   const ValidationReport guessed =
       LastReport(ClassificationTask(*classes, texts, kBatches), options, folder.File("classes"));
   EXPECT_EQ(guessed.score, 100);
 }
 
-// For uniform logits the result is the same for all replacements: it is the mean over the masks, not over all predicted
-// tokens.
+// Checks that bits_per_mask is the mean over the masks and not over all predicted tokens. For uniform logits, the
+// result does not depend on the replacements.
 TEST(TextTraining, BitsPerMaskCountOnlyMasks) {
   const auto model = SmallBert({.pooler = false, .masked_words = true});
   for (Parameter& parameter : model->parameters().all()) parameter.value.Fill(0);
@@ -138,16 +138,16 @@ TEST(TextTraining, BitsPerMaskCountOnlyMasks) {
   EXPECT_NEAR(report.loss, std::log(kVocabulary), 1e-5);
 }
 
-// In these texts the left neighbour determines the next token. So frequencies do not predict masks, but neighbours do,
-// unless they are masked too.
+// Checks the count baselines. In these texts the left neighbour determines the next token. Neighbours therefore predict
+// masked tokens unless they are masked too, but frequencies do not.
 TEST(TextTraining, CountsPredictMasks) {
   const std::vector<TextExample> train = Rings(400, 1), valid = Rings(200, 2);
   const MaskingOptions masking{
-      .share = 0.01, .mask_id = kMask, .special_ids = {kMask, kEnd}};  // one token of each text
+      .share = 0.01, .mask_id = kMask, .special_ids = {kMask, kEnd}};  // masks one token per text
   const MaskBaselines bits = ScoreMaskBaselines(train, valid, masking, kVocabulary);
   EXPECT_GT(bits.by_frequency, 2);
   EXPECT_LT(bits.by_neighbours, 0.5 * bits.by_frequency);
-  // Counted in shuffled texts with the same frequencies, neighbours predict less.
+  // In shuffled texts with the same token frequencies, neighbours predict less.
   std::vector<TextExample> sorted = train;
   for (TextExample& text : sorted) std::ranges::sort(text.ids);
   const MaskBaselines others = ScoreMaskBaselines(sorted, valid, masking, kVocabulary);
@@ -155,8 +155,8 @@ TEST(TextTraining, CountsPredictMasks) {
   EXPECT_GT(others.by_neighbours, bits.by_neighbours + 0.3);
 }
 
-// Each token's tag is the step, with B- at the first token; the last token of three has none. The answer is the
-// position of 0.
+// Checks tags and answers. Each token's tag is the step, with B- at the first token; the last token of three has no
+// tag. The answer is the position of 0.
 TEST(TextTraining, FitsTagsAndAnswers) {
   const TemporaryFolder folder;
   const TextSets rings = Sets();
@@ -172,7 +172,7 @@ TEST(TextTraining, FitsTagsAndAnswers) {
       tags.sentence_of.push_back(static_cast<std::int32_t>(tags.tags.size()));
       tags.tags.push_back(with_tags.labels);
       tags.texts.texts.push_back(with_tags);
-      // [end] 0 to 7, of which some are the passage.
+      // The input is the end token, followed by the passage. If the passage has no 0, the answer is position 0.
       with_answer.ids.insert(with_answer.ids.begin(), kEnd);
       const auto zero = std::ranges::find(with_answer.ids, 0) - with_answer.ids.begin();
       const auto place = static_cast<std::int32_t>(zero < std::ssize(with_answer.ids) ? zero : 0);
@@ -201,7 +201,7 @@ TEST(TextTraining, FitsTagsAndAnswers) {
   EXPECT_EQ(answers.score, 100);
   ASSERT_EQ(answers.more_scores.size(), 1U);
   EXPECT_EQ(answers.more_scores[0].value, 100);
-  // Tags without spans are counted per token.
+  // If the labels are not span tags, the score is the accuracy per token.
   const auto plain = SmallBert({.token_classes = true, .labels = {"O", "a", "b", "c", "d"}});
   EXPECT_EQ(TaggingTask(*plain, tagged, kBatches).validate({}).score_name, "accuracy");
 }
@@ -241,7 +241,7 @@ TEST(TextTraining, EightInTenAreMaskedOneIsReplacedOneStays) {
     EXPECT_NE(id, kEnd);  // special tokens are not used as replacements
     ++(id == kMask ? hidden : id == batch.labels[place] ? same : other);
   }
-  // A random replacement may be the same token: 1 of the 8 that are not special.
+  // A random replacement is the original token in 1 of 8 cases, since 8 tokens are not special.
   EXPECT_NEAR(hidden, 0.8 * draws, 110);
   EXPECT_NEAR(same, (0.1 + 0.1 / 8) * draws, 90);
   EXPECT_NEAR(other, (0.1 - 0.1 / 8) * draws, 90);

@@ -1,5 +1,5 @@
-// Training of a small translation model: the loss decreases, an interrupted run ends as an uninterrupted one, and
-// errors are named.
+// Tests the training of a small translation model: the loss decreases, an interrupted run ends with the same result as
+// an uninterrupted one, and error messages name the cause.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ MarianTokenizer SmallTokenizer(const std::vector<SentencePair>& pairs) {
       {.size = 300});
 }
 
-// Everything that a training needs, in a temporary folder.
+// The data and options of a training run, in a temporary folder.
 struct Setting {
   TemporaryFolder folder;
   std::vector<SentencePair> pairs;
@@ -149,7 +149,7 @@ TEST(Training, ValidationBoundsTheLengthOfTranslations) {
     written = std::max(written, ids.size());
     return std::string();
   };
-  const auto model = setting.Model();  // untrained
+  const auto model = setting.Model();  // untrained model
   setting.Task(*model).validate({});
   EXPECT_GT(written, 0);
   EXPECT_LE(written, longest + 1);
@@ -161,7 +161,7 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
   const auto whole = setting.Model();
   Train(setting.Task(*whole), options, setting.Keep("whole"), false, {});
 
-  // Stopped repeatedly in the middle of an epoch, as by Ctrl-C, and resumed with the model of a new process.
+  // The run is stopped repeatedly in the middle of an epoch, as by Ctrl-C, and resumed with a new model.
   std::vector<float> resumed;
   for (const std::int64_t stop : {2, 7, 11, 12, 100}) {
     const auto model = setting.Model();
@@ -208,7 +208,7 @@ TEST(Training, AnotherSeedGivesAnotherRun) {
   TrainingOptions options = setting.Options();
   const auto one = setting.Model(), other = setting.Model();
   Train(setting.Task(*one), options, setting.Keep("one"), false, {});
-  options.seed = 2;  // changes only dropout: the batches are the same
+  options.seed = 2;  // changes only dropout, not the batches
   Train(setting.Task(*other), options, setting.Keep("other"), false, {});
   EXPECT_NE(one->parameters().values().ToVector<float>(), other->parameters().values().ToVector<float>());
 }
@@ -273,7 +273,7 @@ TEST(Training, StepsAfterTheFirstEpochAllocateNoMemory) {
   const Setting setting;
   const auto model = setting.Model();
   const int threads = Threads();
-  SetThreads(1);  // each thread allocates its scratch memory when it first needs it
+  SetThreads(1);  // each thread allocates scratch memory when it is first used
   TrainingOptions options = setting.Options();
   options.validate_every = 1000000;
   options.average_last = 1;

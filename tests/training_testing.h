@@ -1,4 +1,4 @@
-// Shared by tests of training.
+// Helpers for tests of training.
 #pragma once
 
 #include <string>

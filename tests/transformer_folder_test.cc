@@ -1,4 +1,4 @@
-// Reading and writing folders in the layout of Transformers; tools/make_transformer_goldens.py made those in
+// Reads and writes folders in the layout of Transformers. tools/make_transformer_goldens.py describes the folders in
 // testdata/transformers.
 #include <gmock/gmock.h>
 
@@ -61,7 +61,7 @@ class ChangedFolder {
     WriteChanged(FolderOf("marian_relu") + "/model.safetensors", folder_.File("model.safetensors"), change);
   }
 
-  // The error of loading it, without the path.
+  // Returns the error of loading the folder, without the path.
   std::string Error() const {
     std::string error = ErrorOf([&] { LoadModel<Transformer>(folder_.path()); });
     return error.starts_with(folder_.path()) ? error.substr(folder_.path().size() + 1) : error;
@@ -117,7 +117,7 @@ TEST(LoadTransformer, ListsMissingUnknownAndMisshapenTensors) {
         tensors["model.encoder.layers.0.fc1.weight"].shape = {12, 20};
       }),
       AllOf(HasSubstr("final_logits_bias has [24]"), EndsWith("layers.0.fc1.weight has [12, 20] instead of [20, 12]")));
-  // A folder with other sizes, and one with enormous sizes.
+  // Other sizes and enormous sizes are rejected.
   const auto resized = [](const char* key, std::int64_t value) {
     return ChangedFolder([&](Json& config) { config.Set(key, value); }).Error();
   };
@@ -139,7 +139,7 @@ TEST(LoadTransformer, ChecksTiedTablesAndSinusoids) {
               HasSubstr("model.encoder.embed_positions.weight differs from this model"));
 }
 
-// Transformers ties all tables or none: a model that shares only the embeddings is written with every table.
+// Checks a model that ties only the embeddings. Transformers ties all tables or none, so every table is written.
 TEST(SaveTransformer, WritesEveryTableIfTheOutputIsUntied) {
   TransformerConfig config;
   config.model = 4;

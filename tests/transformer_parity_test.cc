@@ -1,5 +1,5 @@
-// Compares the Transformer with Hugging Face Transformers and PyTorch; tools/make_transformer_goldens.py describes the
-// folders in testdata/transformers.
+// Compares the Transformer with Hugging Face Transformers and PyTorch. tools/make_transformer_goldens.py describes the
+// goldens.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ std::unique_ptr<Transformer> Load(const std::string& folder, DType dtype) {
   return in_double;
 }
 
-// The source or target of the golden file's batch, without padding.
+// The sources and targets of the golden file's batch, without padding.
 class Golden {
  public:
   explicit Golden(const std::string& name) : file_(FolderOf(name) + "/golden.safetensors") {
@@ -52,7 +52,7 @@ class Golden {
     return result;
   }
 
-  // [sentences, longest, vocab] without padding rows.
+  // Returns the logits [sentences, longest, vocab] without padding rows.
   Numbers Logits() const {
     const Tensor logits = file_.Read("logits", DType::float64);
     Numbers result;
@@ -63,7 +63,7 @@ class Golden {
     return result;
   }
 
-  // The weights of one sentence, [heads, query, key], without padding.
+  // Returns the weights of one sentence, [heads, query, key], without padding.
   Numbers Attention(const LayerAttention& attention) const {
     static const std::map<AttentionKind, std::string> names = {{AttentionKind::encoder_self, "encoder_attentions."},
                                                                {AttentionKind::decoder_self, "decoder_attentions."},
@@ -107,7 +107,7 @@ Tensor Hidden(const EncoderDecoder& model, Context& context, const Golden& golde
   return model.Decode(context, golden.inputs, golden.targets, memory);
 }
 
-// The loss; its gradients are accumulated in the parameters.
+// Returns the loss. Its gradients are accumulated in the parameters.
 double LossAndGradients(const EncoderDecoder& model, const Golden& golden) {
   Tape tape;
   Context context;
@@ -119,7 +119,7 @@ double LossAndGradients(const EncoderDecoder& model, const Golden& golden) {
   return ToDouble(loss)[0];
 }
 
-// The goldens have single precision, so the double model only differs by their rounding.
+// Returns the tolerance. The goldens have single precision, so the double model only differs by their rounding.
 double Tolerance(DType dtype) { return dtype == DType::float64 ? 2e-7 : 3e-6; }
 
 class Parity : public testing::TestWithParam<const char*> {};
@@ -143,7 +143,8 @@ TEST_P(Parity, LogitsLossAndEveryGradient) {
   }
 }
 
-// The largest deviation of any layer's weights; cross-attention is compared with that of layer + `layer_shift`.
+// Returns the largest deviation of any layer's weights. Cross-attention is compared with the golden of layer +
+// `layer_shift`.
 double AttentionDeviation(const EncoderDecoder& model, const Golden& golden, int layer_shift, int& seen) {
   double worst = 0;
   Context context;
@@ -163,7 +164,7 @@ TEST_P(Parity, AttentionOfEveryHead) {
     int seen = 0;
     EXPECT_LT(AttentionDeviation(*model, golden, 0, seen), Tolerance(dtype));
     EXPECT_EQ(seen, 3 * (model->config().encoder_layers + 2 * model->config().decoder_layers));
-    EXPECT_GT(AttentionDeviation(*model, golden, 1, seen), 0.1);  // a planted defect
+    EXPECT_GT(AttentionDeviation(*model, golden, 1, seen), 0.1);  // planted defect
   }
 }
 
@@ -185,7 +186,7 @@ TrainingDeviation TenSteps(const Golden& golden, const std::string& name, DType 
   }
   NamedNumbers after = ByName(parameters, &Parameter::value), expected = golden.ReadAll("after.");
   if (dtype == DType::float32) {
-    // The gradient of a key's bias is 0 except for rounding, which Adam amplifies.
+    // The gradient of a key's bias is 0 except for rounding errors, which Adam amplifies.
     const auto is_noise = [](const auto& entry) { return entry.first.ends_with("k_proj.bias"); };
     std::erase_if(after, is_noise);
     std::erase_if(expected, is_noise);
@@ -201,7 +202,7 @@ TEST_P(Parity, TenStepsOfAdam) {
     EXPECT_LT(deviation.losses, 10 * Tolerance(dtype));
     EXPECT_LT(deviation.norms, 30 * Tolerance(dtype));
     EXPECT_LT(deviation.parameters, 10 * Tolerance(dtype));
-    EXPECT_GT(TenSteps(golden, GetParam(), dtype, 7).parameters, 100 * Tolerance(dtype));  // a planted defect
+    EXPECT_GT(TenSteps(golden, GetParam(), dtype, 7).parameters, 100 * Tolerance(dtype));  // planted defect
   }
 }
 
@@ -210,7 +211,7 @@ class BeamParity : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, BeamParity, testing::Values("marian_relu", "pegasus_gelu"),
                          [](const auto& test) { return test.param; });
 
-// The deviation of scores from those of generate(); infinite if a token differs.
+// Returns the deviation of scores from the scores of generate(), or infinity if a token differs.
 double BeamDeviation(const EncoderDecoder& model, const Golden& golden, const JsonView& expected,
                      const DecodingOptions& options) {
   const auto found = Decode(model, golden.source, golden.sources, options);
@@ -246,7 +247,7 @@ TEST_P(BeamParity, EqualsGenerate) {
     EXPECT_LT(BeamDeviation(*model, golden, expected["sentences"], options), 1e-4)
         << "beam size " << options.search.beam_size << ", length penalty " << options.search.length_penalty
         << ", at most " << options.max_length;
-    options.search.length_penalty += 0.05;  // a planted defect
+    options.search.length_penalty += 0.05;  // planted defect
     caught += BeamDeviation(*model, golden, expected["sentences"], options) > 1e-4;
   }
   EXPECT_EQ(caught, 24);
@@ -261,7 +262,7 @@ TEST(ParityHarness, CatchesOneWrongNumber) {
                      expected = golden.ReadAll("gradient.");
   int flipped = 0;
   for (const auto& [name, values] : gradients) {
-    if (name.ends_with("k_proj.bias")) continue;  // zeros
+    if (name.ends_with("k_proj.bias")) continue;  // gradients of key biases are zeros
     NamedNumbers wrong = gradients;
     wrong[name][0] *= -1;
     if (std::abs(values[0]) > 1e-5) {

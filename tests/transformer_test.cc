@@ -41,7 +41,7 @@ Tensor Loss(const EncoderDecoder& model, Context& context, const Pairs& pairs) {
                                      0.2);
 }
 
-// A model that predicts the end token first.
+// Checks the minimum length with a model that predicts the end token first.
 TEST(Decode, DoesNotEndBeforeItsMinimumLength) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
@@ -73,7 +73,8 @@ TEST(Decode, EndsIfNoTokenIsAllowed) {
     }
 }
 
-// Enough sentences to be divided among threads: results keep their order and equal those of single sentences.
+// Checks that results keep their order and equal those of single sentences, with enough sentences to be divided among
+// threads.
 TEST(Decode, DividesSentencesAmongThreads) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
@@ -104,7 +105,7 @@ TEST(Decode, DividesSentencesAmongThreads) {
   SetThreads(before);
 }
 
-// A hypothesis has the model's log-probabilities, normalized over its sentence's shortlist, in any batch.
+// Checks that a hypothesis has the model's log-probabilities, normalized over its sentence's shortlist, in any batch.
 TEST(Decode, ChoosesFromTheShortlist) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);

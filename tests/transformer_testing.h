@@ -20,7 +20,7 @@ inline std::string FolderOf(const std::string& name) {
 
 using ChangeTensors = std::function<void(std::map<std::string, StoredTensor>& tensors)>;
 
-// Writes the tensors of one file to another, changed by `change`.
+// Writes the tensors of one file to another file, changed by `change`.
 inline void WriteChanged(const std::string& from, const std::string& to, const ChangeTensors& change) {
   const Safetensors file(from);
   std::map<std::string, StoredTensor> tensors(file.tensors().begin(), file.tensors().end());

@@ -1,5 +1,5 @@
-// Every type in the namespace must have a unique name. Two types with the same name in different files compile, but the
-// linker merges their template instantiations, such as std::vector's functions.
+// Checks that every type in the namespace has a unique name. Two types with the same name in different files compile,
+// but the linker merges their template instantiations, such as std::vector's functions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Files = std::map<std::string, std::string>;  // text by path
+using Files = std::map<std::string, std::string>;  // text of each file by path
 
-// "NAME: FILE, FILE" for each type that several files define outside of unnamed namespaces.
+// Returns "NAME: FILE, FILE" for each type that several files define outside of unnamed namespaces.
 std::vector<std::string> Shared(const Files& files) {
   static const std::regex space(R"(namespace ([\w:]*) ?\{)");
   static const std::regex type(

@@ -1,4 +1,4 @@
-// Compares ViLBERT with its authors' program; tools/make_vilbert_goldens.py describes the folders in testdata/vilbert.
+// Compares ViLBERT with its authors' program. tools/make_vilbert_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ struct Golden : PairGolden {
     if (!file.contains("task_ids")) return;
     inputs.insert("task_ids");
     tasks = file.Read("task_ids", DType::int32).ToVector<std::int32_t>();
-    for (std::int32_t& length : text_lengths) ++length;  // the task token
+    for (std::int32_t& length : text_lengths) ++length;  // adds the task token
     ++text_length;
   }
 };
@@ -122,7 +122,7 @@ TEST(Vilbert, AcceptsOtherAnswers) {
   EXPECT_EQ(answering->AnswerLogits(context, answering->Pool(context, encoded)).shape(), (Shape{2, 3}));
   EXPECT_THAT(ErrorOf([&] { answering->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
   EXPECT_THAT(ErrorOf([&] { model->AnswerLogits(context, encoded.text); }), HasSubstr("no head for answers"));
-  // Giving the same answers keeps the head.
+  // The same answers keep the head unchanged.
   const std::unique_ptr<RegionTextEncoder> same = GiveAnswers(*answering, answering->labels(), 2);
   EXPECT_EQ(ByName(same->parameters(), &Parameter::value), ByName(answering->parameters(), &Parameter::value));
 }

@@ -1,4 +1,4 @@
-// Compares ViLT with Transformers; tools/make_vilt_goldens.py describes the folders in testdata/vilt.
+// Compares ViLT with Transformers. tools/make_vilt_goldens.py describes the goldens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/vilt/" + name; }
 
-// The images [height, width, channels] of a golden, without padding.
+// Returns the images [height, width, channels] of a golden, without padding.
 std::vector<Tensor> WholeImagesOf(const Safetensors& golden) {
   const Tensor all = golden.Read("pixel_values", DType::float32), mask = golden.Read("pixel_mask", DType::int32);
   const std::int64_t channels = all.shape()[1], rows = all.shape()[2], columns = all.shape()[3];
@@ -42,7 +42,7 @@ struct Golden : PairGolden {
   Golden(const std::string& folder, DType dtype) : PairGolden(folder) {
     inputs.insert({"pixel_values", "pixel_mask"});
     regions = PatchRegions(WholeImagesOf(file), {4, 4}, 3, dtype);
-    for (const Sequence& image : regions.images) region_lengths.push_back(image.length + 1);  // the class token
+    for (const Sequence& image : regions.images) region_lengths.push_back(image.length + 1);  // adds the class token
     region_length = *std::ranges::max_element(region_lengths);
   }
 };

@@ -1,4 +1,4 @@
-// A program that requests a model from a hub that the cache does not have.
+// Requests a model that is not in the cache without network access. Succeeds if the library throws Error.
 //   consumer_hub CACHE
 #include <headlight/base/error.h>
 #include <headlight/hub/cache.h>
@@ -6,7 +6,8 @@
 
 #include <string>
 
-// Downloads what the cache lacks of a model. The library reads no environment: the token and the endpoint are fields.
+// Downloads the files of a model that are not in the cache. The library does not read the environment: the token and
+// the endpoint are fields of HubOptions.
 std::string FolderOf(const std::string& model, const std::string& cache, bool offline) {
   const headlight::HubOptions hub = {.cache = cache, .offline = offline};
   return headlight::PullModel({.model = model}, hub).folder;
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
   try {
     FolderOf("org/tiny", argv[1], /*offline=*/true);
     return 1;
-  } catch (const headlight::Error&) {  // the same type in both libraries
+  } catch (const headlight::Error&) {  // the exception type is the same inside and outside of the library
     return 0;
   }
 }

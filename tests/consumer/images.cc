@@ -1,5 +1,5 @@
-// A program that reads images.
-//   consumer_images FILE: the size of the image in it
+// Reads an image and prints its size. Checks that errors of the library can be caught.
+//   consumer_images FILE
 #include <headlight/base/error.h>
 #include <headlight/image/decoding/decode.h>
 #include <headlight/image/decoding/encode.h>
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   try {
     headlight::ReadImage(argv[1], /*most_pixels=*/1);
     return 1;
-  } catch (const headlight::Error&) {  // the same type in both libraries
+  } catch (const headlight::Error&) {  // the exception type is the same inside and outside of the library
   }
   std::printf("%d x %d\n", static_cast<int>(image.width), static_cast<int>(image.height));
   return 0;

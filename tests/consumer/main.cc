@@ -1,5 +1,6 @@
-// A program that uses only the installed headers and the shared library.
-//   consumer MODEL_DIR < LINES: each line's translation, the same from each of four threads at once
+// Translates lines using only the installed headers and the shared library. Four threads translate the same lines at
+// the same time, and their translations must be equal.
+//   consumer MODEL_DIR < LINES
 #include <headlight/headlight.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A program that trains a model.
-//   consumer_recipes SOURCE TARGET OUT: trains a translator on two files of lines, and saves it in the folder OUT
+// Trains a translator on two files of lines, and saves it in the folder OUT.
+//   consumer_recipes SOURCE TARGET OUT
 #include <headlight/recipes/train_translation.h>
 
 #include <cstdio>
