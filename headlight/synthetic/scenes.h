@@ -12,7 +12,7 @@
 namespace headlight {
 
 struct SceneOptions {
-  std::int64_t height = 128, width = 128;  // at least 16
+  std::int64_t height = 128, width = 128;  // pixels; at least 16
   std::int32_t fewest = 1, most = 6;       // number of shapes; fewer if there is no space
   double smallest = 0.06, largest = 0.26;  // radii of shapes, relative to the shorter side; at most 0.5
   bool turned = true;                      // rotate shapes randomly; otherwise they are upright

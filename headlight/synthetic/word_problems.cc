@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kLargest = 99;             // limit on all numbers
 constexpr int kTable = 9;                // limit on factors
-constexpr std::uint64_t kHeldOutIn = 5;  // one pair or form sequence in this many is held out
+constexpr std::uint64_t kHeldOutIn = 5;  // one in five pairs and form sequences is held out
 
 struct Person {
   std::string_view name;

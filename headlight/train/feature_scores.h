@@ -39,7 +39,7 @@ class HEADLIGHT_API LinearProbe {
  private:
   std::int64_t dimension_, classes_;
   std::vector<float> mean_, scale_;  // [dimension]
-  std::vector<double> weights_;      // the biases in the last row
+  std::vector<double> weights_;      // [dimension + 1, classes]; the last row has the biases
   bool converged_ = false;
 };
 

@@ -16,8 +16,8 @@ namespace headlight {
 enum class GradientType { float32, bfloat16 };
 
 /// Sums the gradients of a step's parts (micro-batches) in a binary tree that depends only on their number. The leaves
-/// are the parts. Node i of a level is the sum of nodes 2i and 2i + 1 of the level below, or equal to node 2i if there
-/// is no node 2i + 1. The sum has the same bits for any order of arrival, also if other processes summed some nodes. If
+/// are the parts. Node i of a level is the sum of nodes 2i and 2i + 1 of the level below. It equals node 2i if there is
+/// no node 2i + 1. The sum has the same bits for any order of arrival, also if other processes summed some nodes. If
 /// parts arrive in index order, at most log2(parts) + 1 gradients exist at a time.
 class HEADLIGHT_API GradientTree {
  public:

@@ -24,7 +24,7 @@ HEADLIGHT_API void ClipNorm(const Tensor& gradient, double longest);
 struct StepOptions {
   std::int64_t labels = 0;    // number of labels over which the loss is averaged
   std::uint64_t seed = 0;     // seed of dropout
-  double clip_part_norm = 0;  // if positive, the largest norm of the gradient of each part's summed losses
+  double clip_part_norm = 0;  // if positive, upper limit of the gradient norm of each part's summed losses
   GradientType type = GradientType::float32;
   /// The ranks that divide the parts; null for a single process.
   Ranks* ranks = nullptr;

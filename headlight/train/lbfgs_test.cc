@@ -5,8 +5,8 @@
 namespace headlight::lbfgs_test {
 namespace {
 
-// The extended Rosenbrock function: one valley for each pair of neighbouring variables. Its minimum is at 1 in every
-// variable.
+// Computes the extended Rosenbrock function: one valley for each pair of neighbouring variables. Its minimum is at 1 in
+// every variable.
 double Valley(const std::vector<double>& x, std::vector<double>& gradient) {
   double value = 0;
   std::fill(gradient.begin(), gradient.end(), 0);

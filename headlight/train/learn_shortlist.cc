@@ -91,7 +91,7 @@ class Lexicon {
   }
 
   std::vector<std::size_t> begins_;    // begin of each source word's targets
-  std::vector<std::int32_t> targets_;  // in ascending order for each source word
+  std::vector<std::int32_t> targets_;  // target words, in ascending order for each source word
   std::vector<float> probabilities_;
 };
 

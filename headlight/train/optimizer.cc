@@ -153,7 +153,7 @@ void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t
     }
 }
 
-// The result has the same bits for any pieces, since pieces begin at block boundaries of the sum.
+// Returns the gradient's norm. It has the same bits for any pieces, since pieces begin at block boundaries of the sum.
 double Optimizer::Norm(const Parameters& parameters) const {
   std::vector<double> own;
   ForOwn([&](const Piece& piece, std::int64_t) {

@@ -35,8 +35,8 @@ HEADLIGHT_API std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks);
 /// Communicates and sums on a separate thread, while another thread computes the parts of this rank (DealParts).
 class HEADLIGHT_API RankSum {
  public:
-  /// `gradients` is a vector that becomes the sum of all parts. If `own_pieces` is set, only this rank's pieces are
-  /// summed, and the other pieces are undefined afterwards.
+  /// Starts the sum. `gradients` is a vector that becomes the sum of all parts. If `own_pieces` is set, only this
+  /// rank's pieces are summed, and the other pieces are undefined afterwards.
   RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients, bool own_pieces);
   ~RankSum();  // abandons unfinished transfers
   RankSum(const RankSum&) = delete;

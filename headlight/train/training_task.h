@@ -45,7 +45,7 @@ struct ValidationReport {
   std::int64_t labels = 0;      // number of labels over which the loss is averaged
   struct Class {
     std::string name;
-    double precision = 0, recall = 0, f1 = 0;  // per cent
+    double precision = 0, recall = 0, f1 = 0;  // in per cent
     std::int64_t count = 0;                    // number of examples of the class
   };
   std::vector<Class> classes;  // scores of each class, if the task has classes

@@ -20,10 +20,10 @@ struct ContrastiveOptions {
   double least_share = 1;   // smallest area of the random crop, as a share of the image; 1: no cropping
 };
 
-/// In each epoch an image is trained with one of its texts, chosen at random. The hard negatives of these texts are
-/// additional negatives for every image of the batch (Yuksekgonul et al., "When and Why Vision-Language Models Behave
-/// like Bags-of-Words", 2023). A text that equals an image's own text is not a negative of that image. The temperature
-/// is trained; for CLIP's loss e^logit_scale is limited to 100.
+/// Trains a model with two towers. In each epoch an image is trained with one of its texts, chosen at random. The hard
+/// negatives of these texts are additional negatives for every image of the batch (Yuksekgonul et al., "When and Why
+/// Vision-Language Models Behave like Bags-of-Words", 2023). A text that equals an image's own text is not a negative
+/// of that image. The temperature is trained; for CLIP's loss e^logit_scale is limited to 100.
 ///
 /// A validation compares blocks of 1,000 pairs, each an image and its first text, and the hard negatives of these
 /// texts. Equal texts count as one. Its scores are in per cent. "text_recall" is the recall at 1 when each image

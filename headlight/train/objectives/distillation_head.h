@@ -13,7 +13,7 @@ namespace headlight {
 
 struct DistillationHeadConfig {
   std::int64_t hidden = 2048, bottleneck = 256;
-  std::int64_t prototypes = 65536;  // the output size
+  std::int64_t prototypes = 65536;  // number of prototypes, which is the output size
 };
 
 /// Three linear layers with GELU between them, L2 normalization, and the cosine to each prototype. The cosines equal

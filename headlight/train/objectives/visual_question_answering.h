@@ -31,8 +31,7 @@ struct VisualQuestions {
 /// Trains a classifier of answers. The loss is the negative log-probability of the correct answer. A validation's score
 /// is the accuracy in per cent. The accuracy of each kind is reported as "accuracy_KIND", with _ for characters other
 /// than letters and digits. The model and the sets must outlive the task; BatchOptions::batch_size counts questions.
-/// Throws Error for a model without an answer head, for a question that does not fit the model, and for regions of
-/// other sizes than the model expects.
+/// Throws Error for a model without an answer head, and for questions and regions that do not fit the model.
 HEADLIGHT_API TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train,
                                               const VisualQuestions& valid, const BatchOptions& batches);
 
