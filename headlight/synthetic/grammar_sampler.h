@@ -95,8 +95,8 @@ class Sampler {
 NounPhrase Pronoun(const Agreement& who);
 /// Returns the kinds of the phrase's noun, or the kinds of a person for names and pronouns.
 Kinds KindsOf(const NounPhrase& phrase);
-/// Returns true if "sein", "ihr" and pronouns may refer to the phrase. Phrases with "every", "no" and "many" are
-/// excluded. Neuter nouns for persons are excluded too, since German uses both "es" and "sie" for them.
+/// Returns true if "sein", "ihr" and pronouns may refer to the phrase. Phrases with "every", "no", "many" or an owner
+/// are excluded. Neuter nouns for persons are excluded too, since German uses both "es" and "sie" for them.
 bool CanBeTakenUp(const NounPhrase& phrase);
 /// Returns true if the same German pronoun can refer to both.
 bool SamePronoun(const Agreement& a, const Agreement& b);

@@ -88,7 +88,7 @@ SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string
     const std::string& text = texts[static_cast<std::size_t>(number) - 1];
     const SceneCaption wanted = ParseCaption(text, language);
     SceneContent found = ContentOfBoxes(boxes, side);
-    // If a scene has too many shapes, some of them are not in the text.
+    // An image with too many shapes is wrong. A text that names every shape allows no other shapes.
     if (found.shapes.size() > kMostSceneShapes || (NamesAll(wanted) && found.shapes.size() != wanted.size()))
       found.shapes.clear();
     Score(text, language, found, scores);

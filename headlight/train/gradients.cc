@@ -129,7 +129,7 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
   GradientTree tree(count, options.type);
   std::optional<RankSum> rank_sum;
   if (size > 1) rank_sum.emplace(*options.ranks, count, options.type, gradients, options.own_pieces);
-  std::vector<GradientTree::NodeIndex> to_send;  // sums of this rank that are sent to other ranks
+  std::vector<GradientTree::NodeIndex> to_send;  // nodes of the tree that this rank contributes
   if (rank_sum) to_send = GradientTree::NodesOf(count, dealt[rank], dealt[rank + 1]);
   std::vector<double> own;  // outcomes of this rank's parts
   bool complete = false;

@@ -13,8 +13,8 @@
 namespace headlight {
 
 /// Returns the results of body(part, parts, cancelled) for each part, [parts]. Each rank runs its own part; without
-/// ranks there is one part. If the watch has a `cancelled` function, the body must call its argument `cancelled`
-/// regularly instead, since the call also sends heartbeats to the other ranks. If one rank throws Cancelled, all do.
+/// ranks there is one part. Unless its argument `cancelled` is empty, the body must call it regularly instead of the
+/// watch's function. The call also sends heartbeats to the other ranks. If one rank throws Cancelled, all do.
 HEADLIGHT_API std::vector<std::string> SharedPass(
     const PassWatch& watch, const std::function<std::string(int part, int parts, const CancelCheck& cancelled)>& body);
 

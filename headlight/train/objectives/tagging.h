@@ -18,7 +18,7 @@ struct TaggedSets {
 /// Trains to predict the tag of each token. A validation's scores are over words, each represented by its first token,
 /// in per cent. If the model's labels are O, B-X and I-X, the score is the F1 of exact spans, with their precision and
 /// recall and the accuracy of tags. Otherwise the score is the accuracy, with the macro F1. A word without tokens
-/// counts as O, or as wrong if the model has no O. Class weights apply only to the training loss.
+/// counts as O, or as wrong if the labels are not span labels. Class weights apply only to the training loss.
 HEADLIGHT_API TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches,
                                        const std::vector<double>& class_weights = {});
 
