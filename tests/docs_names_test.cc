@@ -62,8 +62,8 @@ std::vector<std::string> Words(std::string_view text, std::string_view more = ""
   return words;
 }
 
-// A source divided into code with literals, comments, and only the literals. A comment begins with `comment` and ends
-// with the line.
+// A source divided into code (including literals), comments and literals. A comment begins with `comment` and ends with
+// the line.
 struct Source {
   std::string code, comments;
   std::vector<std::string> literals;
@@ -89,7 +89,7 @@ Source Divide(std::string_view text, std::string_view comment = "//") {
       source.literals.emplace_back(text.substr(i + 1, end - i - 1));
       source.code.append(text.substr(i, end + 1 - i));
       i = end + 1;
-      // Not a digit separator, as in 1'000.
+      // Skip a character literal. The quote in 1'000 is a digit separator.
     } else if (text[i] == '\'' && comment == "//" && i > 0 && !IsWordCharacter(text[i - 1])) {
       i = std::min(text.find('\'', i + (text[i + 1] == '\\' ? 3 : 2)), text.size() - 1) + 1;
     } else {

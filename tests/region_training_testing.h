@@ -96,8 +96,8 @@ struct SceneQuestions {
   }
 };
 
-// Returns the accuracy, in per cent, of the most frequent answer to the same question. For a new question, returns the
-// most frequent answer to questions with the same first two words.
+// Returns the accuracy, in per cent, of answering each question with the most frequent answer to the same question. If
+// the question is new, the most frequent answer to questions with the same first two words is used.
 inline double AccuracyByQuestionAlone(const SceneQuestions& train, const SceneQuestions& valid) {
   const auto begin = [](const std::string& question) {
     return question.substr(0, question.find(' ', question.find(' ') + 1));
