@@ -67,7 +67,7 @@ struct Gelu {
 
 struct GeluTanh {
   static constexpr double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, cubic = 0.044715;
-  // tanh is 1 beyond 20; the bound keeps powers of x finite.
+  // Clamps x to [-20, 20], so that powers of x stay finite. tanh is 1 beyond 20.
   template <class D, class V>
   static HWY_INLINE V Bounded(D d, V x) {
     return hn::Max(hn::Min(x, Number(d, 20)), Number(d, -20));
@@ -130,7 +130,7 @@ struct HyperbolicTangent {
   }
 };
 
-// Calls body with the struct that computes the activation.
+// Calls body with the struct that implements the activation.
 template <class Body>
 HWY_INLINE void ForFunction(Activation activation, const Body& body) {
   switch (activation) {

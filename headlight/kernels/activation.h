@@ -1,5 +1,5 @@
-// Elementwise activations. T is float or double; y may be x. NaN gives NaN. At -infinity, gelu and silu are 0 times
-// infinity and also give NaN.
+// Elementwise activations. T is float or double; y may be x. NaN gives NaN. At -infinity, gelu and silu give NaN,
+// because they multiply infinity by 0.
 #pragma once
 
 #include "headlight/base/matrix.h"
@@ -21,19 +21,19 @@ namespace kernels {
 template <typename T>
 void ActivationRows(Activation activation, Matrix<const T> x, Matrix<T> y);
 
-/// x = activation(x), on the calling thread only.
+/// Computes x = activation(x) in place, on the calling thread only.
 template <typename T>
 void Activate(Activation activation, Matrix<T> x);
 
-/// d_x = d_y * activation'(x). For relu, x may be its output. d_x may be d_y.
+/// Computes d_x = d_y * activation'(x). For relu, x may be the activation's output. d_x may be d_y.
 template <typename T>
 void ActivationRowsGradient(Activation activation, Matrix<const T> x, Matrix<const T> d_y, Matrix<T> d_x);
 
-/// y = activation(gate) * x (Shazeer, "GLU Variants Improve Transformer", 2020). y may be an operand.
+/// Computes y = activation(gate) * x (Shazeer, "GLU Variants Improve Transformer", 2020). y may be x or gate.
 template <typename T>
 void GatedRows(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<T> y);
 
-/// d_gate = d_y * x * activation'(gate) and d_x = d_y * activation(gate).
+/// Computes d_gate = d_y * x * activation'(gate) and d_x = d_y * activation(gate).
 template <typename T>
 void GatedRowsGradient(Activation activation, Matrix<const T> gate, Matrix<const T> x, Matrix<const T> d_y,
                        Matrix<T> d_gate, Matrix<T> d_x);

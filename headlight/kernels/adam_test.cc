@@ -8,7 +8,7 @@
 namespace headlight::kernels::adam_test {
 namespace {
 
-// Compares ten steps with the paper's algorithm in plain loops.
+// Compares ten steps with the paper's algorithm, implemented as plain loops.
 template <typename T>
 void CheckSteps() {
   for (const std::int64_t count :
@@ -56,7 +56,7 @@ TEST(AdamUpdate, UpdatesTheSameValuesWithoutAnAverage) {
 TEST(SumOfSquares, MatchesPlainLoopsForAnyThreadCount) {
   const int threads = Threads();
   for (const std::int64_t count : {0, 1, 5, 64, 16383, 16384, 16385, 100000}) {
-    const std::vector<float> narrow = TestVector<float>(count, 1, 1e15);  // squares close to the limit of float
+    const std::vector<float> narrow = TestVector<float>(count, 1, 1e15);  // squares are close to the largest float
     const std::vector<double> wide(narrow.begin(), narrow.end());
     double expected = 0;
     for (const double value : wide) expected += value * value;

@@ -13,14 +13,15 @@ namespace {
 
 #define HEADLIGHT_AMX __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f")))
 
-constexpr std::int64_t kTile = 16, kLine = 64;          // rows; bytes per row
-constexpr std::ptrdiff_t kUnitRow = kPanelColumns * 4;  // bytes of b
+constexpr std::int64_t kTile = 16, kLine = 64;          // rows of a tile; bytes per row
+constexpr std::ptrdiff_t kUnitRow = kPanelColumns * 4;  // bytes of a row of b
 constexpr std::int64_t kUnitBytes = 4;
 
-// g++'s intrinsics do not declare that they read all of this memory, so this must precede them.
+// Keeps writes to memory before a tile load. g++'s intrinsics do not declare that they read the memory, so a call must
+// precede them.
 inline void ReadsMemory(const void* memory) { asm volatile("" ::"r"(memory) : "memory"); }
 
-// Sums are in tiles 0 to 3, factors in the others.
+// Adds the product of one step to the sums. Tiles 0 to 3 hold the sums, the other tiles hold the factors.
 template <bool integers, bool two>
 HEADLIGHT_AMX __attribute__((always_inline)) inline void AddStep(const std::byte* a, std::ptrdiff_t row_stride,
                                                                  const std::byte* b) {
@@ -62,8 +63,8 @@ HEADLIGHT_AMX __attribute__((always_inline)) inline void AddStep(const std::byte
 
 template <bool integers, bool two>
 HEADLIGHT_AMX void Multiply(const AmxBlock& block) {
-  // Layout of the tiles of sums: the second of two is right of the first; with two tiles of rows, the third is below
-  // it.
+  // Tiles 1 and 3 of the sums are to the right of tiles 0 and 2. With two tiles of rows, tiles 2 and 3 are below tiles
+  // 0 and 1. Otherwise all four tiles are in one row.
   const std::ptrdiff_t below_from = two ? kTile * block.from_stride : 2 * kLine;
   const std::ptrdiff_t below_to = two ? kTile * block.to_stride : 2 * kLine;
   if (block.from == nullptr) {
@@ -84,7 +85,7 @@ HEADLIGHT_AMX void Multiply(const AmxBlock& block) {
     a += block.step_stride;
     b += kAmxUnits * kUnitRow;
   }
-  if (const std::int64_t rest = block.units % kAmxUnits; rest != 0) {  // zero-padded
+  if (const std::int64_t rest = block.units % kAmxUnits; rest != 0) {  // the last step is zero-padded
     alignas(kLine) std::byte last_a[kAmxRows][kLine] = {}, last_b[kAmxUnits][kUnitRow] = {};
     for (std::int64_t row = 0; row < block.rows; ++row)
       std::memcpy(last_a[row], a + row * block.row_stride, static_cast<std::size_t>(rest * kUnitBytes));

@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// y = operation(a, b), row by row; b may have a single column.
+// Computes y = operation(a, b), row by row. b may have a single column.
 template <typename T, class Operation>
 HWY_INLINE void Combine(Matrix<const T> a, Matrix<const T> b, Matrix<T> y, const Operation& operation) {
   const hn::ScalableTag<T> d;

@@ -1,9 +1,9 @@
 // Scaled dot-product attention (Vaswani et al., "Attention Is All You Need", 2017, equation 1) for a batch of packed
 // sequences: softmax(scale * Q K^T + bias) V per sequence and head. Scores are computed tile by tile (Dao et al.,
-// "FlashAttention", 2022), so memory is linear in the tokens.
+// "FlashAttention", 2022), so memory is linear in the number of tokens.
 //
-// T is float or double. Results have the same bits for any number of threads and are batch-invariant, except for
-// dropout, whose hash includes the index of the sequence. In float32, a query's output has the same bits for any other
+// T is float or double. Results have the same bits for any number of threads. They are batch-invariant, except for
+// dropout, whose hash includes the index of the sequence. In float32, a query's output does not depend on the other
 // queries of its sequence. NaN in a used query, key or value gives NaN.
 #pragma once
 
@@ -15,21 +15,22 @@
 
 namespace headlight::kernels {
 
-/// Writes output [query tokens, heads * value_dim] in the rows of `queries`; a query that sees no key gives 0.
-/// log_sum_exp [query tokens, heads] receives the logarithm of each softmax's denominator for the backward pass
-/// (+infinity for a query that sees no key), or is empty. Throws Error if shapes or sequences do not fit.
+/// Writes output [query tokens, heads * value_dim] in the rows of `queries`. A query that attends to no key gives 0.
+/// log_sum_exp [query tokens, heads] is empty or receives the logarithm of each softmax's denominator for the backward
+/// pass. It is +infinity for a query that attends to no key. Throws Error if shapes or sequences do not fit.
 template <typename T>
 void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp);
 
-/// Computes the gradients of query, key and value, and of the bias if it has d_values, from the output and its
-/// gradient. The gradient of a key head is summed over its query heads. Weights are recomputed from log_sum_exp. Not
-/// for input with key_rows: a cache has no gradient.
+/// Computes the gradients of query, key and value from the output and its gradient. Also computes the gradient of the
+/// bias if d_values has data. The gradient of a key head is summed over its query heads. Weights are recomputed from
+/// log_sum_exp. Throws Error if the input has key_rows, since a cache has no gradient.
 template <typename T>
 void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, Matrix<const T> d_output,
                        std::span<const T> log_sum_exp, GradientTo<T> d_query, GradientTo<T> d_key,
                        GradientTo<T> d_value);
 
-/// The attention weights of one sequence without dropout: weights[heads, query, key], 0 for keys that are not seen.
+/// Writes the attention weights of one sequence without dropout to weights[heads, query, key]. Weights of masked keys
+/// are 0.
 template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights);
 

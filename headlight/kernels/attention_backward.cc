@@ -29,14 +29,14 @@ using kernels::BackwardPart;
 using kernels::kBackwardKeys;
 using kernels::kBackwardQueries;
 
-// Writes scale * sums to `to`, or adds it.
+// Writes scale * sums to `to`, or adds it if `to.add`.
 template <typename T>
 void Give(const Packed<T>& sums, T scale, const GradientTo<T>& to) {
   for (std::int32_t i = 0; i < to.to.rows; ++i)
     StoreScaled(sums.row(i), scale, static_cast<std::int32_t>(to.to.columns), to.add, to.to.row(i));
 }
 
-// The products of one tile in the backward pass. Keys are packed once for all tiles of queries.
+// Computes the products of one tile in the backward pass. Keys are packed once for all tiles of queries.
 template <typename T>
 class Tiles {
  public:
@@ -70,7 +70,7 @@ class Tiles {
     PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
   }
 
-  // scores = Q K^T and d_weights = d_output V^T, with this many columns.
+  // Computes scores = Q K^T and d_weights = d_output V^T, with this many columns.
   void Scores(const TileRange& tile, std::int32_t columns, const Packed<T>& scores, const Packed<T>& d_weights) {
     Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, packed_columns_,
                        scores.data, scores.stride, head_.head_dim, false},
@@ -80,7 +80,8 @@ class Tiles {
                       tile.queries, columns);
   }
 
-  // d_values += weights^T d_output,  d_keys += d_scores^T Q,  d_queries += d_scores K.
+  // The next three functions compute d_values += weights^T d_output, d_keys += d_scores^T Q and
+  // d_queries += d_scores K.
   void AddToValues(const TileRange& tile, const Packed<T>& weights, const Packed<T>& d_values) {
     PackRows(d_output_, tile.query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
     Product<true, T>(Of(weights, d_outputs_, d_values, tile.queries), tile.keys, value_columns_);
@@ -94,7 +95,7 @@ class Tiles {
   }
 
  private:
-  // to += a b with inner dimension `inner`.
+  // Describes the product to += a b with inner dimension `inner`.
   static TileProduct<T> Of(const Packed<T>& a, const Packed<T>& b, const Packed<T>& to, std::int32_t inner) {
     return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
   }
@@ -105,7 +106,7 @@ class Tiles {
   Packed<T> keys_transposed_, values_transposed_, keys_, queries_, d_outputs_;
 };
 
-// The same in bfloat16: all factors are rounded.
+// Computes the products of one tile in bfloat16. All factors are rounded.
 class RoundedTiles {
  public:
   static constexpr std::int32_t kQueries = kernels::kRoundedBackwardQueries, kKeys = kernels::kRoundedBackwardKeys;
@@ -175,14 +176,14 @@ class RoundedTiles {
   }
 
  private:
-  static constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, zero-padded
+  static constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // step of the zero-padded depth
   static std::int32_t Whole(std::int32_t depth) { return (depth + kStep - 1) / kStep * kStep; }
 
   Matrix<const float> OfQueries(const TileRange& tile) const {
     return {head_.query.row(tile.query), tile.queries, head_.head_dim, head_.query.stride};
   }
 
-  // Packs the panels of a right-hand side with its rows as depth, padded to whole steps.
+  // Packs the panels of a right-hand side. Its rows become the depth, padded to whole steps.
   static void PackRight(const Matrix<const float>& rows, std::uint16_t* to) {
     const std::int64_t depth = Whole(static_cast<std::int32_t>(rows.rows));
     for (std::int64_t column = 0; column < rows.columns; column += kPanel, to += depth * kPanel) {
@@ -191,7 +192,7 @@ class RoundedTiles {
       std::fill(to + kernels::Bfloat16Pairs(rows.rows) * kernels::kBfloat16Pair, to + depth * kPanel, std::uint16_t{0});
     }
   }
-  // sums += left * the panels, with this depth.
+  // Computes sums += left * panels, with this depth.
   static void Add(const kernels::Bfloat16Rows& left, const std::uint16_t* panels, std::int64_t depth,
                   const Matrix<float>& sums) {
     for (std::int64_t column = 0; column < sums.columns; column += kPanel, panels += depth * kPanel) {
@@ -199,7 +200,7 @@ class RoundedTiles {
       kernels::Bfloat16Product(left, panels, to, {.added = to}, nullptr);
     }
   }
-  // sums [keys, columns] += by_query [queries, keys]^T * rows [queries, columns].
+  // Computes sums [keys, columns] += by_query [queries, keys]^T * rows [queries, columns].
   void AddTransposed(const TileRange& tile, const Packed<float>& by_query, const Matrix<const float>& rows,
                      const Packed<float>& sums) {
     const std::int32_t depth = Whole(tile.queries);
@@ -210,8 +211,8 @@ class RoundedTiles {
 
   const AttentionHead<float>& head_;
   const Matrix<const float>& d_output_;
-  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // in numbers; in rows
-  // Packed keys and values, and the two sides that are packed for each product.
+  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // numbers; depth in rows
+  // The packed keys and values, and the two factors that are packed again for each product.
   std::uint16_t *keys_transposed_ = nullptr, *values_transposed_ = nullptr, *keys_ = nullptr, *right_ = nullptr,
                 *left_ = nullptr;
 };
@@ -220,7 +221,7 @@ class RoundedTiles {
 // D (Dao et al., "FlashAttention", 2022, algorithm 4):
 //   d_value = (P D)^T d_output,  d_weights = D (d_output V^T),  d_scores = P (d_weights - delta),
 //   d_query = scale d_scores K,  d_key = scale d_scores^T Q,    delta = the row sums of output * d_output.
-// d_scores is first multiplied by the derivative of the cap, 1 - tanh(scale score / cap)^2.
+// With a soft cap, d_scores is first multiplied by the derivative of the cap, 1 - tanh(scale score / cap)^2.
 template <typename T, class Products>
 class BackwardHead {
  public:
@@ -234,10 +235,10 @@ class BackwardHead {
         d_value_{head_.OfKeys(arguments.d_value.to, head_.value_dim), arguments.d_value.add},
         products_(head_, d_output_) {}
 
-  // d_key and d_value of the keys from first_key on, at most kBackwardKeys.
+  // Computes d_key and d_value of at most kBackwardKeys keys, starting at first_key.
   void KeyBlock(std::int32_t first_key) { AddKeyBlock(first_key, kBackwardKeys, {}, Scratch<T>(KeyBlockSize())); }
 
-  // d_query of the queries from first_query on, at most kBackwardQueries.
+  // Computes d_query of at most kBackwardQueries queries, starting at first_query.
   void QueryBlock(std::int32_t first_query) {
     const std::int32_t count = std::min(kBackwardQueries, head_.queries - first_query);
     Scratch<T> scratch(TileSize() + Scratch<T>::Size(count, head_.head_dim));
@@ -255,7 +256,7 @@ class BackwardHead {
     GiveQueries(sums, first_query, count);
   }
 
-  // All three gradients in one pass over the tiles.
+  // Computes all three gradients in one pass over the tiles.
   void Everything() {
     Scratch<T> scratch(Scratch<T>::Size(head_.queries, head_.head_dim) + KeyBlockSize());
     Packed<T> sums;
@@ -270,7 +271,8 @@ class BackwardHead {
  private:
   static constexpr std::int32_t kQueries = Products::kQueries, kKeys = Products::kKeys;
 
-  // KeyBlock of at most `most` keys. Also adds the block's part to d_query_sums [queries, head_dim], if it has data.
+  // Computes d_key and d_value of at most `most` keys, starting at first_key. If d_query_sums [queries, head_dim] has
+  // data, also adds the contribution of these keys to it.
   void AddKeyBlock(std::int32_t first_key, std::int32_t most, const Packed<T>& d_query_sums, Scratch<T> scratch) {
     const std::int32_t count = std::min(most, head_.keys - first_key);
     TakeTile(count, scratch);
@@ -316,7 +318,8 @@ class BackwardHead {
     products_.PackKeys(first, count);
   }
 
-  // Computes weights_ and d_scores_ of the tile, whose keys are packed. Returns false if no query sees a key.
+  // Computes weights_ and d_scores_ of the tile, whose keys are packed. Returns false if no query of the tile attends
+  // to a key of the tile.
   bool Recompute(const TileRange& tile) {
     if (SeesNothing(head_, tile)) return false;
     for (std::int32_t i = 0; i < tile.queries; ++i) PrefetchNextHead(output_.row(tile.query + i), head_.value_dim);
@@ -345,8 +348,8 @@ class BackwardHead {
       bias.computed->AddGradient({head_.sentence, head_.head, tile.query, tile.key}, d_scores);
   }
 
-  // Multiplies by the derivative of the cap, to get the gradient of scale * score. Columns beyond the tile's keys stay
-  // 0.
+  // Multiplies d_scores_ by the derivative of the cap, which gives the gradient of scale * score. Columns beyond the
+  // tile's keys stay 0.
   void PassCap(const TileRange& tile) {
     for (std::int32_t i = 0; i < tile.queries && slopes_.data != nullptr; ++i)
       MultiplyRow(slopes_.row(i), tile.keys, d_scores_.row(i));
@@ -363,8 +366,8 @@ class BackwardHead {
   Matrix<const T> output_, d_output_;  // of this head
   GradientTo<T> d_query_, d_key_, d_value_;
   Products products_;
-  Packed<T> weights_, d_scores_;  // of a tile: weights after dropout, and the gradient of scores
-  Packed<T> slopes_;              // if scores are capped, the derivatives of the cap
+  Packed<T> weights_, d_scores_;  // of a tile: weights after dropout, and the gradient of the scores
+  Packed<T> slopes_;              // derivatives of the cap, if scores are capped
 };
 
 template <class Head, typename T>
@@ -397,8 +400,8 @@ HEADLIGHT_EXPORT(BackwardOf);
 
 namespace {
 
-// Zeroes the part of a gradient that is not overwritten: rows of no sequence, or all rows if sequences share rows and
-// add to them.
+// Zeroes the rows of a gradient that are not overwritten. These are the rows outside all sequences, or all rows if
+// several sequences add to the same rows.
 template <typename T>
 void Zero(GradientTo<T>& gradient, std::span<const Sequence> sequences, bool shared) {
   if (gradient.add || !gradient.wanted()) return;
@@ -419,7 +422,7 @@ void Compute(const BackwardPart& part, std::span<const std::int32_t> order, std:
   for (std::int32_t head = key_head * group; head < (key_head + 1) * group; ++head) {
     for (std::size_t place = part.first; place < part.last; ++place)
       HEADLIGHT_DISPATCH(BackwardOf, T)(arguments, part, order[place], head);
-    arguments.d_key.add = arguments.d_value.add = true;  // to the group's other query heads
+    arguments.d_key.add = arguments.d_value.add = true;  // the group's other query heads add their gradients
   }
 }
 
@@ -446,13 +449,13 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
         "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
         input.heads);
 
-  // Scores and the gradient of weights are recomputed, then the gradients of queries, keys and values: five products
-  // instead of two.
+  // The backward pass recomputes two products, the scores and the gradient of the weights. It computes three more for
+  // the gradients of queries, keys and values. The forward pass has two products.
   const Profiled profiled("attention gradient", 2.5 * OperationsOf(input), 0);
   const std::int32_t key_heads = KeyHeads(input);
   BiasGradientParts<T> bias_parts(input, given.bias);
-  // If a bias has partial gradients, the division must not depend on the number of threads. A computed bias allows
-  // none.
+  // If a bias has partial gradients, the plan must not depend on the number of threads. Sequences are not divided if a
+  // computed bias has a gradient.
   const int threads = bias_parts.needed() ? 8 : Threads();
   const bool may_cut = d_query.wanted() && (d_key.wanted() || d_value.wanted()) &&
                        (input.bias.computed == nullptr || !input.bias.computed->has_gradient());
@@ -465,7 +468,7 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
   const BackwardArguments<T> arguments{input, output, d_output, log_sum_exp, d_query, d_key, d_value};
   if (bias_parts.needed()) {
     const std::int64_t count = std::ssize(plan.parts), groups = bias_parts.Allocate(count);
-    const auto work = [&](std::int64_t item) {  // the parts of a group in order, for one key head
+    const auto work = [&](std::int64_t item) {  // computes the parts of a group in order, for one key head
       const std::int64_t group = item / key_heads;
       AttentionInput<T> of_group = input;
       of_group.bias.d_values = bias_parts.Part(group);

@@ -1,5 +1,5 @@
 // Attention in typical shapes: training on short sequences, decoding, long sequences. GFLOP/s count the operations of
-// plain matrix products: 2 products forward, 5 backward, half of them with a causal mask.
+// plain matrix products, 2 forward and 5 backward. With a causal mask, half of the operations count.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -32,11 +32,11 @@ struct Shape {
   std::int32_t key_heads = 0;
   bool columns = false;  // sequences are the columns of a grid
   AttentionMask mask = {};
-  std::optional<BiasIndexing> bias = {};  // shared by all sequences, with its gradient
+  std::optional<BiasIndexing> bias = {};  // shared by all sequences; its gradient is computed, too
   float score_cap = 0;
 };
 
-// About `tokens` tokens in sequences of 5 to 25.
+// Returns the lengths of sequences of 5 to 25 tokens, about `tokens` tokens in total.
 std::vector<std::pair<std::int32_t, std::int32_t>> Short(std::int32_t tokens) {
   std::vector<std::pair<std::int32_t, std::int32_t>> lengths;
   Random random(1);
@@ -48,7 +48,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> Short(std::int32_t tokens) {
   return lengths;
 }
 
-// Queries, keys and values as adjacent columns, as in a fused projection.
+// The tensors of a case. Queries, keys and values are adjacent columns, as in a fused projection.
 struct Problem {
   explicit Problem(const Shape& shape)
       : heads(shape.heads), key_heads(shape.key_heads), model(shape.heads * shape.head_dim) {
@@ -99,7 +99,7 @@ struct Problem {
                     .d_values = {d_bias.data(), places, heads, heads}};
     }
   }
-  // 0: queries, 1: keys, 2: values.
+  // Returns the columns of the queries (index 0), keys (1) or values (2).
   Matrix<float> Part(const std::shared_ptr<float>& from, std::int64_t index) const {
     const std::int64_t columns = index > 0 && key_heads > 0 ? model / heads * key_heads : model;
     return {from.get() + index * model, index == 0 ? query_rows : key_rows, columns, 3 * model};
@@ -119,7 +119,7 @@ struct Problem {
   std::int64_t model;
   Sequences queries, keys;
   std::int32_t query_rows = 0, key_rows = 0;
-  double scores = 0;  // of a head
+  double scores = 0;  // number of scores of one head
   std::shared_ptr<float> projection, d_projection, output, d_output;
   std::vector<float> log_sum_exp, bias, d_bias;
   std::vector<std::int32_t> bias_index;
@@ -134,7 +134,7 @@ void Attention(benchmark::State& state, const Shape& shape, bool backward, Compu
   problem.Report(state, backward ? 5 : 2);
 }
 
-// One new token for each text, with keys in a cache.
+// Measures decoding: one new token for each text, with keys in a cache.
 void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
   Problem problem(shape);
   const std::int64_t entry = EntryBytes<float>(type, shape.head_dim);
@@ -163,8 +163,8 @@ void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
   problem.Report(state, 2);
 }
 
-// The same as separate operations: products, softmax and products per sequence and head, keeping the weights for the
-// gradient.
+// Measures attention as separate operations for comparison: product, softmax and product per sequence and head. The
+// weights are kept for the gradient.
 void SeparateOperations(benchmark::State& state, const Shape& shape, bool backward) {
   Problem problem(shape);
   const std::int32_t heads = shape.heads, dim = shape.head_dim;
@@ -185,7 +185,7 @@ void SeparateOperations(benchmark::State& state, const Shape& shape, bool backwa
       body(queries, keys, matrix(weights[place]), matrix(d_scores[place]), part);
     });
   };
-  // to = a b^T or a b
+  // Computes to = a b^T if `transposed`, otherwise to = a b.
   const auto multiply = [](Matrix<const float> a, Matrix<const float> b, bool transposed, Matrix<float> to) {
     PackedMatrix<float> packed(transposed ? b.columns : b.rows, transposed ? b.rows : b.columns, Compute::float32);
     packed.Pack(b, transposed);
@@ -226,8 +226,8 @@ void SeparateOperations(benchmark::State& state, const Shape& shape, bool backwa
   problem.Report(state, backward ? 5 : 2);
 }
 
-// One forward and backward pass, and the growth of memory, compared with the size of a matrix of scores. Run one case
-// per process, because memory that was used before does not count as growth.
+// Measures one forward and backward pass. Reports the growth of memory relative to the size of a matrix of scores. Run
+// one case per process, because memory that was used before does not count as growth.
 void Long(benchmark::State& state, std::int32_t tokens) {
   Problem problem({"", {{tokens, tokens}}, 8, 32, false, 0});
   const auto megabytes = [] {
@@ -282,9 +282,9 @@ const bool registered = [] {
         .heads = 1,
         .head_dim = 64,
         .mask = {.stride = 512}},
-        // 65 text tokens, then 32 x 32 codes (DALL-E's attention): all, masks of rows, of columns (for which
-        // nn/grid_attention.h uses rows of the transposed image) and of squares. A query sees 545, 79, 79 and 84 keys
-        // on average.
+        // DALL-E's attention: 65 text tokens, then 32 x 32 image tokens. The masks are none, rows, columns and squares.
+        // For columns, nn/grid_attention.h uses the row mask on the transposed image. A query attends to 545, 79, 79
+        // and 84 keys on average.
         Shape{.name = "65 + 32x32 12x64, all",
         .lengths = Lengths(1, {1089, 1089}),
         .heads = 12,

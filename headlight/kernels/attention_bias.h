@@ -1,4 +1,4 @@
-// Biases of scaled attention scores: relative positions, pairs of residues, disentangled terms.
+// Biases of scaled attention scores, for example for relative positions, pairs of residues, or disentangled attention.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,34 @@
 
 namespace headlight::kernels {
 
-/// The position of a tile of scores: its first query and key, relative to their sequence.
+/// The position of a tile of scores: its first query and its first key, relative to the start of their sequence.
 struct ScoreTile {
   std::int32_t sentence = 0, head = 0;
   std::int32_t query = 0, key = 0;
 };
 
-/// A bias that is computed tile by tile because it is not stored as values, as in disentangled attention.
+/// A bias that is computed tile by tile instead of being stored, as in disentangled attention.
 template <typename T>
 class ComputedBias {
  public:
   virtual ~ComputedBias() = default;
 
-  /// Adds the bias of query `tile.query + i` and key `tile.key + j` to scores.row(i)[j]. Called from several threads at
-  /// once.
+  /// Adds the bias of query `tile.query + i` and key `tile.key + j` to scores.row(i)[j]. Called concurrently from
+  /// several threads.
   virtual void Add(const ScoreTile& tile, Matrix<T> scores) const = 0;
 
-  /// AttentionBackward passes AddGradient the gradient of the added bias, once per tile in which some query sees a key
-  /// (0 for pairs that are not seen). Calls for one sequence and head are sequential in a fixed order; those for others
-  /// may be concurrent.
+  /// AttentionBackward passes the gradient of the added bias to AddGradient, once per tile with at least one visible
+  /// pair. Masked pairs have gradient 0. Calls for the same sequence and head are sequential, in a fixed order. Other
+  /// calls may be concurrent.
   virtual bool has_gradient() const { return false; }
   virtual void AddGradient(const ScoreTile& /*tile*/, Matrix<const T> /*d_scores*/) {}
 };
 
-/// How the entry of a query and a key is found. Query i and key j of sequence b are pair p = begin[b] + i * keys + j.
+/// Selects the bias entry of a query and a key. Query i and key j of sequence b are pair p = begin[b] + i * keys + j.
 enum class BiasIndexing : std::uint8_t {
   pairs,      ///< entry p
   table,      ///< entry index[p]
-  distances,  ///< entry index[longest + d], with d the distance from query to key position, clamped to [-longest,
-              ///< longest]
+  distances,  ///< entry index[longest + d], with d = key position - query position, clamped to [-longest, longest]
   keys,       ///< entry j, the same for all queries
 };
 
@@ -46,8 +45,8 @@ struct AttentionBias {
   bool heads_first = false;
   BiasIndexing by = BiasIndexing::pairs;
   std::span<const std::int32_t> index = {};  ///< rows of `values`; for distances [2 * longest + 1]
-  /// The first pair of each sequence. Empty: all sequences have equal lengths and share the pairs from 0 on, as the
-  /// windows of an image or the rows of an alignment do.
+  /// The first pair of each sequence. If empty, all sequences have equal lengths and share the pairs starting at 0, for
+  /// example the windows of an image or the rows of an alignment.
   std::span<const std::int64_t> begin = {};
   Matrix<T> d_values = {};  ///< AttentionBackward adds the gradient of `values` to it; without data: not needed
 

@@ -1,4 +1,4 @@
-// The bits of attention: the same at any thread count, in any batch, in any chunks and over strided rows.
+// Checks that attention is bit-identical at any thread count, in any batch, in any chunks and over strided rows.
 #include <cstring>
 
 #include "headlight/base/parallel.h"
@@ -31,7 +31,7 @@ std::vector<T> Bits(AttentionProblem<T>& problem) {
   return bits;
 }
 
-// A single long sentence is divided among threads; two heads are not.
+// Covers a single long sequence, which is divided among threads, and cases that are not divided.
 TEST(Attention, HasTheSameBitsAtAnyThreadCount) {
   const int before = Threads();
   for (const AttentionCase& c :
@@ -111,7 +111,7 @@ void ExpectSameRows(const TestMatrix<float>& one, const TestMatrix<float>& other
     EXPECT_EQ(std::memcmp(one.view().row(row), other.view().row(row), bytes), 0) << what << ", row " << row;
 }
 
-// A text that is read at once, in chunks, or token by token over a cache.
+// Checks that a text gives the same bits when computed at once, in chunks, or token by token with a cache.
 TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
   ForEveryTarget([] {
     Random random(3);
@@ -150,8 +150,8 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
   });
 }
 
-// Beams with the same source are computed together; each must have the bits of a single computation, also with
-// rounding.
+// Beams with the same source are computed together. Checks that each beam has the bits of a separate computation, also
+// in bfloat16.
 TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16})
     ForEveryTarget([compute] {
@@ -173,7 +173,7 @@ TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
     });
 }
 
-// The columns of a grid, read in place, give the bits of the same sentences copied contiguously.
+// Checks that the columns of a grid, read with a stride, give the same bits as contiguous copies.
 TEST(Attention, AStepBetweenRowsChangesNoBits) {
   const std::vector<std::pair<std::int32_t, std::int32_t>> lengths(3, {70, 70});
   AttentionProblem<float> packed({"", lengths, 2, 16, 8, true});

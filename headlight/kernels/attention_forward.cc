@@ -28,7 +28,7 @@ namespace HWY_NAMESPACE {
 using kernels::kForwardKeys;
 using kernels::kForwardQueries;
 
-// Stores the output of some queries from their weighted sums of values.
+// Writes the output of some queries, computed from their weighted sums of values.
 template <typename T>
 void StoreOutput(const AttentionHead<T>& head, std::int32_t first_query, std::int32_t queries, const Packed<T>& sums,
                  const RunningSoftmax<T>* softmax, Matrix<T> output, T* log_sum_exp) {
@@ -46,7 +46,7 @@ void StoreOutput(const AttentionHead<T>& head, std::int32_t first_query, std::in
   }
 }
 
-// The output of queries first_query ... of one head, at most kForwardQueries.
+// Computes the output of one head for at most kForwardQueries queries, starting at first_query.
 template <typename T>
 void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
                   std::int32_t first_query, Matrix<T> output, T* log_sum_exp) {
@@ -77,7 +77,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
     for (std::int32_t j = key; j < key + tile.keys && !widens; ++j) {
       PrefetchNextHead(head.key.row(j), head.head_dim);
       if (ReadsUnpacked<T>(queries))
-        PrefetchNextHead(head.value.row(j), head.value_dim);  // otherwise packing prefetches
+        PrefetchNextHead(head.value.row(j), head.value_dim);  // without packing, rows are prefetched here
     }
     TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened), keys, scores);
     const T scale = CapAndAddBias(head, tile, scores);
@@ -97,13 +97,13 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
 }
 HEADLIGHT_KERNEL(ForwardBlock);
 
-// The keys of a bfloat16 tile: most sequences have a single tile, so sums need no rescaling.
+// The size of a bfloat16 tile. Most sequences fit into one tile of keys, so sums need no rescaling.
 constexpr std::int32_t kRoundedKeys = 256, kRoundedQueries = 32;
 
-// The same in bfloat16, for any number of queries. Keys and values are packed once.
+// Computes the same as ForwardBlock in bfloat16, for any number of queries. Keys and values are packed once.
 void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, std::int32_t head_index,
                     std::int32_t first_query, std::int32_t all_queries, Matrix<float> output, float* log_sum_exp) {
-  constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // of the depth, which is padded to whole steps
+  constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // step of the zero-padded depth
   const AttentionHead<float> head(input, sentence, head_index);
   const KeyRange all_keys = head.Visible(first_query, all_queries);
   const std::int32_t begin = all_keys.begin / kRoundedKeys * kRoundedKeys;
@@ -175,7 +175,8 @@ void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, s
   }
 }
 
-// The weights of queries first_query ... of one head, at most kForwardQueries: rows of weights[query, key].
+// Computes the weights of one head for at most kForwardQueries queries, starting at first_query, as rows of
+// weights[query, key].
 template <typename T>
 void WeightsBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
                   std::int32_t first_query, Matrix<T> weights) {
@@ -233,9 +234,9 @@ HEADLIGHT_EXPORT(WeightsBlock);
 
 namespace {
 
-// Merges consecutive sequences with the same keys, such as beams. No mask, bias or dropout may distinguish their
-// queries, and none may be rounded because of its number of queries. 5 beams cost two fifths of 5 sequences, with the
-// same bits. `queries` and `keys` own the sequences of the result.
+// Merges consecutive sequences with the same keys, such as beams. Only merges if there is no mask, bias or dropout, and
+// if nothing is rounded, so that bits are the same. Merging reduces the time of 5 beams to two fifths. `queries` and
+// `keys` own the sequences of the result.
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;
@@ -266,7 +267,7 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   CheckAttention(given);
   thread_local Sequences merged_queries, merged_keys;
   AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
-  // The newest token of a sequence sees all others, so decoding ignores a causal mask.
+  // With one query per sequence, the query attends to all keys, so the causal mask has no effect.
   if (input.mask == AttentionMask{.causal = true} &&
       std::ranges::all_of(input.queries, [](const Sequence& rows) { return rows.length == 1; }))
     input.mask = {};
@@ -322,7 +323,7 @@ void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std
   Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
         "attention: sentence {} of {}", sentence, input.queries.size());
   AttentionInput<T> alone =
-      input;  // so that a caller that iterates over sequences does not check all of them each time
+      input;  // avoids checking all sequences on each call, for callers that iterate over sequences
   alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
   alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
   if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sentence), 1);

@@ -1,4 +1,4 @@
-// One head of one sequence in the attention kernels: the location of its rows, and the keys that a query sees.
+// One head of one sequence in the attention kernels: the location of its rows, and the keys that a query attends to.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace headlight::kernels {
 
-/// The columns of one head in consecutive rows, in rows selected by an index, or in the blocks of a cache.
+/// The columns of one head, stored in consecutive rows, in rows selected by an index, or in the blocks of a cache.
 template <typename T>
 struct HeadRows {
   const T* data = nullptr;
-  std::int64_t stride = 0;  ///< in numbers; in blocks, the bytes of an entry
+  std::int64_t stride = 0;  ///< in numbers; for blocks, the bytes of an entry
   const std::int32_t* index = nullptr;
   const std::byte* const* blocks = nullptr;
   std::int64_t first_byte = 0;  ///< offset of the head's entries in a block
@@ -26,7 +26,7 @@ struct HeadRows {
     const auto row = static_cast<std::uint32_t>(index[position]);
     return blocks[row / kBlockRows] + row % kBlockRows * stride + first_byte;
   }
-  /// Only for unrounded numbers.
+  /// Returns the data of a row, which must not be in a rounded format.
   const T* row(std::int32_t position) const {
     if (blocks == nullptr) return data + (index ? index[position] : position) * stride;
     return reinterpret_cast<const T*>(entry(position));
@@ -38,11 +38,11 @@ struct HeadRows {
 /// reaches 70 and 64 x 256 reaches 52.
 constexpr std::int32_t kForwardQueries = 64, kForwardKeys = 64;
 constexpr std::int32_t kBackwardQueries = 64, kBackwardKeys = 64;
-/// In bfloat16 packing costs more relative to the products, so tiles are larger.
+/// In bfloat16, packing costs more relative to the products, so tiles are larger.
 constexpr std::int32_t kRoundedBackwardQueries = 128, kRoundedBackwardKeys = 256;
 
-/// For up to this many queries, keys and values are read unpacked, in float; for more, packing is faster. Bits are the
-/// same.
+/// The maximum number of queries for which keys and values are read unpacked, in float. Packing is faster for more
+/// queries. The results have the same bits.
 constexpr std::int32_t kFewQueries = 4;
 
 template <typename T>
@@ -50,7 +50,7 @@ std::int32_t KeyHeads(const AttentionInput<T>& input) {
   return input.key_heads > 0 ? input.key_heads : input.heads;
 }
 
-/// True if the sequence is computed in bfloat16.
+/// Returns true if the sequence is computed in bfloat16.
 template <typename T>
 bool Rounds(const AttentionInput<T>& input, std::int32_t sentence) {
   return std::is_same_v<T, float> && input.compute != Compute::float32 && input.key_rows.empty() &&
@@ -80,7 +80,7 @@ struct AttentionHead {
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
-  /// The range of keys that any of `count` consecutive queries sees.
+  /// Returns the range of keys that any of `count` consecutive queries attends to.
   KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
     const std::int32_t first = first_query + past, last = first + count - 1;
     const std::int32_t prefix = SeenPrefix(input.mask, last, keys);
@@ -88,8 +88,8 @@ struct AttentionHead {
             std::max(prefix, SeenKeys(input.mask, last, keys).end)};
   }
 
-  /// This head's part of a matrix with columns for all heads or key heads: the rows of all queries or keys of the
-  /// sequence.
+  /// Returns this head's columns of a matrix that has columns for all heads or key heads, in the rows of the sequence's
+  /// queries or keys.
   template <typename U>
   Matrix<U> OfQueries(const Matrix<U>& matrix, std::int32_t dim) const {
     return Part(matrix, query_rows, head, dim);
@@ -104,15 +104,15 @@ struct AttentionHead {
   Sequence query_rows, key_rows;
   std::int32_t queries, keys, past, head_dim, value_dim;
   HeadRows<T> query, key, value;
-  bool masked;                 ///< false: every query sees every key
-  bool gaps;                   ///< the keys that a query sees are not contiguous
+  bool masked;                 ///< if false, every query attends to every key
+  bool gaps;                   ///< if true, the keys that a query attends to are not contiguous
   std::uint64_t dropout_seed;  ///< rows of the dropout mask are queries, columns are keys
   std::uint32_t dropout_threshold;
 
  private:
   template <typename U>
   static Matrix<U> Part(const Matrix<U>& matrix, Sequence rows, std::int64_t index, std::int32_t dim) {
-    if (matrix.data == nullptr) return {};  // a gradient that is not needed
+    if (matrix.data == nullptr) return {};  // the gradient is not needed
     return {matrix.row(rows.begin) + index * dim, rows.length, dim, matrix.stride * rows.step};
   }
   static HeadRows<T> RowsOf(const Matrix<const T>& matrix) { return {.data = matrix.data, .stride = matrix.stride}; }
@@ -139,13 +139,13 @@ std::int64_t OutputColumns(const AttentionInput<T>& input) {
   return input.value.columns / KeyHeads(input) * input.heads;
 }
 
-/// Multiplications per pair of query and key, in all heads.
+/// Returns the number of multiplications per pair of query and key, in all heads.
 template <typename T>
 std::int64_t ColumnsPerPair(const AttentionInput<T>& input) {
   return input.query.columns + OutputColumns(input);
 }
 
-/// Floating-point operations of the scores and the weighted sums of values.
+/// Returns the number of floating-point operations of the scores and the weighted sums of values.
 template <typename T>
 double OperationsOf(const AttentionInput<T>& input) {
   double pairs = 0;  // visible pairs of query and key
@@ -154,9 +154,9 @@ double OperationsOf(const AttentionInput<T>& input) {
   return (input.mask.causal ? 1 : 2) * pairs * static_cast<double>(ColumnsPerPair(input));
 }
 
-/// The number of `pairs` (a part of the sequences and a head) that a thread takes at a time, so that the overhead of a
-/// tenth of a microsecond is negligible. It is one, or all heads of some parts, because a thread reads what it
-/// prefetched.
+/// Returns how many of `pairs` a thread processes at a time, so that the overhead of a tenth of a microsecond is
+/// negligible. A pair is a block of queries or a part, and a head. The result is 1 or a multiple of `heads`, so that a
+/// thread itself reads what it prefetched.
 template <typename T>
 std::int64_t PairsPerPiece(const AttentionInput<T>& input, std::int64_t pairs, std::int32_t heads) {
   constexpr std::int64_t enough = 100'000;  // multiplications, which take some microseconds

@@ -17,23 +17,23 @@ namespace headlight::kernels {
 
 template <typename T>
 struct AttentionInput {
-  Matrix<const T> query;  ///< [query tokens, heads * head_dim]; the three may be columns of one projection
+  Matrix<const T> query;  ///< [query tokens, heads * head_dim]; query, key and value may be columns of one projection
   Matrix<const T> key;    ///< [key tokens, key_heads * head_dim]
   Matrix<const T> value;  ///< [key tokens, key_heads * value_dim]
 
-  /// One entry per sequence, possibly with a step between rows. Queries must not share rows. Keys may: beams share the
-  /// keys of their source, and are computed together if they are adjacent.
+  /// One entry per sequence, possibly with a step between rows. Sequences must not share query rows, but may share key
+  /// rows. Beams share the keys of their source and are computed together if they are adjacent.
   std::span<const Sequence> queries, keys;
 
   /// If not empty, position p of keys[b] is row key_rows[keys[b].begin + p] of key and value, as in a cache.
   std::span<const std::int32_t> key_rows;
 
-  /// With key_rows, optionally the blocks of a cache, used instead of the data of key and value. Row r is row r %
+  /// With key_rows, the blocks of a cache can be given instead of the data of key and value. Row r is row r %
   /// kBlockRows of block r / kBlockRows, and has an entry for each key head. kBlockPadding bytes follow each block.
   std::span<const std::byte*const> key_blocks, value_blocks;
   CacheType cache_type = CacheType::unrounded;
 
-  /// If not empty, one byte per row of key: keys with 0, such as gaps in an alignment, are not seen.
+  /// If not empty, one byte per row of key. Keys with 0, such as gaps in an alignment, are masked.
   std::span<const std::uint8_t> present;
 
   /// Query head h uses key head h / (heads / key_heads) (Ainslie et al., "GQA: Training Generalized Multi-Query
@@ -46,21 +46,22 @@ struct AttentionInput {
   T score_cap = 0;
   AttentionMask mask;
   AttentionBias<T> bias;
-  Dropout dropout;  ///< of weights: a function of (seed, sequence, head, query, key)
+  Dropout dropout;  ///< dropout of weights, a function of (seed, sequence, head, query, key)
 
   /// The compute type of the projections. Unless it is float32, factors are rounded to bfloat16 before multiplication,
   /// also for int8 and int4 projections. Factors are queries, keys, values, weights, and the gradients of outputs and
-  /// scores. Never rounded: sequences of fewer than kLeastRounded queries, input with key_rows, and on processors
-  /// without bfloat16.
+  /// scores. Sequences of fewer than kLeastRounded queries and input with key_rows are never rounded. Processors
+  /// without bfloat16 never round.
   Compute compute = Compute::float32;
 };
 
-/// The number of queries from which bfloat16 pays off, despite packing and rounding. 49 queries with 49 keys take as
-/// long as in float32. 128 with 128 take half as long, and 5 to 25 twice as long (AMX, 8 heads of 32 and 64).
+/// The number of queries from which bfloat16 is faster than float32, despite packing and rounding. 49 queries with 49
+/// keys take as long as in float32. 128 with 128 take half as long, and 5 to 25 take twice as long (AMX, 8 heads of 32
+/// and 64).
 inline constexpr std::int32_t kLeastRounded = 48;
 
-/// The destination of a gradient, which is written to `to` (rows of no sequence become 0) or added to it. Without data
-/// it is not computed.
+/// The destination of a gradient. The gradient is written to `to`, with 0 in rows outside all sequences, or added to
+/// it. It is not computed if `to` has no data.
 template <typename T>
 struct GradientTo {
   Matrix<T> to;

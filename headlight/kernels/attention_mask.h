@@ -1,4 +1,4 @@
-// The keys that queries see, described as data, so that tiles without a visible pair are never computed.
+// Describes which keys each query attends to, as data, so that tiles without a visible pair are never computed.
 #pragma once
 
 #include <algorithm>
@@ -6,52 +6,55 @@
 
 namespace headlight {
 
-/// All conditions that are set must hold. Positions are those of the keys: query i of a sequence is at position i +
-/// keys - queries. With a cache, the last query is therefore at the last key.
+/// A query attends to the keys for which all conditions that are set hold. Positions are positions of keys: query i of
+/// a sequence is at position i + keys - queries. With a cache, the last query is therefore at the position of the last
+/// key.
 struct AttentionMask {
   bool causal = false;      ///< keys up to the query's own position
   std::int32_t left = -1;   ///< if not negative, keys at most this far before the query
   std::int32_t right = -1;  ///< if not negative, keys at most this far after the query
-  /// If positive, keys in the query's own block of this many positions: the rows of a grid of this width.
+  /// If positive, a query attends to keys in its own block of this many positions, such as the rows of a grid of this
+  /// width.
   std::int32_t block = 0;
-  /// If positive, keys at a multiple of this distance: the columns of a grid of this width (Child et al., "Generating
-  /// Long Sequences with Sparse Transformers", 2019, strided attention).
+  /// If positive, a query attends to keys at multiples of this distance, such as the columns of a grid of this width
+  /// (Child et al., "Generating Long Sequences with Sparse Transformers", 2019, strided attention).
   std::int32_t stride = 0;
-  /// If positive, keys in a square of `window` rows and columns, in a grid with rows of `width` cells. The query is in
-  /// the lower right corner of the square. Not with a stride.
+  /// If positive, a query attends to a square of `window` rows and columns, in a grid with rows of `width` cells. The
+  /// query is in the lower right corner of the square. Cannot be combined with a stride.
   std::int32_t window = 0, width = 0;
-  /// Keys at the first `prefix` positions are seen unless `causal` hides them, for example a text before an image.
+  /// Keys at the first `prefix` positions are visible unless `causal` hides them, for example a text before an image.
   /// Other conditions apply only to later keys, with positions relative to the end of the prefix.
   std::int32_t prefix = 0;
 
   bool operator==(const AttentionMask&) const = default;
 };
 
-/// Keys [begin, end).
+/// The keys [begin, end).
 struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };
 
-/// The visible part of a tile of queries and keys.
+/// Whether all, some or no pairs of a tile of queries and keys are visible.
 enum class TileCover : std::uint8_t { empty, partial, full };
 
 namespace attention_mask {
 
-/// The largest multiple of `divisor` (positive) that is at most x.
+/// Returns the largest multiple of `divisor` (positive) that is at most x.
 constexpr std::int64_t RoundDown(std::int64_t x, std::int64_t divisor) {
   return x / divisor * divisor - (x % divisor < 0 ? divisor : 0);
 }
 
 }  // namespace attention_mask
 
-/// The number of prefix keys that the query at `position` sees.
+/// Returns the number of prefix keys that the query at `position` attends to.
 constexpr std::int32_t SeenPrefix(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
   const std::int64_t last = mask.causal ? std::min<std::int64_t>(keys, position + 1) : keys;
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(last, 0, mask.prefix));
 }
 
-/// The range of keys after the prefix that the query at `position` sees; empty if end <= begin. Except for `stride` and
-/// `window`, all keys in the range are seen. Both ends are nondecreasing in the position.
+/// Returns the range of keys after the prefix that the query at `position` attends to. The range is empty if end <=
+/// begin. All keys in the range are visible, except with `stride` or `window`. Both ends are nondecreasing in the
+/// position.
 constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
   position -= mask.prefix;
   std::int64_t begin = 0, end = std::int64_t{keys} - mask.prefix;
@@ -90,8 +93,8 @@ constexpr KeyPeriod SeenPeriod(const AttentionMask& mask, std::int64_t position)
   return of(first + mask.prefix, mask.width, column - first + 1);
 }
 
-/// The visible part of a tile: queries at [first_position, first_position + positions) and the keys of `tile`, a range
-/// of the sequence's `keys`.
+/// Returns which pairs of a tile are visible. The queries are at [first_position, first_position + positions). `tile`
+/// is a range of the sequence's `keys`.
 constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_position, std::int32_t positions,
                             KeyRange tile, std::int32_t keys) {
   const std::int64_t last_position = first_position + positions - 1;
@@ -100,7 +103,7 @@ constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_positi
   const KeyRange first = SeenKeys(mask, first_position, keys), last = SeenKeys(mask, last_position, keys);
   const std::int64_t begin = std::max(first.begin, tile.begin), end = std::min(last.end, tile.end);
   if (begin >= end) return TileCover::empty;
-  if (mask.stride > 1) {  // the distance between some position and key must be a multiple of it
+  if (mask.stride > 1) {  // the distance between some position and some key must be a multiple of the stride
     const std::int64_t farthest = end - 1 - first_position;
     return attention_mask::RoundDown(farthest, mask.stride) >= begin - last_position ? TileCover::partial
                                                                                      : TileCover::empty;

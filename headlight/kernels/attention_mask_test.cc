@@ -48,7 +48,7 @@ TEST(AttentionMask, CoverOfTilesMatchesPairs) {
   }
 }
 
-// A NaN in keys and values of tiles that no query sees has no effect.
+// Checks that NaN in keys and values has no effect in tiles that are masked for all queries.
 TEST(AttentionMask, UnseenTilesAreNotRead) {
   ForEveryTarget([] {
     for (const AttentionMask& mask : {AttentionMask{.left = 20, .right = 20},

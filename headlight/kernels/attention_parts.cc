@@ -9,12 +9,12 @@ namespace headlight::kernels {
 
 namespace {
 
-// Groups sequences whose keys share rows, directly or through others. Returns for each sequence the first index in
-// `order` of its group.
+// Groups sequences whose keys share rows, directly or through other sequences. Returns for each sequence the first
+// index in `order` of its group.
 std::span<const std::int32_t> GroupsByKeys(std::span<const Sequence> keys, std::int64_t key_tokens,
                                            std::span<const std::int32_t> order) {
   thread_local std::vector<std::int32_t> owner, group,
-      of_sentence;  // owner: index of the last sequence with this row; group: an earlier index
+      of_sentence;  // owner: index of the last sequence with this row; group: an earlier index of the group
   owner.assign(static_cast<std::size_t>(key_tokens), -1);
   group.resize(order.size());
   of_sentence.resize(order.size());

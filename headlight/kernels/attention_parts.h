@@ -1,4 +1,4 @@
-// The plan of attention's backward pass: which sequences, or blocks of a long sequence, one task computes.
+// Divides attention's backward pass into tasks. A task computes some sequences, or a block of a long sequence.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace headlight::kernels {
 
-/// One task for a key head and its query heads: all gradients of the sequences order[first] to order[last - 1], in
-/// order, or those of one block of keys or queries of a long sequence.
+/// One task for a key head and its query heads. It computes all gradients of the sequences order[first] to order[last -
+/// 1], in order, or the gradients of one block of keys or queries of a long sequence.
 struct BackwardPart {
   enum Kind { whole, keys, queries } kind;
   std::size_t first, last;
@@ -18,14 +18,14 @@ struct BackwardPart {
 };
 
 struct BackwardPlan {
-  std::vector<std::int32_t> order;  ///< sequences sorted by their keys
+  std::vector<std::int32_t> order;  ///< indices of sequences, sorted by their keys
   std::vector<BackwardPart> parts;
 };
 
 /// Plans the backward pass. Sequences whose keys share some of `key_tokens` rows form one part, so that no two threads
-/// add to the same row. A sequence that would keep one of `threads` busy longer than the others is divided into blocks
-/// (never with 0 threads). Bits are the same, at the cost of 7 instead of 5 tile products. The plan is valid until the
-/// thread's next call.
+/// add to the same row. A sequence that would keep one of `threads` busy longer than the others is divided into blocks,
+/// which takes 7 instead of 5 tile products. With 0 threads, no sequence is divided. The bits of the result do not
+/// depend on the division. The plan is valid until the thread's next call.
 const BackwardPlan& PlanBackward(std::span<const Sequence> queries, std::span<const Sequence> keys,
                                  std::int64_t key_tokens, std::int32_t key_heads, int threads);
 

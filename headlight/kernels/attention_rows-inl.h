@@ -1,5 +1,6 @@
-// One query's row of scores: the softmax over tiles of keys, and its gradient. Also the two products of a few queries,
-// for which packing keys does not pay off. Included once per target, after hwy/highway.h.
+// Operations on one query's row of scores: the softmax over tiles of keys, and its gradient. Also computes the two
+// products of a few queries, for which packing keys is not worth its cost. Included once per target, after
+// hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
 #undef HEADLIGHT_KERNELS_ATTENTION_ROWS_INL_H_
@@ -27,8 +28,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using kernels::HeadRows;
 
-// The columns of a tile that a query sees: those before `prefix`, and [begin, end). With a period, only columns with
-// (column - phase) mod period < run are seen in the latter, with phase in [0, period).
+// The columns of a tile that a query attends to: columns before `prefix`, and columns in [begin, end). With a period,
+// only columns of [begin, end) with (column - phase) mod period < run are visible, with phase in [0, period).
 struct SeenColumns {
   std::int32_t begin, end, prefix = 0;
   std::int32_t period = 0, phase = 0, run = 1;
@@ -55,7 +56,7 @@ struct SeenColumns {
 // Dropout of one query's weights.
 struct WeightDropout {
   DropoutKey key;
-  std::uint32_t threshold;  // 0: none
+  std::uint32_t threshold;  // 0 for no dropout
   std::uint32_t first_key;  // key of column 0
 };
 
@@ -67,9 +68,9 @@ struct RunningSoftmax {
   T sum = 0;
 };
 
-// scores = cap * tanh(scale * scores / cap), in whole vectors, so that every score is computed by the same
-// instructions. `slopes` receives the derivatives by scale * score, unless it is null. Not inlined, so that the loops
-// of attention without a cap stay small.
+// Computes scores = cap * tanh(scale * scores / cap), in whole vectors, so that every score is computed by the same
+// instructions. `slopes` receives the derivatives with respect to scale * score, unless it is null. Not inlined, so
+// that the loops of attention without a cap stay small.
 template <typename T>
 HWY_NOINLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* slopes) {
   const hn::ScalableTag<T> d;
@@ -82,7 +83,8 @@ HWY_NOINLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* 
   }
 }
 
-// First half of a softmax: scales a tile's row of scores, sets hidden ones to -infinity, and returns the maximum.
+// The first half of the softmax: scales a tile's row of scores, sets masked scores to -infinity, and returns the
+// maximum.
 template <typename T>
 HWY_INLINE T ScaleAndMask(T* scores, std::int32_t columns, SeenColumns seen, T scale) {
   const hn::ScalableTag<T> d;
@@ -98,15 +100,15 @@ HWY_INLINE T ScaleAndMask(T* scores, std::int32_t columns, SeenColumns seen, T s
   return hn::GetLane(hn::MaxOfLanes(d, maxima));
 }
 
-// Second half: replaces scores by exp(score - max), or 0 if dropped. Returns the factor of earlier sums, since max has
-// grown to at least `tile_max`.
+// The second half of the softmax: replaces scores by exp(score - max), or by 0 if dropped. Returns the factor by which
+// earlier sums must be multiplied, because max has grown to at least `tile_max`.
 template <typename T>
 HWY_INLINE T Exponentiate(T* scores, std::int32_t columns, T tile_max, const WeightDropout& dropout,
                           RunningSoftmax<T>& softmax) {
   const hn::ScalableTag<T> d;
   const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(d));
   const T max = std::max(softmax.max, tile_max);
-  const T base = max == -std::numeric_limits<T>::infinity() ? 0 : max;  // nothing seen yet
+  const T base = max == -std::numeric_limits<T>::infinity() ? 0 : max;  // -infinity: all keys so far are masked
   auto sums = hn::Zero(d);
   for (std::int32_t column = 0; column < columns; column += lanes) {
     auto weight = WeightOf(d, hn::Sub(hn::Load(d, scores + column), hn::Set(d, base)));
@@ -122,10 +124,10 @@ HWY_INLINE T Exponentiate(T* scores, std::int32_t columns, T tile_max, const Wei
   return factor;
 }
 
-// The backward pass of a row. On input, scores and the gradient of the weights. On output, `scores` has the weights, 0
-// if dropped (others are not yet multiplied by keep_scale). `d_weights` has the gradient of scale * score + bias, which
-// is weight * (d_weight - delta), with delta the dot product of the output and its gradient (Dao et al., 2022, appendix
-// B.2).
+// Computes the backward pass of a row from its scores and the gradient of its weights. On return, `scores` holds the
+// weights, with 0 if dropped; the others are not yet multiplied by keep_scale. `d_weights` holds the gradient of scale
+// * score + bias, which is weight * (d_weight - delta). delta is the dot product of the output and its gradient (Dao et
+// al., 2022, appendix B.2).
 template <typename T>
 HWY_INLINE void SoftmaxRowGradient(T* scores, T* d_weights, std::int32_t columns, SeenColumns seen, T scale,
                                    const WeightDropout& dropout, T keep_scale, T log_sum_exp, T delta) {
@@ -160,9 +162,9 @@ HWY_INLINE T DotOf(const T* a, const T* b, std::int32_t count) {
   });
 }
 
-// scores[query][key] = query . key first + key, for one or more vectors of keys; keys from `count` on repeat the last.
-// `groups` vectors of keys at a time are transposed in registers. Each score is summed over the dimensions in ascending
-// order, as in Product.
+// Computes scores[query][key] = query . (key first + key), for one or more vectors of keys. Keys at or after `count`
+// repeat the last key. `groups` vectors of keys at a time are transposed in registers. Each score is summed over the
+// dimensions in ascending order, as in Product.
 template <std::int32_t queries, std::int32_t groups>
 HWY_INLINE void ScoresOfGroups(const float* const* query, const HeadRows<float>& keys, std::int32_t first,
                                std::int32_t count, std::int32_t head_dim, float* const* scores, std::int32_t key) {
@@ -194,8 +196,8 @@ HWY_INLINE void ScoresOf(const float* const* query, const HeadRows<float>& keys,
   for (; key < count; key += lanes) ScoresOfGroups<queries, 1>(query, keys, first, count, head_dim, scores, key);
 }
 
-// sums[query][dim] += the sum over j < count of weights[query][j] * row first + j. The sum is computed in ascending
-// order and then added, as in Product.
+// Computes sums[query][dim] += the sum over j < count of weights[query][j] * (row first + j). The sum is computed in
+// ascending order and then added, as in Product.
 template <std::int32_t queries>
 HWY_INLINE void AddWeighted(const float* const* weights, const HeadRows<float>& rows, std::int32_t first,
                             std::int32_t count, std::int32_t dim, float* const* sums) {
@@ -233,7 +235,7 @@ HWY_INLINE void AddWeighted(const float* const* weights, const HeadRows<float>& 
   });
 }
 
-// to *= factors
+// Computes to *= factors elementwise.
 template <typename T>
 HWY_INLINE void MultiplyRow(const T* factors, std::int32_t count, T* to) {
   const hn::ScalableTag<T> d;
@@ -243,7 +245,7 @@ HWY_INLINE void MultiplyRow(const T* factors, std::int32_t count, T* to) {
   });
 }
 
-// to = factor * from, or to += factor * from if `add`.
+// Computes to = factor * from, or to += factor * from if `add`.
 template <typename T>
 HWY_INLINE void StoreScaled(const T* from, T factor, std::int32_t count, bool add, T* to) {
   const hn::ScalableTag<T> d;

@@ -93,7 +93,7 @@ std::vector<AttentionCase> Cases() {
   for (std::size_t i = 0, plain = cases.size(); i < plain; ++i) {
     AttentionCase capped = cases[i];
     capped.name += ", capped";
-    capped.score_cap = 0.8;  // half of the scores are below it
+    capped.score_cap = 0.8;  // half of the scores are below the cap
     cases.push_back(capped);
   }
   return cases;
@@ -106,7 +106,7 @@ double ToleranceOf(const std::vector<double>& expected) {
   return 2 * Tolerance<T>() * largest;
 }
 
-// The largest difference as a message; empty if all are within the tolerance.
+// Returns a message with the largest difference, or an empty string if all differences are within the tolerance.
 template <typename T>
 std::string Difference(const char* what, const std::vector<double>& expected, Matrix<const T> got,
                        std::span<const Sequence> rows) {
@@ -129,7 +129,7 @@ std::string Difference(const char* what, const std::vector<double>& expected, Ma
   return sentence;
 }
 
-// The differences between the kernels and the reference for a case; empty if there are none.
+// Returns the differences between the kernels and the reference for a case, or an empty string if there are none.
 template <typename T>
 std::string Wrong(const AttentionCase& c, double defect = 0) {
   AttentionProblem<T> problem(c);
@@ -146,7 +146,7 @@ std::string Wrong(const AttentionCase& c, double defect = 0) {
                            std::vector<Sequence>{{0, rows}});
   }
   if (c.indexed) return wrong;
-  for (const bool add : {false, true}) {  // the second time it is added to the first: twice the gradient
+  for (const bool add : {false, true}) {  // the second call adds to the first result, which gives twice the gradient
     problem.Backward(add);
     const auto check = [&](const char* what, std::vector<double> expected, TestMatrix<T>& got) {
       if (add) std::ranges::for_each(expected, [](double& value) { value *= 2; });
@@ -181,13 +181,13 @@ TEST(Attention, DetectsAWrongGradient) {
   EXPECT_NE(Wrong<double>(c, 1e-9), "");
 }
 
-// The sum of d_output * output, whose gradients AttentionBackward computes.
+// Returns the sum of d_output * output. AttentionBackward computes its gradients.
 double Loss(AttentionProblem<double>& problem) {
   problem.Forward();
   return WeightedSum(problem.d_output, problem.output);
 }
 
-// The largest relative difference between gradients and finite differences.
+// Returns the largest relative difference between gradients and finite differences.
 double WorstGradient(const AttentionCase& c, double defect = 0) {
   AttentionProblem<double> problem(c);
   for (TestMatrix<double>* rows : {&problem.output, &problem.d_output}) {  // rows outside all sequences
@@ -250,7 +250,7 @@ TEST(Attention, GradientsMatchFiniteDifferences) {
   EXPECT_GT(WorstGradient(cases[0], 1e-4), 1e-6);
 }
 
-// The largest difference relative to the scale of the expected values.
+// Returns the largest difference relative to the scale of the expected values.
 double WorstByScale(const std::vector<double>& expected, const Matrix<const float>& got) {
   double worst = 0, scale = 1;
   for (std::int64_t row = 0; row < got.rows; ++row)
@@ -263,7 +263,7 @@ double WorstByScale(const std::vector<double>& expected, const Matrix<const floa
   return worst / scale;
 }
 
-// Each number and each weight is rounded by up to 2^-9 of its magnitude; the tolerance allows a few of these.
+// Each factor is rounded by up to 2^-9 of its magnitude. The tolerance allows a few such errors.
 TEST(Attention, Bfloat16IsCloseToTheDefinition) {
   if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";
   std::vector<AttentionCase> cases = Cases();
@@ -272,11 +272,11 @@ TEST(Attention, Bfloat16IsCloseToTheDefinition) {
   for (const AttentionCase& c : cases) {
     AttentionProblem<float> problem(c);
     problem.input.compute = Compute::bfloat16;
-    for (std::int32_t row = 0; row < problem.output.view().rows; ++row)  // rows of no sequence are not written
+    for (std::int32_t row = 0; row < problem.output.view().rows; ++row)  // rows outside all sequences are not written
       std::fill_n(problem.output.view().row(row), problem.output.view().columns, 0.0F);
     problem.Forward();
     const Reference reference = ReferenceAttention(problem);
-    const bool none_seen = c.absent && c.interleaved;  // by the only sequence that is long enough
+    const bool none_seen = c.absent && c.interleaved;  // the only long sequence has no visible keys
     const bool rounds = !c.indexed && !none_seen && std::ranges::any_of(c.lengths, [](const auto& length) {
       return length.first >= kLeastRounded && length.second > 0;
     });
@@ -297,7 +297,7 @@ TEST(Attention, Bfloat16IsCloseToTheDefinition) {
 }
 
 TEST(Attention, ComputesOnlyRequestedGradients) {
-  for (const std::int32_t length : {20, 300}) {  // the long one is divided among threads
+  for (const std::int32_t length : {20, 300}) {  // the long sequence is divided among threads
     const AttentionCase c{"", {{length, length}}, 1, 16, 8};
     AttentionProblem<float> all(c);
     all.Forward();
@@ -320,14 +320,14 @@ TEST(Attention, ComputesOnlyRequestedGradients) {
 TEST(Attention, PropagatesNaNsAndInfinities) {
   ForEveryTarget([] {
     const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-    for (const std::int32_t queries : {1, 20}) {  // both ways of computing scores
+    for (const std::int32_t queries : {1, 20}) {  // covers both ways of computing scores
       for (const float bad : {nan, infinity}) {
         for (const int which : {0, 1, 2}) {
           AttentionProblem<float> problem({"", {{queries, 20}, {queries, 3}}, 2, 8, 8});
           TestMatrix<float>& matrix = which == 0 ? problem.query : which == 1 ? problem.key : problem.value;
           const std::int32_t row = which == 0 ? problem.rows.queries[0].begin : problem.rows.keys[0].begin + 17;
           for (std::int64_t column = 0; column < 8; ++column) matrix.at(row, column) = bad;
-          if (which == 1) problem.query.at(problem.rows.queries[0].begin, 0) = 100;  // infinity dominates here
+          if (which == 1) problem.query.at(problem.rows.queries[0].begin, 0) = 100;  // the score is not -infinity
           problem.Forward();
           EXPECT_FALSE(std::isfinite(problem.output.at(problem.rows.queries[0].begin, 0))) << which;
           EXPECT_TRUE(std::isfinite(problem.output.at(problem.rows.queries[0].begin, 8))) << which;
@@ -341,7 +341,7 @@ TEST(Attention, PropagatesNaNsAndInfinities) {
 TEST(Attention, HandlesLargeScoresAndBiasesThatHideEverything) {
   ForEveryTarget([] {
     AttentionProblem<float> large({"", {{20, 20}}, 1, 8, 8});
-    large.input.scale = 1e4f;  // one key takes all the weight
+    large.input.scale = 1e4f;  // one key gets all the weight
     large.Forward();
     large.Backward();
     for (const float lse : std::span(large.log_sum_exp).subspan(2, 20)) EXPECT_TRUE(std::isfinite(lse));
@@ -420,7 +420,7 @@ TEST(Attention, RejectsShapesThatDoNotFit) {
   refuses("capped at -1", [](P& p) { p.input.score_cap = -1; });
   refuses("capped at inf", [](P& p) { p.input.score_cap = std::numeric_limits<float>::infinity(); });
   refuses("capped at nan", [](P& p) { p.input.score_cap = std::nanf(""); });
-  refuses("capped at 1e-42", [](P& p) { p.input.score_cap = 1e-42f; });  // its reciprocal is infinite
+  refuses("capped at 1e-42", [](P& p) { p.input.score_cap = 1e-42f; });  // its reciprocal overflows
   refuses("dropout is 1", [](P& p) { p.input.dropout.probability = 1; });
   refuses("dropout is nan", [](P& p) { p.input.dropout.probability = std::nan(""); });
   refuses("log_sum_exp holds 3", [](P& p) { p.log_sum_exp.resize(3); });

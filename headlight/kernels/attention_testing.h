@@ -1,4 +1,4 @@
-// For attention tests: random problems, and the definition as plain loops in double precision.
+// Random attention problems for tests, and a reference implementation as plain loops in double precision.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ enum class BiasKind { none, dense, shared_pairs, indexed, relative, of_keys, com
 
 struct AttentionCase {
   std::string name = {};
-  std::vector<std::pair<std::int32_t, std::int32_t>> lengths = {};  // queries and keys of each sequence
+  std::vector<std::pair<std::int32_t, std::int32_t>> lengths = {};  // numbers of queries and keys of each sequence
   std::int32_t heads = 1, head_dim = 4, value_dim = 4;
   bool causal = false;
   std::int32_t window = 0;
@@ -47,7 +47,7 @@ inline bool Sees(const AttentionMask& mask, std::int32_t position, std::int32_t 
          (mask.stride == 0 || (position - key) % mask.stride == 0);
 }
 
-// The sequences of a case in rows. Some rows before, after and (for keys) between them belong to no sequence.
+// The rows of a case's sequences. Some rows before, after and (for keys) between the sequences belong to no sequence.
 struct AttentionRows {
   explicit AttentionRows(const AttentionCase& c) {
     const auto columns = static_cast<std::int32_t>(c.lengths.size());
@@ -78,8 +78,8 @@ struct AttentionRows {
   std::vector<std::int32_t> index;
 };
 
-// A bias of this kind, with its values and their gradient.
-//   dense: [heads, pairs], separate pairs per sequence; shared_pairs: [pairs, heads], the same for all;
+// A bias of the given kind, with its values and their gradient.
+//   dense: [heads, pairs], separate pairs per sequence; shared_pairs: [pairs, heads], the same for all sequences;
 //   indexed: a table [heads, 31] and an entry per pair; relative: a table [23, heads] and an entry per distance;
 //   computed: a number per sequence, head and distance.
 template <typename T>
@@ -108,7 +108,7 @@ class TestBias : public ComputedBias<T> {
   }
   TestBias(const TestBias&) = delete;
 
-  // The value of query i and key j of sequence b.
+  // Returns the index in `values` of the bias of query i and key j of sequence b.
   std::size_t Index(std::size_t b, std::int32_t head, std::int32_t i, std::int32_t j) const {
     const std::int32_t past = rows_.keys[b].length - rows_.queries[b].length;
     const std::int32_t distance = std::clamp(j - i - past, -kLongest, kLongest) + kLongest;
@@ -216,7 +216,7 @@ struct AttentionProblem {
   AttentionInput<T> input;
 };
 
-// The definition and its gradients. Matrices are contiguous; rows that belong to no sequence are 0.
+// The reference output and its gradients. Matrices are contiguous, with 0 in rows outside all sequences.
 struct Reference {
   std::vector<double> output, d_query, d_key, d_value, d_bias;
   std::vector<std::vector<double>> weights;  // per sequence: [heads, query, key]
@@ -238,7 +238,7 @@ Reference ReferenceAttention(const AttentionProblem<T>& problem) {
     const std::int32_t queries = in.queries[b].length, keys = in.keys[b].length, past = keys - queries;
     auto& map = r.weights.emplace_back();
     for (std::int32_t h = 0; h < in.heads; ++h) {
-      const std::int64_t kh = h / (in.heads / key_heads);  // its key head
+      const std::int64_t kh = h / (in.heads / key_heads);  // key head of head h
       const std::uint64_t seed = AttentionHead<T>(in, static_cast<std::int32_t>(b), h).dropout_seed;
       for (std::int32_t i = 0; i < queries; ++i) {
         const std::int64_t query_row = in.queries[b].row(i);
