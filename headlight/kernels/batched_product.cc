@@ -14,10 +14,10 @@
 namespace headlight::kernels {
 namespace {
 
-// Panels that are multiplied together fit into half of a second-level cache.
+// The size of the panels that are multiplied together. They fit into half of a second-level cache.
 constexpr std::int64_t kPanelBytes = 512 << 10;
 
-// One product by one thread: a group of b's panels is packed at a time and multiplied by all rows of a.
+// Computes one product on one thread. Packs a group of b's panels at a time and multiplies it by all rows of a.
 template <typename T>
 void Multiply(Matrix<const T> a, Matrix<const T> b, bool b_transposed, Matrix<T> c) {
   struct Panels;

@@ -1,4 +1,4 @@
-// Products of many pairs of matrices of equal shapes, on the tiles of kernels/panel_product.h.
+// Products of many pairs of matrices of equal shapes, using the tiles of kernels/panel_product.h.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace headlight::kernels {
 
-/// Adjacent matrices of equal shapes, optionally read as their transposes.
+/// Adjacent matrices of equal shapes. If `transposed`, the transposes of the matrices are used.
 template <typename T>
 struct Planes {
   T* data = nullptr;
@@ -21,9 +21,9 @@ struct Planes {
   operator Planes<const T>() const { return {data, count, rows, columns, transposed, apart}; }
 };
 
-/// c[i] = a[i] b[i] for every plane i, with a and b read as their `transposed` says; c must not be transposed. T is
-/// float, with factors in float32 or bfloat16, or double. Same bits for any number of threads. Throws Error if shapes
-/// do not fit.
+/// Computes c[i] = a[i] b[i] for every plane i, with the transposes of a and b if they are `transposed`; c must not be
+/// transposed. T is double, or float with factors in float32 or bfloat16. The result has the same bits for any number
+/// of threads. Throws Error if shapes do not fit.
 template <typename T>
 void BatchedProduct(Planes<const T> a, Planes<const T> b, Planes<T> c, Compute compute = Compute::float32);
 

@@ -27,26 +27,26 @@ void UnpackBfloat16Column(std::int64_t depth, const std::uint16_t* panel, std::i
 
 namespace headlight::kernels {
 
-// Highway 1.0 has neither rounding to bfloat16 nor its products, hence the intrinsics.
+// Highway 1.0 has neither rounding to bfloat16 nor bfloat16 products, so this file uses intrinsics.
 #define HEADLIGHT_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 
 namespace {
 
-// The unmasked intrinsics raise a warning in g++ 12's own header.
+// A mask of all lanes. The unmasked intrinsics cause a warning in g++ 12's own header.
 constexpr __mmask16 kAll = 0xffff;
 
 __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
-// 0, 16, 1, 17, ...: the permutation that interleaves two vectors of 16 into pairs.
+// The permutation 0, 16, 1, 17, ..., which interleaves two vectors of 16 numbers into pairs.
 alignas(64) constexpr auto kPaired = [] {
   std::array<std::uint16_t, 32> from{};
   for (std::uint16_t i = 0; i < 32; ++i) from[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);
   return from;
 }();
 
-// Rounds rows `row` and row + 1 (or zeros after the last), zero-padded to this many columns, a multiple of 16.
+// Rounds rows `row` and row + 1 (or zeros after the last row), zero-padded to `columns`, a multiple of 16.
 HEADLIGHT_BF16 __attribute__((always_inline)) inline void RoundPair(const Matrix<const float>& source, std::int64_t row,
                                                                     std::int64_t columns, std::uint16_t* to) {
   const __m512i paired = _mm512_load_si512(kPaired.data());
@@ -63,7 +63,7 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void RoundPair(const Matrix
   for (; begin < columns; begin += 16) round(begin, FirstLanes(source.columns - begin));
 }
 
-// Transposes 16 lines of 16 pairs: line i of the result has pair i of each. Strides are in numbers.
+// Transposes 16 lines of 16 pairs: line i of the result has pair i of each line. Strides are in numbers.
 HEADLIGHT_BF16 void Transpose16(const std::uint16_t* from, std::ptrdiff_t stride, std::uint16_t* to,
                                 std::ptrdiff_t to_stride) {
   constexpr int kLines = 16;
@@ -82,7 +82,7 @@ HEADLIGHT_BF16 void Transpose16(const std::uint16_t* from, std::ptrdiff_t stride
       lines[i + 2 * j] = _mm512_maskz_unpacklo_epi64(0xff, other[i + j], other[i + j + 2]);
       lines[i + 2 * j + 1] = _mm512_maskz_unpackhi_epi64(0xff, other[i + j], other[i + j + 2]);
     }
-    // Quarter q of lines[4 i + j] has number 4 q + j of lines 4 i to 4 i + 3.
+    // At this point, quarter q of lines[4 i + j] has number 4 q + j of lines 4 i to 4 i + 3.
 #pragma GCC unroll 4
   for (int j = 0; j < 4; ++j) {
     const __m512i low01 = _mm512_maskz_shuffle_i32x4(kAll, lines[j], lines[4 + j], 0x44);
@@ -117,8 +117,8 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void AddProducts(const std:
   }
 }
 
-// Data to prefetch during a tile: pairs [first, last) of the same number of panels at `panels`, unless it is null, and
-// the rows to be packed next.
+// The data to prefetch during a tile: pairs [first, last) of the adjacent panels at `panels`, unless `panels` is null,
+// and the rows that are packed next.
 struct Following {
   const std::uint16_t* panels = nullptr;
   std::int64_t first = 0, last = 0;
@@ -185,18 +185,18 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
 
 using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                         const Epilogue<float>& epilogue, const Following& following);
-// Six rows of four vectors of sums leave eight of 32 registers for the factors.
+// The sums of six rows of four vectors leave 8 of 32 registers for the factors.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
 
 constexpr std::int64_t kTilePair = 2 * kTileRoom;  // in numbers
 
-// One block of a product with AMX, of at most AmxColumns(rows) columns. Its sums start with what the epilogue adds
-// first.
+// Computes one block of a product with AMX, of at most AmxColumns(rows) columns. The sums start with the epilogue's
+// `added`.
 HEADLIGHT_BF16 void AmxTile(AmxBlock block, Matrix<float> c, const Epilogue<float>& epilogue) {
   const std::int64_t width = AmxColumns(c.rows);
   constexpr std::int64_t bytes = sizeof(float);
   const bool whole = c.columns == width, adds = epilogue.added.data != nullptr;
-  const Matrix<const float> bias{epilogue.bias, c.rows, c.columns, 0};  // the same for each row
+  const Matrix<const float> bias{epilogue.bias, c.rows, c.columns, 0};  // repeats the same row
   const Matrix<const float> first = adds ? epilogue.added : bias;
   const float* const last = adds ? epilogue.bias : nullptr;
   const bool in_place = whole && !epilogue.relu && last == nullptr;
@@ -261,7 +261,7 @@ struct Packing {
     PackBfloat16Panel(b, /*transposed=*/false, to + first * kPanelColumns);
   }
   static void PackPanel(const UnfoldedPart<float>& b, std::int64_t first, std::uint16_t* to) {
-    constexpr std::int64_t together = 16;  // rows that stay in the first-level cache
+    constexpr std::int64_t together = 16;  // rows that fit into the first-level cache
     alignas(64) float rows[together * kPanelColumns];
     for (std::int64_t row = 0; row < b.rows; row += together) {
       const Matrix<float> some{rows, std::min(together, b.rows - row), b.columns, b.columns};
@@ -278,7 +278,7 @@ struct Packing {
   static void Finish() {}
 };
 
-// For AMX: rows of a^T in tiles, with the 16 pairs of a step adjacent in each row.
+// The packed layout for AMX: rows of a^T in tiles. The 16 pairs of a step are adjacent in each row.
 struct AmxPacking : Packing {
   static constexpr std::int64_t kRows = kAmxRows, kDepth = 320, kTogether = 2 * kAmxUnits;
   static constexpr std::int64_t kStep = kAmxRows * 2 * kAmxUnits;  // in numbers

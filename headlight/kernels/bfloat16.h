@@ -1,5 +1,5 @@
-// bfloat16: the upper 16 bits of a float32, rounded to nearest, ties to even; and its products with float32 sums. Call
-// these functions only if CpuHasBfloat16 (kernels/cpu.h) is true.
+// Conversion to bfloat16 (the upper 16 bits of a float32, rounded to nearest, ties to even), and products of bfloat16
+// numbers with float32 sums. Call these functions only if CpuHasBfloat16 (kernels/cpu.h) is true.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,18 @@
 
 namespace headlight::kernels {
 
-/// Rounds `count` numbers.
+/// Rounds `count` numbers to bfloat16.
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 
-/// A panel (kernels/panel_product.h) in bfloat16: pairs of rows, with a column's two numbers adjacent, [pair][64][2].
+/// The size of a bfloat16 panel (kernels/panel_product.h). It consists of pairs of rows, with a column's two numbers
+/// adjacent: [pair][64][2].
 constexpr std::int64_t Bfloat16Pairs(std::int64_t depth) { return (depth + 1) / 2; }
 inline constexpr std::int64_t kBfloat16Pair = 2 * kPanelColumns;  // numbers in a pair of rows
 
-/// Rounds `source`, which has the columns of one panel or, if `transposed`, that many rows.
+/// Rounds and packs `source`, which has the columns of one panel or, if `transposed`, that many rows.
 void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel);
 
-/// Writes a column of a panel: `depth` numbers.
+/// Converts a column of a panel to float: `depth` numbers.
 void UnpackBfloat16Column(std::int64_t depth, const std::uint16_t* panel, std::int64_t column, float* numbers);
 
 /// The left-hand side of a product: rows of adjacent pairs of numbers.
@@ -31,19 +32,19 @@ struct Bfloat16Rows {
   std::int64_t pairs = 0;
 };
 
-/// Rounds the rows into `to`: 2 * Bfloat16Pairs(a.columns) numbers each.
+/// Rounds each row into 2 * Bfloat16Pairs(a.columns) numbers of `to`.
 void RoundRows(Matrix<const float> a, std::uint16_t* to);
 
-/// Rounds the columns into rows of `to`: a.rows numbers each, zero-padded to a multiple of 32.
+/// Rounds each column into a row of `to`: a.rows numbers, zero-padded to a multiple of 32.
 void RoundTransposed(Matrix<const float> a, std::uint16_t* to);
 
-/// c = a * b, with b in the adjacent panels at `panels` that cover c's columns. Batch-invariant: pairs are summed in
-/// ascending order, with AMX in steps (kernels/amx.h). May prefetch the same number of panels at `next`, unless it is
-/// null.
+/// Computes c = a * b, with b in the adjacent panels at `panels` that cover c's columns. Batch-invariant: pairs are
+/// summed in ascending order, with AMX in steps (kernels/amx.h). May prefetch the same number of panels at `next`,
+/// unless it is null.
 void Bfloat16Product(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                      const Epilogue<float>& epilogue, const std::uint16_t* next);
 
-/// c += a^T b: a [rows, m], b [rows, n], c [m, n].
+/// Computes c += a^T b for a [rows, m], b [rows, n] and c [m, n].
 void AddTransposedBfloat16(Matrix<const float> a, Matrix<const float> b, Matrix<float> c);
 void AddTransposedBfloat16(Matrix<const float> a, const UnfoldedPart<float>& b, Matrix<float> c);
 

@@ -1,4 +1,4 @@
-// Products with block types by AVX2. Every processor with it has F16C.
+// Products with block types using AVX2. Every processor with AVX2 also has F16C.
 #if defined(__x86_64__)
 
 #define HEADLIGHT_TILE_TARGET __attribute__((target("avx2,fma,f16c")))

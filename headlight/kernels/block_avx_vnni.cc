@@ -1,4 +1,4 @@
-// Products with block types by AVX-VNNI. Every processor with it has F16C.
+// Products with block types using AVX-VNNI. Every processor with AVX-VNNI also has F16C.
 #if defined(__x86_64__)
 
 #define HEADLIGHT_TILE_TARGET __attribute__((target("avxvnni,avx2,fma,f16c")))

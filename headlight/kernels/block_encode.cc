@@ -15,7 +15,8 @@ void PutHalf(std::uint16_t half, Byte* to) { std::memcpy(to, &half, sizeof(half)
 
 constexpr std::uint16_t kSignOfHalf = 0x8000;
 
-// Codes of 2 count numbers: the first half in the low bits, the other in the high bits.
+// Packs the codes of 2 * count numbers into `count` bytes. The first half is in the low bits, the second half in the
+// high bits.
 void PutNibbles(const Byte* codes, int count, Byte* to) {
   for (int i = 0; i < count; ++i) to[i] = static_cast<Byte>((codes[i] & 0xf) | codes[count + i] << 4);
 }
@@ -26,7 +27,7 @@ std::uint32_t FifthBits(const Byte* codes) {
   return bits;
 }
 
-// The low two bits of each of 128 codes.
+// Packs the low two bits of each of 128 codes into 32 bytes.
 void PutTwoBits(const Byte* codes, Byte* to) {
   for (int l = 0; l < 32; ++l) {
     to[l] = 0;
@@ -34,7 +35,7 @@ void PutTwoBits(const Byte* codes, Byte* to) {
   }
 }
 
-// Sets bit i / 32 of byte i % 32 if the code has that bit.
+// Sets bit i / 32 of byte i % 32 if bit `bit` of code i is set.
 void PutBit(const Byte* codes, int bit, Byte* to) {
   std::fill_n(to, 32, Byte{0});
   for (int i = 0; i < 256; ++i) to[i % 32] |= static_cast<Byte>((codes[i] >> bit & 1) << (i / 32));

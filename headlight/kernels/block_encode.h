@@ -1,4 +1,4 @@
-// Writes the block types of GGUF (kernels/blocks.h).
+// Encodes the block types of GGUF (kernels/blocks.h).
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace headlight::kernels {
 
-/// The range of a Block's items in a file of its type. Codes are from 0 to `codes` - 1.
+/// The limits of a block's fields in the file format of its type. Codes are from 0 to `codes` - 1.
 struct BlockLimits {
   int codes = 16;
-  int least_scale = 1, most_scale = 1, most_min = 1;  // of the scales and minima
+  int least_scale = 1, most_scale = 1, most_min = 1;  // bounds of the scales and minima
 };
 BlockLimits LimitsOf(GgufType type);
 
-/// Writes a block's InfoOf(type).size bytes: the inverse of TakeApart.
+/// Writes a block as InfoOf(type).size bytes. This is the inverse of TakeApart.
 void PutTogether(GgufType type, const Block& block, std::byte* to);
 
 }  // namespace headlight::kernels

@@ -1,10 +1,10 @@
-// Products with block types for Arm, and for x86-64 older than AVX2. A group's codes are taken apart once for all rows,
-// and products of bytes are summed in 16 bits.
+// Products with block types for Arm, and for x86-64 processors without AVX2. The codes of a group are unpacked once for
+// all rows. Products of bytes are summed in 16 bits.
 #include "headlight/kernels/block_tiles.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headlight/kernels/block_highway.cc"
-// On x86-64 only SSE4 and the fallback: block_vnni.cc and block_avx2.cc have the rest.
+// On x86-64, only SSE4 and the fallback are enabled. block_vnni.cc and block_avx2.cc cover the other targets.
 #define HWY_DISABLED_TARGETS \
   (HWY_AVX3_DL | HWY_AVX3 | HWY_AVX2 | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 // clang-format off: Highway's order.
@@ -24,7 +24,7 @@ namespace headlight::kernels {
 
 constexpr int kLongestGroup = 32;
 
-// A group of all columns of a panel.
+// An unpacked group of all columns of a panel.
 struct BlockGroup {
   alignas(64) std::int8_t levels[kLongestGroup / kQuad * kQuadBytes];  // [quad][64][4]
   alignas(64) float scales[kPanelColumns];
@@ -44,7 +44,7 @@ using kernels::kPanelColumns;
 using kernels::kQuad;
 using kernels::kQuadBytes;
 
-// Adds a group's products with `left`, the numbers of one row, to the sums of the row's columns. Sums of `together`
+// Adds a group's products with `left`, the numbers of one row, to the sums of the row's columns. The sums of `together`
 // quads fit into 16 bits.
 #if HWY_TARGET == HWY_SCALAR
 void AddBlockGroup(const BlockGroup& group, const std::int8_t* left, int quads, int /*together*/, float scale,
@@ -59,7 +59,7 @@ void AddBlockGroup(const BlockGroup& group, const std::int8_t* left, int quads, 
   }
 }
 #else
-// a * b + c, rounded once.
+// Returns a * b + c, rounded once.
 template <class D, class V = hn::Vec<D> >
 HWY_INLINE V FusedMulAdd(D d, V a, V b, V c) {
 #if HWY_NATIVE_FMA
@@ -82,7 +82,7 @@ void AddBlockGroup(const BlockGroup& group, const std::int8_t* left, int quads, 
   const hn::Repartition<std::int16_t, decltype(d)> d16;
   const hn::Repartition<std::int64_t, decltype(d)> d64;
   const hn::Rebind<std::int8_t, decltype(d16)> d8;
-  const std::size_t columns = hn::Lanes(d), bytes = hn::Lanes(d16);  // two vectors of bytes have the quads of `columns`
+  const std::size_t columns = hn::Lanes(d), bytes = hn::Lanes(d16);  // two vectors of bytes hold the quads of `columns`
   const auto scales = hn::Set(d, scale);
   for (std::size_t column = 0; column < static_cast<std::size_t>(kPanelColumns); column += columns) {
     auto exact = hn::Zero(d32);
@@ -125,7 +125,7 @@ HWY_EXPORT(AddBlockGroup);
 namespace kernels {
 namespace {
 
-// The numbers of a group, whose codes begin at `codes`, before they are scaled.
+// Unpacks the numbers of a group, whose codes begin at `codes`, without scaling them.
 template <BlockLayout layout>
 void TakeLevels(const std::uint8_t* codes, std::int8_t* levels) {
   constexpr int more = layout.bits - 4;

@@ -1,11 +1,11 @@
-// The layout of a panel of a block type (kernels/block_product.h). For each run of the depth: the 64 scales, then the
-// 64 minima if there are any, in half precision. Then for each group: its 64 scales and 64 minima, if it has them, and
-// the codes. A quad is four neighbouring numbers of a column, which are neighbouring bytes; the quads of the 64 columns
-// follow each other.
-//   8 bits: a byte for each number.
-//   4 bits: quads 2 p and 2 p + 1 of a group in the low and high bits of the same bytes.
-//   5 bits: the same, then 256 bytes whose bit q is bit 4 of quad q.
-//   6 bits: the same, then 256 bytes whose bits 2 q and 2 q + 1 are bits 4 and 5 of quad q.
+// The layout of a panel of a block type (kernels/block_product.h). Each run of the depth starts with 64 scales in half
+// precision, then 64 minima in half precision if the type has minima. Each group follows with its 64 scales and 64
+// minima, if the type has them, and the codes. A quad is four adjacent numbers of a column. The quads of the 64 columns
+// are adjacent. Codes are stored by their number of bits:
+// 8 bits: a byte for each number.
+// 4 bits: quads 2 p and 2 p + 1 of a group in the low and high bits of the same bytes.
+// 5 bits: as 4 bits, then 256 bytes whose bit q is bit 4 of quad q.
+// 6 bits: as 4 bits, then 256 bytes whose bits 2 q and 2 q + 1 are bits 4 and 5 of quad q.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace headlight::kernels {
 
 inline constexpr int kQuad = 4;
-inline constexpr int kQuadBytes = static_cast<int>(kPanelColumns) * kQuad;  // of a quad of all columns
+inline constexpr int kQuadBytes = static_cast<int>(kPanelColumns) * kQuad;  // bytes of a quad of all columns
 
 constexpr int HeaderBytes(const BlockLayout& layout) {
   return static_cast<int>(kPanelColumns * std::int64_t{sizeof(std::uint16_t)}) * (layout.mins ? 2 : 1);
@@ -25,7 +25,7 @@ constexpr int HeaderBytes(const BlockLayout& layout) {
 constexpr int GroupHeaderBytes(const BlockLayout& layout) {
   return layout.scales ? static_cast<int>(kPanelColumns) * (layout.mins ? 2 : 1) : 0;
 }
-/// Bytes of a group's codes: those of 4 or 8 bits, and the plane of the others.
+/// Returns the bytes of a group's codes, without the bytes for bits 4 and 5 of 5-bit and 6-bit codes.
 constexpr int LowBytes(const BlockLayout& layout) {
   return layout.group / kQuad * kQuadBytes / (layout.bits == 8 ? 1 : 2);
 }

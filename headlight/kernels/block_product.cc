@@ -17,7 +17,7 @@
 namespace headlight::kernels {
 namespace {
 
-// Number i of a group: its quad, and the byte in the quads of a column.
+// The position of number i of a group: the index of its quad, and its byte in the quads of all columns.
 struct CodePlace {
   CodePlace(std::int64_t column, int i) : quad(i / kQuad), byte(static_cast<int>(column) * kQuad + i % kQuad) {}
   int quad, byte;
@@ -29,7 +29,7 @@ std::uint32_t QuadAt(const std::uint8_t* codes) {
   return quad;
 }
 
-// Writes a column's codes of a group, whose codes begin at `group`, four at a time.
+// Writes the codes of one column to a group, four codes at a time. The group's codes begin at `group`.
 void PutCodes(const BlockLayout& layout, std::int64_t column, const std::uint8_t* codes, std::uint8_t* group) {
   const auto put = [](std::uint8_t* to, std::uint32_t quad) { std::memcpy(to, &quad, sizeof(quad)); };
   group += column * kQuad;
@@ -57,7 +57,7 @@ std::uint8_t CodeAt(const BlockLayout& layout, std::int64_t column, int i, const
   return static_cast<std::uint8_t>(low | (more & ((1 << (layout.bits - 4)) - 1)) << 4);
 }
 
-// Block `index` of a column of a panel.
+// Returns block `index` of a column of a panel.
 Block BlockAt(const BlockLayout& layout, const std::byte* panel, std::int64_t index, std::int64_t column) {
   const std::byte* const run = panel + index * RunBytes(layout);
   Block block;
@@ -80,7 +80,7 @@ Block BlockAt(const BlockLayout& layout, const std::byte* panel, std::int64_t in
   return block;
 }
 
-// The number that a code stands for before it is scaled.
+// Returns the number that a code represents before it is scaled.
 int LevelOf(const BlockLayout& layout, std::uint8_t code) {
   return layout.levels ? kBlockLevels[code] : code - layout.offset;
 }

@@ -22,7 +22,7 @@ std::vector<GgufType> BlockTypes() {
   return types;
 }
 
-// The first bytes of a block's half-precision numbers.
+// Returns the byte offsets of the half-precision numbers in a block.
 std::vector<std::size_t> HalvesOf(GgufType type) {
   switch (type) {
     case GgufType::q2_k:
@@ -37,7 +37,7 @@ std::vector<std::size_t> HalvesOf(GgufType type) {
 }
 
 struct Columns {
-  // Random bytes with scales of 2^-4 to 2^-3.
+  // Fills the columns with random bytes and with scales of 2^-4 to 2^-3.
   Columns(GgufType its_type, std::int64_t its_depth, std::int64_t its_count, std::uint64_t seed)
       : type(its_type), depth(its_depth), count(its_count) {
     Random random(seed);
@@ -140,13 +140,13 @@ TEST(BlockProduct, HasTheSameBitsOnEveryPathForAnyRowsAndColumns) {
 TEST(BlockProduct, HoldsTheLargestSums) {
   for (const GgufType type : {GgufType::q8_0, GgufType::q6_k, GgufType::q5_k, GgufType::q4_k, GgufType::iq4_nl}) {
     Columns right(type, 256, 1, 5);
-    // The largest codes, of either sign.
+    // Tests the largest codes of either sign.
     for (const int byte : {0xff, 0x00, 0x80, 0x7f}) {
       std::ranges::fill(right.bytes, static_cast<std::byte>(byte));
       for (std::size_t block = 0; block < right.bytes.size(); block += static_cast<std::size_t>(InfoOf(type).size))
         for (const std::size_t half : HalvesOf(type)) {
           right.bytes[block + half] = std::byte{0};
-          right.bytes[block + half + 1] = std::byte{0x3c};  // 1
+          right.bytes[block + half + 1] = std::byte{0x3c};  // the half-precision number is 1
         }
       for (const float sign : {1.0F, -1.0F}) {
         Rows left(1, 256, 6);

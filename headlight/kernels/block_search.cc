@@ -27,7 +27,8 @@ using kernels::Block, kernels::BlockLayout, kernels::BlockLimits, kernels::kBloc
 constexpr int kShortestGroup = 16;
 using SearchLanes = hn::CappedTag<float, kShortestGroup>;
 
-// The numbers of a group are scale * level - min, with integer levels from `least` to `most`, or kBlockLevels.
+// The possible levels of a number, which is scale * level - min. They are the integers from `least` to `most` or, if
+// `uneven`, kBlockLevels.
 struct Levels {
   float least, most;
   bool uneven;
@@ -37,7 +38,7 @@ struct Scale {
   float scale = 0, min = 0;
 };
 
-// Numbers and their importance; `count` is 16 or 32.
+// The numbers of a group and their importance; `count` is 16 or 32.
 struct Group {
   const float* numbers;
   const float* importance;
@@ -55,7 +56,7 @@ HWY_INLINE V NearestLevel(SearchLanes d, const Levels& levels, V number) {
   return level;
 }
 
-// Weighted sums over a group for the levels nearest to (number + min) * inverse.
+// Importance-weighted sums over a group. Each number's level is the nearest to (number + min) * inverse.
 struct Sums {
   float level, level_squared, level_number;
 };
@@ -90,8 +91,9 @@ HWY_INLINE float LossOf(const Group& group, const Levels& levels, const Scale& w
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// The best scale without a min. For fixed levels l it is sum(w x l) / sum(w l^2), which lowers the loss by
-// sum(w x l)^2 / sum(w l^2). The candidates put the number of the largest magnitude near either end of the levels.
+// Returns the best scale without a min. For numbers x, weights w and fixed levels l, it is sum(w x l) / sum(w l^2). It
+// reduces the loss by sum(w x l)^2 / sum(w l^2). The candidates map the number with the largest magnitude near either
+// end of the levels.
 HWY_INLINE Scale FitScale(const Group& group, const Levels& levels) {
   float extreme = 0;
   for (int i = 0; i < group.count; ++i)
@@ -115,7 +117,7 @@ HWY_INLINE Scale FitScale(const Group& group, const Levels& levels) {
   return best;
 }
 
-// The best scale and min, which is at least 0: for fixed levels, linear regression.
+// Returns the best scale and min by linear regression for fixed levels. The min is at least 0.
 HWY_INLINE Scale FitScaleAndMin(const Group& group, const Levels& levels) {
   float least = 0, most = group.numbers[0], weight = 0, sum = 0;
   for (int i = 0; i < group.count; ++i) {
@@ -147,7 +149,7 @@ HWY_INLINE Scale FitScaleAndMin(const Group& group, const Levels& levels) {
   return best;
 }
 
-// The scales of a block's groups, as integers, and what they are multiplied by.
+// The scales and minima of a block's groups as integers, and the common factors of these integers.
 struct BlockScales {
   std::array<float, kMostGroups> scales{}, mins{};  // integers
   float scale = 0, min = 0;
@@ -171,14 +173,14 @@ struct Problem {
   Group At(int group) const {
     return {numbers + group * layout.group, importance + group * layout.group, layout.group};
   }
-  // The value that the half-precision number of the file will have here.
+  // Returns the value after rounding to half precision, as stored in the file.
   float Stored(float value) const {
     const float bounded = std::clamp(value * unit, -kernels::kLargestHalf, kernels::kLargestHalf);
     return kernels::FloatOfHalf(kernels::HalfOfFloat(bounded)) / unit;
   }
 };
 
-// For each group the integers near the present ones that lose least.
+// Chooses integers near the current ones for each group, so that the loss is smallest.
 void ChooseIntegers(const Problem& problem, BlockScales& block) {
   block.loss = 0;
   for (int group = 0; group < problem.groups(); ++group) {
@@ -201,9 +203,9 @@ void ChooseIntegers(const Problem& problem, BlockScales& block) {
   }
 }
 
-// The block's scale and min by linear regression, for the present integers and levels.
+// Computes the block's scale and min by linear regression, given its current integers and levels.
 void FitFactors(const Problem& problem, BlockScales& block) {
-  double aa = 0, ab = 0, bb = 0, ax = 0, bx = 0;  // a: scale's integer times level, b: minus the min's integer
+  double aa = 0, ab = 0, bb = 0, ax = 0, bx = 0;  // a: scale's integer times level, b: minus min's integer
   for (int group = 0; group < problem.groups(); ++group) {
     const Scale with = block.Of(group);
     const Group of = problem.At(group);
@@ -235,7 +237,7 @@ void FitFactors(const Problem& problem, BlockScales& block) {
   block.min = problem.Stored(static_cast<float>(min));
 }
 
-// The integers nearest to the groups' own scales and minima, given that of the largest.
+// Returns the integers nearest to the groups' own scales and minima. The largest scale becomes `largest_integer`.
 BlockScales RoundedScales(const Problem& problem, const std::array<Scale, kMostGroups>& own, float largest_integer) {
   float largest = 0, largest_min = 0;
   for (int group = 0; group < problem.groups(); ++group) {
@@ -271,7 +273,7 @@ Block SearchWithLanes(GgufType type, const float* numbers, const float* importan
     own[static_cast<std::size_t>(group)] =
         layout.mins ? FitScaleAndMin(problem.At(group), levels) : FitScale(problem.At(group), levels);
   const int end = limits.least_scale < 0 ? limits.least_scale : limits.most_scale;
-  BlockScales best{};  // zeros, in case no scale is better
+  BlockScales best{};  // zeros, if no candidate is better
   for (int group = 0; group < problem.groups(); ++group) best.loss += LossOf(problem.At(group), levels, {});
   constexpr int rounds = 3;
   BlockScales block = RoundedScales(problem, own, static_cast<float>(end));

@@ -1,4 +1,4 @@
-// The search for the scales and codes of a block that lose least.
+// Searches for the scales and codes of a block with the smallest error.
 #pragma once
 
 #include "headlight/base/gguf.h"
@@ -6,11 +6,11 @@
 
 namespace headlight::kernels {
 
-/// A block of the type with a small weighted error: the sum over i of
+/// Returns a block of the type with a small weighted error: the sum over i of
 ///   importance[i] * (numbers[i] - number i of the block)^2.
-/// There are as many numbers as in a run of the type's layout. The largest absolute value is 1, or all are 0. The
-/// numbers of the file are `unit` times these. Its scale and min are bounded by the largest half. `importance` has
-/// positive items.
+/// `numbers` has the length of a run of the type's layout. Its largest absolute value is 1, or all numbers are 0. The
+/// numbers of the file are `unit` times these. The block's scale and min are bounded by the largest half. All items of
+/// `importance` are positive.
 Block SearchBlock(GgufType type, const float* numbers, const float* importance, float unit);
 
 }  // namespace headlight::kernels

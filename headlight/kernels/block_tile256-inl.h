@@ -1,6 +1,6 @@
-// Tiles of products with block types in vectors of 256 bits, for AVX2 and for AVX-VNNI. The file that includes it
-// defines HEADLIGHT_TILE_TARGET, the attribute of functions, and HEADLIGHT_TILE_LAMBDA, that of lambdas.
-// HEADLIGHT_TILE_VNNI is 1 if sums of four products of bytes are one instruction.
+// Tiles of products with block types in vectors of 256 bits, for AVX2 and AVX-VNNI. The including file defines
+// HEADLIGHT_TILE_TARGET, the attribute of functions, and HEADLIGHT_TILE_LAMBDA, the attribute of lambdas.
+// HEADLIGHT_TILE_VNNI is 1 if one instruction sums four products of bytes.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
 
-// Numbers as the bytes that the products take: codes less than 64 without a sign. With VNNI other numbers are raised by
-// kRaised to have no sign, and without it they keep theirs.
+// In byte products, codes below 64 are unsigned. With VNNI, kRaised is added to all other numbers to make them
+// unsigned. Without VNNI, they stay signed.
 constexpr int kRaised = 128;
 constexpr bool IsWide(const BlockLayout& layout) { return layout.bits == 8 || layout.levels; }
 
@@ -85,7 +85,8 @@ template <BlockLayout layout, int rows>
                                                                      const std::int8_t* left, std::int64_t stride,
                                                                      __m256i (&exact)[rows]) {
   constexpr bool wide = IsWide(layout);
-  // Pairs of products of codes with 8-bit numbers are summed in 16 bits: 8 quads of 4 bits fit, 4 of 5, 2 of 6.
+  // Products of codes with 8-bit numbers are summed in 16 bits. 8 quads of 4 bits fit, 4 quads of 5 bits, and 2 quads
+  // of 6 bits.
   constexpr int pairs_in_16_bits = layout.bits == 4 ? 4 : layout.bits == 5 ? 2 : 1;
   constexpr int pairs = layout.group / (2 * kQuad), chunk = std::min(pairs, wide ? 1 : pairs_in_16_bits);
   const __m256i ones = _mm256_set1_epi16(1);

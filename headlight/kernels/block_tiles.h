@@ -1,4 +1,4 @@
-// What the implementations of kernels/block_product.h for single instruction sets share.
+// Code shared by the implementations of kernels/block_product.h for single instruction sets.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace headlight::kernels {
 
-/// The products with AVX-512 VNNI, AVX-VNNI, AVX2 and Highway.
+/// The products using AVX-512 VNNI, AVX-VNNI, AVX2 and Highway.
 BlockProduct VnniBlockProduct(GgufType type);
 BlockProduct AvxVnniBlockProduct(GgufType type);
 BlockProduct Avx2BlockProduct(GgufType type);
@@ -21,7 +21,8 @@ BlockProduct HighwayBlockProduct(GgufType type);
 inline std::uint8_t* Unsigned(std::byte* bytes) { return reinterpret_cast<std::uint8_t*>(bytes); }
 inline const std::uint8_t* Unsigned(const std::byte* bytes) { return reinterpret_cast<const std::uint8_t*>(bytes); }
 
-// The last operations on a sum, in one order for all implementations, so that their results are bit-identical.
+// Adds the bias to a row's sums and applies ReLU. All implementations use this order of operations, so their results
+// are bit-identical.
 [[gnu::always_inline]] inline void FinishRow(const float* sums, std::int64_t columns, const float* bias, bool relu,
                                              float* c) {
   for (std::int64_t i = 0; i < columns; ++i) c[i] = bias == nullptr ? sums[i] : sums[i] + bias[i];
@@ -29,7 +30,7 @@ inline const std::uint8_t* Unsigned(const std::byte* bytes) { return reinterpret
   for (std::int64_t i = 0; i < columns; ++i) c[i] = c[i] < 0 ? 0 : c[i];
 }
 
-// The sum of a row's values over a group that begins at `k`.
+// Returns the sum of a row's values over a group that begins at `k`.
 [[gnu::always_inline]] inline std::int32_t GroupSum(const BlockRows& a, std::int64_t row, std::int64_t k, int group) {
   const std::int32_t* sums = a.sums + row * (a.depth / kSumRun) + k / kSumRun;
   return group == kSumRun ? sums[0] : sums[0] + sums[1];
@@ -38,11 +39,11 @@ inline const std::uint8_t* Unsigned(const std::byte* bytes) { return reinterpret
   return a.scales[row * (a.depth / kBlockRun) + k / kBlockRun];
 }
 
-// Computes some rows with a panel.
+// Computes the products of some rows with a panel.
 using Tile = void (*)(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
                       const float* bias, bool relu);
 
-// Tiles of heights[i] rows, in ascending order from 1 on.
+// Computes all rows with tiles of heights[i] rows. Heights are in ascending order, starting at 1.
 template <std::size_t count>
 [[gnu::always_inline]] inline void ProductByTiles(const std::array<int, count>& heights,
                                                   const std::array<Tile, count>& tiles, const BlockRows& a,
@@ -61,7 +62,7 @@ template <std::size_t count>
   return four;
 }
 
-// The implementation for each block type.
+// Returns the implementation for a block type.
 template <template <BlockLayout> class Of>
 BlockProduct ProductFor(GgufType type) {
   switch (type) {

@@ -10,9 +10,9 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr __mmask16 kAllLanes = 0xffff;  // the unmasked intrinsics raise a warning in g++ 12's own header
+constexpr __mmask16 kAllLanes = 0xffff;  // the unmasked intrinsics cause a warning in g++ 12's own header
 
-// Levels as unsigned bytes, for products of unsigned with signed bytes.
+// The levels as unsigned bytes. The instruction multiplies unsigned with signed bytes.
 constexpr int kLevelOffset = 128;
 alignas(16) constexpr std::array<std::uint8_t, 16> kRaisedLevels = [] {
   std::array<std::uint8_t, 16> raised{};
@@ -40,7 +40,7 @@ template <BlockLayout layout>
     } else if constexpr (layout.bits > 4) {
       constexpr int more = layout.bits - 4;
       const __m512i mask = _mm512_set1_epi8(((1 << more) - 1) << 4);
-      // Bits 4 and up come from bits quad * more and up.
+      // Moves bits quad * more and up of `high` to bits 4 and up.
       const auto moved = [&](int quad) __attribute__((target("avx512f,avx512bw"), always_inline)) {
         const int by = 4 - quad * more;
         return _mm512_and_si512(by >= 0 ? _mm512_slli_epi16(high, static_cast<unsigned>(by))
@@ -60,7 +60,7 @@ template <BlockLayout layout>
 template <BlockLayout layout, int rows>
 HEADLIGHT_VNNI void VnniTile(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
                              const float* bias, bool relu) {
-  // Of 16 columns. Both kinds of sums of all rows stay in registers.
+  // Vectors of 16 columns. The two sums of each row and vector stay in registers.
   constexpr int vectors = rows <= 2 ? 4 : 2;
   constexpr int offset = layout.levels ? kLevelOffset : layout.offset;
   for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 16) {

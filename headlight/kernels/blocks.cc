@@ -19,7 +19,7 @@ constexpr std::uint16_t kHalfSign = 0x8000;
 
 const std::uint8_t* Bytes(const std::byte* from) { return reinterpret_cast<const std::uint8_t*>(from); }
 
-// Eight bytes at once. Shifts move bits between bytes, so that a mask follows each.
+// Eight bytes that are processed at once. Shifts move bits between bytes, so each shift is followed by a mask.
 using Eight = std::uint64_t;
 constexpr Eight Each(std::uint8_t byte) { return 0x0101010101010101U * Eight{byte}; }
 Eight EightAt(const std::uint8_t* from) {
@@ -29,7 +29,8 @@ Eight EightAt(const std::uint8_t* from) {
 }
 void PutEight(Eight eight, std::uint8_t* to) { std::memcpy(to, &eight, sizeof(eight)); }
 
-// Codes of 2 count numbers: the low bits of the bytes are the first half, the high bits the others.
+// Unpacks the codes of 2 * count numbers. The first half is in the low bits of the bytes, the second half in the high
+// bits.
 void TakeNibbles(const std::uint8_t* bytes, int count, std::uint8_t* codes) {
   for (int i = 0; i < count; i += 8) {
     const Eight eight = EightAt(bytes + i);
@@ -38,13 +39,14 @@ void TakeNibbles(const std::uint8_t* bytes, int count, std::uint8_t* codes) {
   }
 }
 
-// Adds bits `from` and up of 32 bytes, those in `mask`, to as many codes, moved to bit `to`.
+// Adds the bits of 32 bytes to as many codes. Shifts a byte right by `from`, applies `mask`, and shifts it left by
+// `to`.
 void AddBits(const std::uint8_t* bytes, int from, std::uint8_t mask, int to, std::uint8_t* codes) {
   for (int l = 0; l < 32; l += 8)
     PutEight(EightAt(codes + l) | (EightAt(bytes + l) >> from & Each(mask)) << to, codes + l);
 }
 
-// Adds bit i of `bits` to code i, as its bit 4.
+// Sets bit 4 of code i to bit i of `bits`.
 void AddFifthBits(std::uint32_t bits, std::uint8_t* codes) {
   for (int i = 0; i < 32; i += 8) {
     const Eight one_of_each = Each(static_cast<std::uint8_t>(bits >> i)) & 0x8040201008040201U;
@@ -53,8 +55,8 @@ void AddFifthBits(std::uint32_t bits, std::uint8_t* codes) {
   }
 }
 
-// Q4_K's and Q5_K's scales and minima of 6 bits: the first four have a byte each, whose upper two bits complete the
-// others.
+// Unpacks the 6-bit scales and minima of Q4_K and Q5_K. Each of the first four has its own byte. The upper two bits of
+// these bytes complete the others.
 void TakeSixBitPairs(const std::uint8_t* packed, Block& block) {
   for (std::size_t i = 0; i < 4; ++i) {
     block.scales[i] = static_cast<std::int8_t>(packed[i] & 63);
@@ -64,7 +66,8 @@ void TakeSixBitPairs(const std::uint8_t* packed, Block& block) {
   }
 }
 
-// Q3_K's scales of 6 bits, less 32: the low four bits of all, then the high two.
+// Unpacks the 6-bit scales of Q3_K and subtracts 32. The low four bits of all scales come first, then the high two
+// bits.
 void TakeSixBitScales(const std::uint8_t* packed, Block& block) {
   for (std::size_t i = 0; i < 16; ++i) {
     const int low = i < 8 ? packed[i] & 0xf : packed[i - 8] >> 4;
@@ -73,7 +76,7 @@ void TakeSixBitScales(const std::uint8_t* packed, Block& block) {
   }
 }
 
-// Two bits of each of 128 numbers from 32 bytes: numbers 32 j + l have bits 2 j of byte l.
+// Unpacks two bits of each of 128 numbers from 32 bytes. Number 32 j + l is in bits 2 j and 2 j + 1 of byte l.
 void TakeTwoBits(const std::uint8_t* bytes, std::uint8_t* codes) {
   for (int j = 0; j < 4; ++j)
     for (int l = 0; l < 32; l += 8) PutEight(EightAt(bytes + l) >> (2 * j) & Each(3), codes + 32 * j + l);
@@ -96,7 +99,7 @@ Block TakeApart(GgufType type, const std::byte* from) {
       return block;
     case GgufType::q4_1:
       block.scale = HalfAt(from);
-      block.min = HalfAt(from + 2) ^ kHalfSign;  // the file has what is added
+      block.min = HalfAt(from + 2) ^ kHalfSign;  // the file stores minus the min
       TakeNibbles(bytes + 4, 16, codes);
       return block;
     case GgufType::q5_0:

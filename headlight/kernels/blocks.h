@@ -1,5 +1,5 @@
-// The block types of GGUF: runs of 32 or 256 numbers with common scales. The types of llama.cpp are described in its
-// ggml-common.h; here each is a case of one formula.
+// The block types of GGUF: runs of 32 or 256 numbers with common scales. ggml-common.h in llama.cpp describes these
+// types. Here, all types are cases of one formula.
 #pragma once
 
 #include <array>
@@ -11,22 +11,22 @@
 
 namespace headlight::kernels {
 
-/// How a block type stores its numbers. Number i of a run is
+/// Describes how a block type stores its numbers. Number i of a run is
 ///   scale * scales[i / group] * (codes[i] - offset) - min * mins[i / group],
-/// with kBlockLevels[codes[i]] instead of codes[i] - offset if it has `levels`.
+/// with kBlockLevels[codes[i]] instead of codes[i] - offset if `levels` is set.
 struct BlockLayout {
-  int run = 32;         // numbers that share `scale` and `min`, half-precision numbers
+  int run = 32;         // numbers that share `scale` and `min`, which are in half precision
   int group = 32;       // numbers that share an item of `scales` and `mins`
-  int bits = 4;         // of a code in a packed panel; a file may have fewer
-  int offset = 0;       // the code of zero
-  bool scales = false;  // whether groups have 8-bit scales; otherwise these are 1
-  bool mins = false;    // whether there are minima; those of groups, too, if there are scales
-  bool levels = false;  // whether a code is the index of a level
+  int bits = 4;         // bits of a code in a packed panel; a file may use fewer
+  int offset = 0;       // the code of the number 0
+  bool scales = false;  // whether groups have 8-bit scales; otherwise `scales` are 1
+  bool mins = false;    // whether there are minima; groups have their own minima only if they have scales
+  bool levels = false;  // whether a code is an index into kBlockLevels
 
   bool operator==(const BlockLayout&) const = default;
 };
 
-/// The layout of a block type; other types are refused as an internal error.
+/// Returns the layout of a block type. Other types are an internal error.
 constexpr BlockLayout LayoutOf(GgufType type) {
   switch (type) {
     case GgufType::q4_0:
@@ -68,7 +68,7 @@ inline constexpr std::array<std::int8_t, 16> kBlockLevels = {-127, -104, -83, -6
 
 inline constexpr int kLongestRun = 256, kMostGroups = 16;
 
-/// A block taken apart, as BlockLayout says.
+/// The unpacked fields of a block, as described by BlockLayout.
 struct Block {
   std::array<std::uint8_t, kLongestRun> codes;
   std::array<std::int8_t, kMostGroups> scales;
@@ -77,10 +77,10 @@ struct Block {
 };
 Block TakeApart(GgufType type, const std::byte* block);
 
-/// The numbers of the block, in llama.cpp's order of operations.
+/// Writes the numbers of the block, computed in llama.cpp's order of operations.
 void NumbersOf(const Block& block, const BlockLayout& layout, float* numbers);
 
-/// Writes `count` numbers, whole blocks, of any type; bit-equal to what llama.cpp's functions give.
+/// Dequantizes `count` numbers of any type, in whole blocks. The result is bit-identical to that of llama.cpp.
 HEADLIGHT_API void Dequantize(GgufType type, const std::byte* from, std::int64_t count, float* to);
 
 }  // namespace headlight::kernels

@@ -11,7 +11,7 @@
 namespace headlight::kernels {
 namespace {
 
-// Rounds to nearest, ties to even, on any processor.
+// Rounds to bfloat16 (to nearest, ties to even), on any processor.
 std::uint16_t RoundToBfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // keeps NaN

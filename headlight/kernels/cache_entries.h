@@ -9,21 +9,22 @@
 
 namespace headlight::kernels {
 
-/// Rows in a block of a cache. A block holds the entries of all rows for the first head, then for the second, and so
-/// on. Attention therefore reads the keys of a head contiguously.
+/// The number of rows in a block of a cache. A block holds the entries of all rows for the first head, then for the
+/// second head, and so on. Attention therefore reads the keys of a head contiguously.
 inline constexpr std::int32_t kBlockRows = 64;
-/// Padding bytes after a block's last entry, because whole vectors are read.
+/// The number of padding bytes after a block's last entry. Kernels read whole vectors.
 inline constexpr std::int64_t kBlockPadding = 64;
 
-/// The type of cached numbers. bfloat16 and int8 are rounded once, when they are written, and are multiplied in
-/// float32.
+/// The type of cached numbers. Numbers in bfloat16 or int8 are rounded once, when they are written. They are multiplied
+/// in float32.
 enum class CacheType : std::uint8_t { unrounded, bfloat16, int8 };
 
 constexpr const char* Name(CacheType type) {
   return type == CacheType::unrounded ? "unrounded" : type == CacheType::bfloat16 ? "bfloat16" : "int8";
 }
 
-/// A row has an entry for each head: `dim` numbers; for int8, the scale (a float32, max |x| / 127) and `dim` integers.
+/// Returns the bytes of an entry. A row has an entry of `dim` numbers for each head. An int8 entry has a scale (a
+/// float32, max |x| / 127) and `dim` integers.
 template <typename T>
 constexpr std::int64_t EntryBytes(CacheType type, std::int64_t dim) {
   return type == CacheType::int8       ? std::int64_t{sizeof(float)} + dim
@@ -31,12 +32,12 @@ constexpr std::int64_t EntryBytes(CacheType type, std::int64_t dim) {
                                        : dim * std::int64_t{sizeof(T)};
 }
 
-/// The offset in its block of a row's entry for a head.
+/// Returns the byte offset within a block of a row's entry for a head.
 constexpr std::int64_t EntryOffset(std::int64_t row, std::int64_t head, std::int64_t entry_bytes) {
   return (head * kBlockRows + row % kBlockRows) * entry_bytes;
 }
 
-/// Writes an entry. A non-finite number makes an int8 entry NaN.
+/// Writes an entry. If a number is not finite, all numbers of an int8 entry become NaN.
 template <typename T>
 HEADLIGHT_API void WriteEntry(CacheType type, const T* from, std::int64_t dim, std::byte* to);
 

@@ -16,7 +16,7 @@
 namespace headlight::kernels::cache_entries_test {
 namespace {
 
-// Reads an entry with scalar code.
+// Dequantizes an entry with scalar code.
 template <typename T>
 std::vector<T> ReadEntry(CacheType type, const std::byte* entry, std::int64_t dim) {
   std::vector<T> numbers(static_cast<std::size_t>(dim));
@@ -47,7 +47,7 @@ TEST(CacheEntries, RoundToTheNearest) {
   EXPECT_EQ(Rounded(CacheType::int8, numbers), (std::vector<float>{1, -2, 0, 127, 0}));
   EXPECT_EQ(Rounded<double>(CacheType::bfloat16, {0.3}), std::vector<double>{0.30078125});
   EXPECT_EQ(Rounded(CacheType::int8, std::vector<float>(3)), std::vector<float>(3));
-  // Halfway above 1 rounds to even; the largest float32 rounds to infinity.
+  // A number halfway above 1 rounds to even, and the largest float32 rounds to infinity.
   EXPECT_EQ(Rounded<float>(CacheType::bfloat16, {1 + 0x1p-8F, 1 + 3 * 0x1p-8F, std::numeric_limits<float>::max()}),
             (std::vector<float>{1, 1 + 4 * 0x1p-8F, std::numeric_limits<float>::infinity()}));
 }
@@ -58,7 +58,7 @@ TEST(CacheEntries, KeepNaNs) {
   EXPECT_TRUE(std::isnan(Rounded<float>(CacheType::int8, {1, INFINITY})[0]));
 }
 
-// Attention over blocks of entries has the same bits as attention over a matrix of the dequantized numbers.
+// Checks that attention over blocks of entries has the same bits as attention over a matrix of the dequantized numbers.
 template <typename T>
 void ExpectTheBitsOfWidenedRows(CacheType type, const AttentionCase& c) {
   AttentionProblem<T> p(c);
@@ -129,7 +129,7 @@ TEST(CacheEntries, AttentionHasTheBitsOfDequantizedRowsOnEveryTarget) {
               .head_dim = 16,
               .value_dim = 16,
               .indexed = true},
-               // Long enough that keys are copied.
+               // The sequence is long enough that keys are copied.
                AttentionCase{.name = "many keys",
                .lengths = {{1, 70}, {2, 600}},
                .heads = 2,

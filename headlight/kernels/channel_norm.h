@@ -1,24 +1,24 @@
-// Building blocks of batch and group norm, whose statistics are per column: sums over rows, and the same affine
-// function for every row. T is float or double. Same bits for any number of threads.
+// Building blocks of batch norm and group norm, whose statistics are per column: sums over rows, and an affine function
+// that is the same for every row. T is float or double. Results have the same bits for any number of threads.
 #pragma once
 
 #include "headlight/base/matrix.h"
 
 namespace headlight::kernels {
 
-/// sums[column] += the sum over rows of (x - center[column])^2.
+/// Computes sums[column] += the sum over rows of (x - center[column])^2.
 template <typename T>
 void AddSquaredDeviations(Matrix<const T> x, const T* center, T* sums);
 
-/// sums[column] += the sum over rows of (x - center[column]) * d_y.
+/// Computes sums[column] += the sum over rows of (x - center[column]) * d_y.
 template <typename T>
 void AddDeviationProducts(Matrix<const T> x, const T* center, Matrix<const T> d_y, T* sums);
 
-/// y = factor[column] * x + offset[column]
+/// Computes y = factor[column] * x + offset[column].
 template <typename T>
 void ScaleAndShiftRows(Matrix<const T> x, const T* factor, const T* offset, Matrix<T> y);
 
-/// y = factor_a[column] * a + factor_b[column] * b + offset[column]
+/// Computes y = factor_a[column] * a + factor_b[column] * b + offset[column].
 template <typename T>
 void CombineRows(Matrix<const T> a, const T* factor_a, Matrix<const T> b, const T* factor_b, const T* offset,
                  Matrix<T> y);

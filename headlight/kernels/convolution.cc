@@ -19,11 +19,12 @@
 namespace headlight::kernels {
 namespace {
 
-// A block of rows, a piece of its depth and a panel of the weights fit into the second-level cache together.
-constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // per row of a piece
-constexpr std::int64_t kRowsTogether = 8;  // read and rounded together, while they are in the first-level cache
+// Sizes of a block of rows. The block, a piece of its depth and a panel of the weights fit into the second-level cache
+// together.
+constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // bytes per row of a piece
+constexpr std::int64_t kRowsTogether = 8;  // rows that are read and rounded together, while in the first-level cache
 
-// A part of a product's depth. Its length, and with it the order of sums, depends only on the depth.
+// A part of a product's depth. Its length, and therefore the order of sums, depends only on the depth.
 struct Piece {
   std::int64_t begin, depth;
 };
@@ -32,7 +33,7 @@ Piece PieceAt(std::int64_t index, std::int64_t pieces, std::int64_t depth) {
   return {even(index), even(index + 1) - even(index)};
 }
 
-// The product of a block: rows [row, row + c.rows) of the taps times panels of the weights, into c.
+// Computes one block of the product: rows [row, row + c.rows) of the taps times panels of the weights, into c.
 template <typename T>
 struct Block {
   const Unfolded<T>& taps;
@@ -42,7 +43,7 @@ struct Block {
   Epilogue<T> epilogue;
   const Unfolded<std::uint16_t>* rounded_taps = nullptr;  // the same taps in bfloat16, or null
 
-  // Calls body(panel, its columns, their epilogue, the next panel or null).
+  // Calls body(panel, columns of the panel, their epilogue, next panel or null) for each panel.
   template <class Body>
   void ForPanels(const Body& body) const {
     for (std::int64_t column = 0; column < c.columns; column += kPanelColumns) {
@@ -53,8 +54,8 @@ struct Block {
     }
   }
 
-  // Calls begin(piece), then body(piece, ...) for each panel, for each piece of the depth. Panels have `bytes` per
-  // number of depth.
+  // Calls begin(piece), then body(piece, ...) for each panel, for each piece of the depth. `bytes` is the size of a
+  // panel per step of the depth.
   template <class Begin, class Body>
   void ForPieces(std::int64_t most_depth, std::int64_t bytes, const Begin& begin, const Body& body) const {
     const std::int64_t depth = taps.columns(),
@@ -170,7 +171,7 @@ void ForBlocks(const Unfolded<T>& taps, const PackedMatrix<T>& weights, const Bo
   // With few rows, reading the weights takes most of the time, so each thread reads only its own panels.
   const bool by_columns =
       blocks == 1 && rows * 4 <= weights.columns() && groups >= threads && !IsQuantized(weights.compute());
-  if (!by_columns && blocks < 8 * threads)  // the same number of blocks for each thread
+  if (!by_columns && blocks < 8 * threads)  // gives each thread the same number of blocks
     blocks = std::min(tiles, (blocks + threads - 1) / threads * threads);
   ForBlocksAndGroups(blocks, groups, [&](std::int64_t its_block, std::int64_t its_group, std::int64_t) {
     const auto first_row = [&](std::int64_t block) { return std::min(rows, block * tiles / blocks * kTileRows); };
@@ -194,8 +195,8 @@ Unfolded<T> TapsOf(const ConvolutionShape& shape, const MapRows<const T>& x, std
                      axis(shape.kernel.width, shape.stride.width, shape.padding.width, shape.dilation.width));
 }
 
-// The same taps of maps that are first rounded to bfloat16, if that is less work than rounding the inputs of each tap;
-// otherwise none. Valid until the next call on this thread.
+// Rounds the maps to bfloat16 and returns the taps of the rounded maps. Returns nothing if rounding the inputs of each
+// tap is less work. Valid until the next call on this thread.
 template <typename T, class Unfold>
 std::optional<Unfolded<std::uint16_t>> RoundedTaps(const MapRows<const T>& maps, const Unfolded<T>& taps,
                                                    Compute compute, const Unfold& unfold) {
@@ -229,7 +230,7 @@ void AddResidual(Matrix<const T> residual, bool relu, Matrix<T> c) {
     }
 }
 
-// One axis of a transposed convolution: output cells `first`, `first` + stride, ... depend on the same taps.
+// Output cells of one axis of a transposed convolution: cells `first`, `first` + stride, ... depend on the same taps.
 struct Phase {
   std::int64_t first;
   std::vector<std::int64_t> taps;
@@ -334,7 +335,7 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
         const MapRows<const T> maps = Channels(y, group, shape.groups);
         const Unfolded<T> taps = unfold(maps);
         const Matrix<T> to = Channels(x, group, shape.groups).rows;
-        // The row of x of a cell of this phase.
+        // Returns the row of x of a cell of this phase.
         const auto row_of = [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
           return first[map] + (down.first + place_y * shape.stride.height) * x.grids[map].width + across.first +
                  place_x * shape.stride.width;

@@ -1,4 +1,4 @@
-// The speed of ResNet-50's convolutions relative to the throughput of a large matrix product in the same run.
+// Measures ResNet-50's convolutions relative to the throughput of a large matrix product in the same run.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ struct Numbers {
   Matrix<float> view;
 };
 
-// Operations per second of a product whose factors stay in the caches.
+// Returns the operations per second of a product whose factors stay in the caches.
 double ProductRate(Compute compute) {
   static std::map<Compute, double> rates;
   double& rate = rates[compute];
@@ -47,11 +47,11 @@ double ProductRate(Compute compute) {
   return rate;
 }
 
-// A convolution that occurs `times` times in ResNet-50, on square maps.
+// A convolution on square maps that occurs `times` times in ResNet-50.
 struct Layer {
   const char* name;
   std::int64_t times, size, inputs, outputs, kernel, stride;
-  bool residual = false;  // at the end of a layer
+  bool residual = false;  // adds a residual, as at the end of a layer
 
   ConvolutionShape shape() const {
     return {.kernel = {kernel, kernel}, .stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
@@ -89,7 +89,7 @@ const Layer kLayers[] = {
     {"stage 4 shortcut", 1, 14, 1024, 2048, 1, 2},
 };
 
-// A layer and its memory.
+// A layer with its inputs, weights and outputs.
 struct Work {
   Work(const Layer& of, std::int64_t images, Compute compute)
       : layer(of),
@@ -140,7 +140,7 @@ void OfLayer(benchmark::State& state, const Layer& layer, std::int64_t images, C
   Report(state, layer.operations(images), compute);
 }
 
-// All convolutions one after another, each with its own memory.
+// Measures all convolutions one after another, each with its own memory.
 void OfAll(benchmark::State& state, std::int64_t images, Compute compute) {
   std::vector<std::unique_ptr<Work>> all;
   double operations = 0;

@@ -8,9 +8,9 @@
 
 namespace headlight::kernels {
 
-/// Cell (y, x) of the result is the sum over taps (i, j) of the kernel of the tap's weights times the input cell at (y,
-/// x) * stride - padding + (i, j) * dilation. Cells outside the map are 0. Inputs and outputs are divided into equal
-/// groups; the outputs of a group depend only on its inputs.
+/// The shape of a convolution. Cell (y, x) of the result is the sum over taps (i, j) of the kernel of the tap's weights
+/// times the input cell at (y, x) * stride - padding + (i, j) * dilation. Cells outside the map are 0. Inputs and
+/// outputs are divided into equal groups; the outputs of a group depend only on its inputs.
 struct ConvolutionShape {
   Grid kernel = {1, 1}, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
   std::int64_t groups = 1;
@@ -20,11 +20,11 @@ struct ConvolutionShape {
   Grid ResultOf(Grid map) const;  ///< 0 x 0 if the map is smaller than the kernel
 };
 
-/// The epilogue of a convolution, in this order.
+/// The operations after a convolution, in this order.
 template <typename T>
 struct AfterConvolution {
-  const T* bias = nullptr;        ///< of the outputs, or null
-  Matrix<const T> residual = {};  ///< added; has the result's rows, or no data
+  const T* bias = nullptr;        ///< bias of the outputs, or null
+  Matrix<const T> residual = {};  ///< added to the result; has the result's rows, or no data
   bool relu = false;
 };
 

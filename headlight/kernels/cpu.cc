@@ -37,7 +37,7 @@ bool LimitCpu(std::string_view newest) {
   if (newest == "avx512") return true;
   AllowedSets().avx512 = false;
   AllowedSets().avx_vnni = newest == "avx-vnni";
-  hwy::DisableTargets(HWY_AVX2 - 1);  // better targets have lower bits
+  hwy::DisableTargets(HWY_AVX2 - 1);  // newer targets have lower bits
   return true;
 }
 
@@ -49,7 +49,7 @@ bool MayUseVnni() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 bool MayUseAvxVnni() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;  // leaf 7, subleaf 1: GCC before 13 does not know its name
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;  // leaf 7, subleaf 1; GCC before 13 has no name for its feature
   constexpr unsigned kAvxVnni = 1U << 4;
   return AllowedSets().avx_vnni && CpuHasAvx2() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
          (eax & kAvxVnni) != 0;

@@ -14,7 +14,7 @@
 namespace headlight::kernels::cpu_test {
 namespace {
 
-// Better targets of Highway have lower bits.
+// Returns true if Highway uses no target newer than AVX2. Newer targets have lower bits.
 bool HighwayUsesNoMoreThanAvx2() { return (hwy::SupportedTargets() & (HWY_AVX2 - 1)) == 0; }
 
 bool Names(const std::string& features, const char* name) { return features.find(name) != std::string::npos; }
@@ -29,7 +29,7 @@ bool UsesNoMoreThan(const std::string& newest) {
          (newest == "avx-vnni" || !MayUseAvxVnni());
 }
 
-// In a process of its own, which has not called a kernel.
+// Runs in a separate process, because the limit must be set before any kernel is called.
 TEST(CpuDeathTest, LimitDisablesNewerInstructions) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const char* newest : {"avx2", "avx-vnni", "avx512"})

@@ -22,8 +22,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// Everything is relative to the row's maximum, so that large logits lose no precision. The gradient is written if it
-// has data; it may overwrite the logits.
+// Computes the losses of some rows. Logits are taken relative to the row's maximum, so that large logits lose no
+// precision. If `gradient` has data, also writes the gradient, which may overwrite the logits.
 template <typename T>
 void CrossEntropyChunk(Matrix<const T> logits, const std::int32_t* labels, T smoothing, T weight, double* losses,
                        Matrix<T> gradient) {
@@ -83,7 +83,8 @@ void ConsistentCrossEntropyChunk(Matrix<T> x, Matrix<T> y, const std::int32_t* l
     const auto max_x = hn::Set(d, highest_x), max_y = hn::Set(d, highest_y);
     const double label_logits =
         static_cast<double>(in_x[label] - highest_x) + static_cast<double>(in_y[label] - highest_y);
-    // Sums of exp(x), of exp(y), of each times x - y, and of x + y; x and y are relative to their maxima.
+    // The sums of exp(x), of exp(y), of exp(x) (x - y), of exp(y) (x - y), and of x + y. x and y are relative to their
+    // maxima.
     auto exp_y_sums = hn::Zero(d), x_products = hn::Zero(d), y_products = hn::Zero(d), logit_sums = hn::Zero(d);
     const T exp_x_sum = SumOverLanes(d, vocab, [&](std::int64_t column, auto lanes) HWY_ATTR {
       const auto logit_x = hn::Sub(LoadLanes(d, in_x + column, lanes), max_x);
@@ -105,8 +106,8 @@ void ConsistentCrossEntropyChunk(Matrix<T> x, Matrix<T> y, const std::int32_t* l
         static_cast<double>(hn::GetLane(hn::SumOfLanes(d, logit_sums))) / static_cast<double>(vocab);
     losses[row] = (log_x + log_y - (1 - e) * label_logits - e * mean_logits) / 2 +
                   static_cast<double>(consistency) / 4 * (x_to_y + y_to_x);
-    // With D = log(p / q), the gradient of KL(p || q) + KL(q || p) by x is p (D - KL(p || q) + 1) - q, and by y it is q
-    // (-D - KL(q || p) + 1) - p.
+    // Let D = log(p / q). The gradient of KL(p || q) + KL(q || p) with respect to x is p (D - KL(p || q) + 1) - q. With
+    // respect to y, it is q (-D - KL(q || p) + 1) - p.
     const T half = weight / 2, quarter = weight * consistency / 4;
     const auto factor = hn::Set(d, quarter), uniform = hn::Set(d, half * smoothing / static_cast<T>(vocab));
     const auto inverse_x = hn::Set(d, 1 / exp_x_sum), inverse_y = hn::Set(d, 1 / exp_y_sum);

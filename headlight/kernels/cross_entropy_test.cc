@@ -123,7 +123,7 @@ TEST(CrossEntropyRows, LargeNonFiniteAndMaskedLogits) {
     CrossEntropyRows<float>(logits.view(), labels, 0, losses);
     EXPECT_EQ(losses[0], 0);
     EXPECT_TRUE(std::isnan(losses[1]));
-    EXPECT_NEAR(losses[2], std::log(17.0), 1e-6);  // a masked class adds nothing without smoothing
+    EXPECT_NEAR(losses[2], std::log(17.0), 1e-6);  // without smoothing, a masked class adds nothing
     EXPECT_TRUE(std::isnan(losses[3]));
     CrossEntropyRowsGradient<float>(logits.view(), labels, 0.1, 1, losses);
     EXPECT_EQ(losses[2], infinity);

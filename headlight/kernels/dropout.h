@@ -1,4 +1,4 @@
-// Dropout of the elements of a matrix (Srivastava et al., "Dropout", 2014), by itself and in a residual connection. The
+// Dropout of the elements of a matrix (Srivastava et al., "Dropout", 2014), with or without a residual connection. The
 // mask is a function of (seed, row, column) and is not stored: the backward pass recomputes it. T is float or double.
 #pragma once
 
@@ -7,11 +7,12 @@
 
 namespace headlight::kernels {
 
-/// y = x / (1 - probability) if kept, 0 if dropped, even for NaN. y may be x. The gradient is d_x = DropoutRows(d_y).
+/// Computes y = x / (1 - probability) for kept elements, and 0 for dropped elements, even for NaN. y may be x. The
+/// gradient is d_x = DropoutRows(d_y).
 template <typename T>
 void DropoutRows(Matrix<const T> x, Dropout dropout, Matrix<T> y);
 
-/// y = x + dropout(sublayer). y may be x or sublayer. The gradients are d_y and DropoutRows(d_y).
+/// Computes y = x + dropout(sublayer). y may be x or sublayer. The gradients are d_y and DropoutRows(d_y).
 template <typename T>
 void ResidualRows(Matrix<const T> x, Matrix<const T> sublayer, Dropout dropout, Matrix<T> y);
 

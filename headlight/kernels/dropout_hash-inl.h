@@ -1,4 +1,4 @@
-// Vectors of dropout_hash.h. Included once per target, after hwy/highway.h.
+// The vectorized functions of dropout_hash.h. Included once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_DROPOUT_HASH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_DROPOUT_HASH_INL_H_
 #undef HEADLIGHT_KERNELS_DROPOUT_HASH_INL_H_
@@ -16,11 +16,11 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// DropoutBits of the columns `column`, `column` + 1, ..., one per lane of the unsigned 32-bit tag `du`.
+// Returns DropoutBits of columns `column`, `column` + 1, ..., one per lane of the unsigned 32-bit tag `du`.
 template <class DU>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<DU> DropoutBitsOf(DU du, DropoutKey key, std::uint32_t column) {
   namespace hn = hwy::HWY_NAMESPACE;
-  // Iota of a runtime number goes through memory lane by lane; Iota of 0 is a constant.
+  // Iota of 0 is a constant. Iota of a runtime number would be built in memory, lane by lane.
   const auto columns = hn::Add(hn::Iota(du, 0), hn::Set(du, column));
   auto bits = hn::Xor(columns, hn::Set(du, key.first));
   bits = hn::Mul(hn::Xor(bits, hn::ShiftRight<16>(bits)), hn::Set(du, 0x7FEB352Du));
@@ -28,13 +28,13 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<DU> DropoutBitsOf(DU du, DropoutKey key, std:
   return hn::Xor(bits, hn::ShiftRight<16>(bits));
 }
 
-// The dropped lanes of the float or double tag `d`: lane i is column `column` + i of the row of `key`.
+// Returns the mask of dropped lanes for the float or double tag `d`. Lane i is column `column` + i of the row of `key`.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Mask<D> DropoutDrops(D d, DropoutKey key, std::uint32_t column,
                                                     std::uint32_t threshold) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::RebindToUnsigned<D> du;
-  const hn::Rebind<std::uint32_t, D> d32;  // for double: the same number of lanes, half as wide
+  const hn::Rebind<std::uint32_t, D> d32;  // for double: as many lanes, half as wide
   const auto bits = DropoutBitsOf(d32, key, column);
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
     return hn::RebindMask(d, hn::Lt(bits, hn::Set(d32, threshold)));

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// The number of lanes, out of `count` of a row, that differ from the scalar version.
+// Returns the number of lanes, among the first `count` of a row, that differ from the scalar version.
 template <typename T>
 int Mismatches(DropoutKey key, std::uint32_t column, std::uint32_t threshold, int count) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -78,8 +78,9 @@ TEST(DropoutHash, ThresholdIsTheProbability) {
 constexpr int rows = 1024, columns = 256;
 constexpr double count = double{rows} * columns;
 
-// The share of dropped elements, and of pairs (an element and its neighbour at distance `step` in a direction) with
-// equal outcomes: p and p^2 + (1-p)^2 if they are independent. Bounds are five standard deviations.
+// Checks the rate of dropped elements, and the rate of pairs with equal outcomes. A pair is an element and its
+// neighbour at distance `step` in a direction. For independent outcomes, the rates are p and p^2 + (1-p)^2. The bounds
+// are five standard deviations.
 TEST(DropoutHash, RateAndIndependence) {
   struct Neighbour {
     std::uint64_t seed, row;

@@ -39,7 +39,7 @@ void EmbeddingChunk(const std::int32_t* ids, Matrix<const T> table, T scale, con
   }
 }
 
-// d_row += scale * dropout(d_y[row])
+// Computes d_row += scale * dropout(d_y[row]).
 template <typename T>
 void EmbeddingGradientRow(Matrix<const T> d_y, std::int64_t row, T scale, Dropout dropout, T* d_row) {
   const hn::ScalableTag<T> d;
@@ -97,8 +97,8 @@ void EmbeddingRowsGradient(std::span<const std::int32_t> ids, Matrix<const T> d_
   Ensure(std::ssize(ids) == d_y.rows, "EmbeddingRowsGradient: {} ids for {} rows", ids.size(), d_y.rows);
   CheckBelow("id", ids, d_table.rows);
   const Profiled profiled("embedding gradient", 0, BytesOf(d_y, 3));
-  // (id, row) as one number: after sorting, the rows of an id are adjacent and in order, and one thread adds all of
-  // them.
+  // A pair (id, row) is stored as one number. After sorting, the rows of an id are adjacent and in order, and one
+  // thread adds all of them.
   struct Uses;
   std::uint64_t* const uses = KeptScratch<Uses, std::uint64_t>(d_y.rows);
   for (std::size_t row = 0; row < ids.size(); ++row) uses[row] = std::uint64_t(ids[row]) << 32 | row;

@@ -71,7 +71,7 @@ TEST(EmbeddingRows, GradientsMatchFiniteDifferences) {
   });
 }
 
-// Many rows, with some ids in most of them, in several chunks: every row is added once, in order.
+// Checks that every row is added once, in order, if some ids occur in most of many rows, in several chunks.
 TEST(EmbeddingRows, GradientSumsInOrderForAnyThreadCount) {
   const RowCase shape{3000, 40};
   const TestMatrix<float> d_y(shape, 1);

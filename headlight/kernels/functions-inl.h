@@ -1,4 +1,4 @@
-// Elementary functions of vectors, accurate to a few units in the last place; NaN gives NaN. Included once per target,
+// Elementary functions of vectors, accurate to a few units in the last place. NaN gives NaN. Included once per target,
 // after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_FUNCTIONS_INL_H_
@@ -18,7 +18,7 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// e^x with limits 0 and infinity. Highway's version returns 0 or garbage for NaN and out of range.
+// Computes e^x, with limits 0 and infinity. Highway's version returns 0 or garbage for NaN and for x out of range.
 template <class D, class V>
 HWY_INLINE V ExpOf(D d, V x) {
   using T = hn::TFromD<D>;
@@ -30,10 +30,10 @@ HWY_INLINE V ExpOf(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), hn::IfThenZeroElse(hn::Lt(x, lowest), finite), x);
 }
 
-// e^x for x of at most 0, or a rounding error above it, as in softmax. It is 0 below -86, NaN for NaN, and within 1.2
-// units in the last place in float. It takes half the instructions of hn::Exp. With e^x = 2^n e^r, n + 127 is in the
-// low bits of x / log(2) + 1.5 * 2^23 + 127, and a shift makes it 2^n. e^r is a polynomial fitted for the least
-// relative error.
+// Computes e^x for x <= 0, as in softmax; x may exceed 0 by a rounding error. The result is 0 below -86, NaN for NaN,
+// and within 1.2 units in the last place in float. The function takes half the instructions of hn::Exp. With e^x = 2^n
+// e^r, n + 127 is in the low bits of x / log(2) + 1.5 * 2^23 + 127, and a shift makes it 2^n. e^r is a polynomial with
+// the smallest relative error.
 template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
 HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
   const hn::RebindToUnsigned<D> bits;
@@ -56,7 +56,7 @@ HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, x), x);
 }
 
-// 1 / (1 + e^-x), from e^-|x|, which costs half as much as e^x for any x.
+// Computes 1 / (1 + e^-x) from e^-|x|, which costs half as much as e^x for any x.
 template <class D, class V>
 HWY_INLINE V SigmoidOf(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>{1});
@@ -66,13 +66,13 @@ HWY_INLINE V SigmoidOf(D d, V x) {
 
 template <class D, class V>
 HWY_INLINE V TanhOf(D d, V x) {
-  const V limit = hn::Set(d, hn::TFromD<D>{20});  // beyond it, tanh is 1 in double, too
+  const V limit = hn::Set(d, hn::TFromD<D>{20});  // beyond 20, tanh is 1, also in double
   const V result = hn::Tanh(d, hn::Max(hn::Min(x, limit), hn::Neg(limit)));
   return hn::IfThenElse(hn::Eq(x, x), result, x);
 }
 
-// The error function in float: x P(x^2) / Q(x^2), fitted for the least relative error up to 3.92, beyond which erf
-// rounds to 1. The error is below 3.8e-7.
+// Computes the error function in float as x P(x^2) / Q(x^2). The polynomials are fitted for the smallest relative error
+// up to 3.92. Beyond 3.92, erf rounds to 1. The error is below 3.8e-7.
 template <class D, class V, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
 HWY_INLINE V ErfOf(D d, V x) {
   const V limit = hn::Set(d, 3.92f);
@@ -93,7 +93,7 @@ HWY_INLINE V ErfOf(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), hn::Div(hn::Mul(clamped, p), q), x);
 }
 
-// Double is only used to check gradients, so this calls the standard library.
+// Calls the standard library, since double is only used to check gradients.
 template <class D, class V, HWY_IF_LANE_SIZE(hn::TFromD<D>, 8)>
 HWY_INLINE V ErfOf(D d, V x) {
   HWY_ALIGN double lanes[hn::MaxLanes(d)];

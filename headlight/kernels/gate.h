@@ -1,5 +1,5 @@
-// Gates: y = x * sigmoid(gate), elementwise, with sigmoid(g) = 1 / (1 + e^-g). T is float or double; y may be an
-// operand.
+// Gates: y = x * sigmoid(gate), elementwise, with sigmoid(g) = 1 / (1 + e^-g). T is float or double; y may be x or
+// gate.
 #pragma once
 
 #include "headlight/base/matrix.h"
@@ -9,11 +9,12 @@ namespace headlight::kernels {
 template <typename T>
 void GateRows(Matrix<const T> x, Matrix<const T> gate, Matrix<T> y);
 
-/// d_x = d_y * sigmoid(gate) and d_gate = d_y * x * sigmoid(gate) * (1 - sigmoid(gate)); either may be d_y.
+/// Computes d_x = d_y * sigmoid(gate) and d_gate = d_y * x * sigmoid(gate) * (1 - sigmoid(gate)). d_x or d_gate may be
+/// d_y.
 template <typename T>
 void GateRowsGradient(Matrix<const T> x, Matrix<const T> gate, Matrix<const T> d_y, Matrix<T> d_x, Matrix<T> d_gate);
 
-/// y = (x * sigmoid(gate))^T, fused, and the gradients of x and gate from d_y.
+/// Computes y = (x * sigmoid(gate))^T, fused. The second function computes the gradients of x and gate from d_y.
 template <typename T>
 void GateTransposed(Matrix<const T> x, Matrix<const T> gate, Matrix<T> y);
 template <typename T>

@@ -27,7 +27,7 @@ std::int64_t PanelBytes(std::int64_t depth, Compute compute, std::int64_t size) 
   return depth * kPanelColumns * size;
 }
 
-// Calls pack(column, its numbers) for the columns of source or, if `transposed`, for its rows.
+// Calls pack(column, numbers of the column) for the columns of source or, if `transposed`, for its rows.
 template <class Pack>
 void ForColumns(Matrix<const float> source, bool transposed, const Pack& pack) {
   std::vector<float> copy(static_cast<std::size_t>(transposed ? 0 : source.rows));
@@ -37,7 +37,7 @@ void ForColumns(Matrix<const float> source, bool transposed, const Pack& pack) {
   }
 }
 
-// The factor of a column; 1 if `factors` is null.
+// Returns the factor of a column, or 1 if `factors` is null.
 float FactorOf(const float* factors, std::int64_t column) { return factors == nullptr ? 1 : factors[column]; }
 
 void PackInt8Panel(Matrix<const float> source, bool transposed, const float* factors, std::byte* panel) {
@@ -59,7 +59,7 @@ void PackInt4Panel(Matrix<const float> source, bool transposed, const float* fac
   });
 }
 
-// The division of a product into tasks: blocks of rows times groups of panels that fit into half of a second-level
+// The division of a product into tasks: blocks of rows times groups of panels. A group fits into half of a second-level
 // cache.
 struct Blocks {
   std::int64_t blocks, groups;
@@ -67,7 +67,7 @@ struct Blocks {
 template <typename T>
 Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
   constexpr std::int64_t block_rows = 96, tasks_per_thread = 4;
-  const std::int64_t max_bytes = MayUseAmx() ? 1 << 20 : 512 << 10;  // processors with AMX have 2 MB
+  const std::int64_t max_bytes = MayUseAmx() ? 1 << 20 : 512 << 10;  // with AMX, the second-level cache is 2 MB
   const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
   const std::int64_t group = std::max<std::int64_t>(
       1, std::min(blocks * b.panels() / (tasks_per_thread * Threads()),
@@ -75,7 +75,7 @@ Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
   return {blocks, (b.panels() + group - 1) / group};
 }
 
-// Rows that a product processes together; blocks are multiples of it.
+// Returns the number of rows that a product processes together. Blocks are multiples of it.
 std::int64_t RowsTogether(Compute compute) {
   return MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8) ? kAmxRows : 1;
 }
@@ -108,7 +108,7 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation 
   });
 }
 
-// The same for int8 and int4, one panel at a time.
+// Does the same as ForBlocks for int8 and int4, one panel at a time.
 template <class Product>
 void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias, Activation activation,
                std::int64_t panel_bytes, const Product& product) {
@@ -345,7 +345,7 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       struct RoundedBlock;
       struct RoundedAll;
       const std::int64_t stride = 2 * Bfloat16Pairs(a.columns);
-      std::uint16_t* all = nullptr;  // rounded once, if several groups of panels need them
+      std::uint16_t* all = nullptr;  // rounded once if several groups of panels need them
       if (BlocksOf(c.rows, b).groups > 1) {
         all = KeptScratch<RoundedAll, std::uint16_t>(a.rows * stride);
         ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {

@@ -1,4 +1,4 @@
-// The speed of products in the shapes of training and decoding, relative to the peak: the speed of the same
+// Measures products in the shapes of training and decoding relative to the peak. The peak is the speed of the same
 // instructions without memory access, on the same number of threads.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace headlight::kernels {
 namespace {
 
-// Operations per second of all threads; 0 if it is unknown for this processor.
+// Returns the peak operations per second of all threads, or 0 if it is unknown for this processor.
 double Roof(Compute compute) {
   static std::array<double, 5> roofs{};
   double& roof = roofs[static_cast<std::size_t>(compute)];
@@ -27,7 +27,7 @@ double Roof(Compute compute) {
   return roof;
 }
 
-// Allocated like tensors, in huge pages if available.
+// A random matrix, allocated like a tensor, in huge pages if available.
 struct Numbers {
   Numbers(std::int64_t rows, std::int64_t columns, std::uint64_t seed)
       : memory(AllocateStorage(rows * columns * std::int64_t{sizeof(float)})),
@@ -50,7 +50,7 @@ void Report(benchmark::State& state, const Shape& shape, Compute compute) {
     state.counters["of_roof"] = benchmark::Counter(operations / roof, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// Rows of inputs and outputs that are not in the caches, as in a training step.
+// Rows of inputs and outputs that exceed the caches, as in a training step.
 struct Batches {
   explicit Batches(const Shape& shape) {
     constexpr std::int64_t third_level_cache = 48 << 20;
@@ -87,7 +87,7 @@ void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute
   Report(state, shape, compute);
 }
 
-// Fused operations compared with separate kernels. First: the bias and activation of a feed-forward layer.
+// Compares fused operations with separate kernels: the product, bias and activation of a feed-forward layer.
 void ProductActivation(benchmark::State& state, const Shape& shape, Compute compute, Activation activation,
                        bool fused) {
   const Batches batches(shape);
@@ -104,7 +104,8 @@ void ProductActivation(benchmark::State& state, const Shape& shape, Compute comp
   Report(state, shape, compute);
 }
 
-// A decoder's most probable tokens, searched block by block of the logits, or in all logits at once.
+// Measures the search for a decoder's most probable tokens. The fused version searches block by block of the logits,
+// the other version searches all logits at once.
 void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
   const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as in generate/output_tokens.cc
@@ -123,8 +124,8 @@ void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, boo
   Report(state, shape, compute);
 }
 
-// The output projection with its loss and gradients. Fused: one block of rows at a time, as in training. Otherwise: all
-// logits before the first loss, as in separate operations.
+// Measures the output projection with its loss and gradients. The fused version processes one block of rows at a time,
+// as in training. The other version computes all logits before the first loss, as separate operations do.
 void ProjectionCrossEntropy(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers x(shape.rows, shape.inputs, 1), dx(shape.rows, shape.inputs, 2);
   const Numbers weight(shape.outputs, shape.inputs, 3), d_weight(shape.outputs, shape.inputs, 4);
@@ -147,7 +148,7 @@ void ProjectionCrossEntropy(benchmark::State& state, const Shape& shape, Compute
   Report(state, {3 * shape.rows, shape.inputs, shape.outputs}, compute);
 }
 
-// The time for packing in a step.
+// Measures the time for packing the weights in a training step.
 void Pack(benchmark::State& state, const Shape& shape, Compute compute) {
   const Numbers b(shape.outputs, shape.inputs, 1);
   PackedMatrix<float> packed(shape.inputs, shape.outputs, compute);

@@ -27,7 +27,7 @@ std::vector<T> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-// Factors that every compute type represents exactly.
+// Returns factors that every compute type represents exactly.
 template <typename T>
 std::vector<T> Factors(std::int64_t count, std::uint64_t seed, Compute compute) {
   std::vector<T> values = Values<T>(count, seed);
@@ -45,7 +45,7 @@ std::vector<Compute> Computes() {
 struct Case {
   std::int64_t rows, depth, columns;
 };
-// Sizes of exact tiles and panels, one more, one less, and tiny ones.
+// Sizes equal to whole tiles and panels, one more, one less, and tiny sizes.
 const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},    {15, 7, 33},    {64, 64, 256},
                                   {65, 31, 257}, {131, 100, 500}, {200, 256, 70}, {79, 513, 19},  {1300, 9, 21},
                                   {0, 4, 4},     {5, 0, 7},       {801, 200, 20}, {801, 20, 130}, {401, 270, 330}};
@@ -59,7 +59,7 @@ template <typename T>
 void CheckProducts(Compute compute) {
   for (const Case& test : kCases) {
     for (const bool transposed : {false, true}) {
-      // One more element per row and one before: strided and unaligned.
+      // Adds an element to each row and one before the first, so that matrices are strided and unaligned.
       const std::int64_t a_stride = test.depth + 1, c_stride = test.columns + 1;
       const auto a = Factors<T>(test.rows * a_stride + 1, 1, compute),
                  b = Factors<T>(test.depth * test.columns, 2, compute), bias = Values<T>(test.columns, 3);
@@ -72,7 +72,8 @@ void CheckProducts(Compute compute) {
           sum += static_cast<double>(left[k]) * *right;
         products[static_cast<std::size_t>(i)] = sum;
       }
-      // Plain, bias, bias and relu, accumulate, bias and silu. The packing of b matters to none of them.
+      // The modes are plain, bias, bias and relu, accumulate, and bias and silu. The packing of b does not depend on
+      // them.
       for (const int mode : transposed ? std::vector{1} : std::vector{0, 1, 2, 3, 4}) {
         SCOPED_TRACE(testing::Message() << test.rows << " " << test.depth << " " << test.columns << " mode " << mode);
         auto c = Values<T>(test.rows * c_stride + 1, 4);
@@ -154,7 +155,7 @@ TYPED_TEST(GemmTest, TransposedHasTheSameBitsAtAnyThreadCount) {
 class GemmRows : public ::testing::TestWithParam<Compute> {};
 
 TEST_P(GemmRows, AreBatchInvariantForAnyThreadCount) {
-  // Enough rows that all of them take another path than a few, and with an activation.
+  // Tests products with an activation. With 600 rows, they use a different code path than with a few rows.
   constexpr std::int64_t rows = 600, depth = 300, columns = 300;
   const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2),
              bias = Values<float>(columns, 3);
@@ -190,7 +191,7 @@ TEST(Bfloat16, RoundsToNearestTiesToEven) {
   if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";
   std::vector<float> values = Values<float>(1003, 5);
   for (float& value : values) value = std::ldexp(value, static_cast<int>(1e5F * std::abs(value)) % 60 - 30);
-  // Halfway rounds to even; beyond the largest number is infinity.
+  // A number halfway between two rounds to even. A number beyond the largest rounds to infinity.
   const std::vector<std::pair<std::uint32_t, std::uint16_t>> known = {
       {0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81}, {0xbf818000, 0xbf82},
       {0x7f7fffff, 0x7f80}, {0x7f800000, 0x7f80}, {0x00000000, 0x0000}, {0x80000000, 0x8000}};

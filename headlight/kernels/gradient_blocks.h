@@ -1,6 +1,6 @@
-// c += a^T b, the gradient of a weight. Each thread sums a part of c over the whole depth. Panels of b and tiles of a
-// fit into the second-level cache (kernels/panels.h). The next factors are prefetched during the products, and packed
-// in shares between tiles.
+// Computes c += a^T b, the gradient of a weight. Each thread sums a part of c over the whole depth. Panels of b and
+// tiles of a fit into the second-level cache (kernels/panels.h). During the products, the next factors are prefetched.
+// Shares of them are packed between tiles.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace headlight::kernels {
 /// Rows of c whose tiles are packed together, and the maximum number of panels in a part.
 inline constexpr std::int64_t kBlockRows = 192, kPartPanels = 6;
 
-/// The division of c into parts.
+/// The numbers of parts into which the rows and columns of c are divided.
 struct GradientCut {
   std::int64_t down, across;
 };
 
-/// The division with the least packing: a is packed once for each part across, b once for each part down. All threads
-/// get the same number of parts, or there are at least four per thread.
+/// Returns the division with the least packing: a is packed once for each part across, and b once for each part down.
+/// All threads get the same number of parts, or there are at least four parts per thread.
 inline GradientCut CutOf(std::int64_t rows, std::int64_t panels, std::int64_t threads) {
   GradientCut best = {TilesOf(rows), panels};
   std::int64_t least = -1;  // number of packed columns
@@ -42,11 +42,11 @@ inline GradientCut CutOf(std::int64_t rows, std::int64_t panels, std::int64_t th
   return best;
 }
 
-/// The rows of b and of a to be packed next.
+/// The rows of b and of a that are packed next.
 template <typename T>
 using ToPack = std::array<Matrix<const T>, 2>;
 
-/// The rows that can be prefetched. The taps of a convolution are not contiguous, so there are none.
+/// Returns the rows that can be prefetched. The taps of a convolution are not contiguous and cannot be prefetched.
 template <typename T>
 Matrix<const T> InMemory(const Matrix<const T>& rows) {
   return rows;
@@ -56,13 +56,13 @@ Matrix<const T> InMemory(const UnfoldedPart<T>&) {
   return {};
 }
 
-/// Divides rows into `count` shares of similar size; all but the last are multiples of `together`.
+/// Divides rows into `count` shares of similar size. All shares except the last are multiples of `together`.
 template <class Rows>
 struct RowShares {
   Rows rows;
   std::int64_t count, together, taken = 0, end = 0;
 
-  // The next share and its first row.
+  // Returns the index of the next share's first row, and the share.
   std::pair<std::int64_t, Rows> Next() {
     const std::int64_t groups = (rows.rows + together - 1) / together, begin = end;
     end = std::min(groups * ++taken / count * together, rows.rows);
@@ -70,17 +70,17 @@ struct RowShares {
   }
 };
 
-/// c += a^T b on this thread, for c of at most kPartPanels panels. b is a Matrix<const T> or an UnfoldedPart<T>.
-/// Packing describes the packed layout:
+/// Computes c += a^T b on this thread, for c of at most kPartPanels panels. b is a Matrix<const T> or an
+/// UnfoldedPart<T>. The members of Packing define the packed layout:
 ///
 ///   Number                                   the packed type of an element
 ///   kRows                                    maximum number of rows of c in a tile
 ///   kDepth                                   rows of a and b whose products are added to c at a time
+///   kTogether                                maximum number of rows per call of PackTiles; `first` is a multiple of it
 ///   TileSize(depth)                          numbers in a tile
-///   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its
-///   columns, kTogether                                at most this many at once, starting at a multiple of it
-///   PackPanel(b, first, to)                  the same for any number of rows, into a panel of at most kPanelColumns
-///   Multiply(tile, panel, depth, c, next)    c += their product; may prefetch the rows of next
+///   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns
+///   PackPanel(b, first, to)                  packs any number of rows into a panel of at most kPanelColumns columns
+///   Multiply(tile, panel, depth, c, next)    c += tile * panel; may prefetch the rows of next
 ///   Finish()                                 called after the last product
 template <class Packing, typename T, class Right>
 void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
@@ -107,7 +107,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   constexpr std::int64_t panel_size = Packing::kDepth * kPanelColumns;
   constexpr std::int64_t tiles_size = TilesOf(kBlockRows, Packing::kRows) * Packing::TileSize(Packing::kDepth);
   auto* const memory = KeptScratch<Factors, typename Packing::Number>((kPartPanels + 1) * panel_size + 2 * tiles_size);
-  // A panel of the next depth replaces the previous one, which has been read.
+  // A panel of the next depth replaces the previous panel, which has already been used.
   const auto panel_at = [&](std::int64_t step, std::int64_t panel) {
     return memory + (step / blocks * panels + panel) % (panels + 1) * panel_size;
   };
@@ -148,7 +148,7 @@ void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   Packing::Finish();
 }
 
-/// c += a^T b. The sums of each kDepth rows are added in ascending order, the same for any number of threads.
+/// Computes c += a^T b. The sums of each kDepth rows are added in ascending order, for any number of threads.
 template <class Packing, typename T, class Right>
 void AddTransposedInBlocks(Matrix<const T> a, Right b, Matrix<T> c) {
   if (a.rows == 0 || c.rows == 0 || c.columns == 0) return;

@@ -29,7 +29,7 @@ void CheckValues() {
 TEST(GumbelRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(GumbelRows, ValuesInDouble) { CheckValues<double>(); }
 
-// Also if the hash is all zeros or all ones.
+// Checks that the noise is finite even if the hash is all zeros or all ones.
 TEST(GumbelRows, ExtremesAreFinite) {
   for (const double bits : {0.0, 0x1p23 - 1}) {
     const auto uniform = static_cast<float>((bits + 0.5) * 0x1p-23);

@@ -1,4 +1,4 @@
-// IEEE 754 binary16: a sign, 5 bits of exponent biased by 15, 10 bits of fraction.
+// Conversions of IEEE 754 binary16: a sign, 5 bits of exponent biased by 15, 10 bits of fraction.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@ namespace headlight::kernels {
 
 inline constexpr float kLargestHalf = 65504;
 
-/// The float that these bits are; infinities and NaN stay such.
+/// Converts a half to float. Infinities and NaN are preserved.
 inline float FloatOfHalf(std::uint16_t bits) {
   const std::uint32_t exponent = bits >> 10 & 0x1fU, fraction = bits & 0x3ffU;
   const std::uint32_t biased = exponent == 31 ? 255 : exponent + 127 - 15;         // a float's bias is 127
@@ -17,11 +17,11 @@ inline float FloatOfHalf(std::uint16_t bits) {
   return bits >> 15 != 0 ? -magnitude : magnitude;
 }
 
-/// The nearest half, ties to even; an infinity if the number is too large. NaN stays such.
+/// Converts a float to the nearest half, ties to even. Numbers that are too large become infinity. NaN is preserved.
 inline std::uint16_t HalfOfFloat(float number) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(number), magnitude = bits & 0x7fffffffU;
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
-  if (magnitude >= 0x47800000U)  // 2^16, or not a number
+  if (magnitude >= 0x47800000U)  // at least 2^16, or NaN
     return sign | (magnitude > 0x7f800000U ? 0x7e00U : 0x7c00U);
   if (magnitude < 0x38800000U) {  // below 2^-14: adding 1/2 leaves a multiple of 2^-24 in the last bits
     const float sum = std::bit_cast<float>(magnitude) + 0.5F;

@@ -20,7 +20,7 @@ constexpr std::int64_t kQuadPair = kPanelColumns * kQuad;  // bytes of two quads
 constexpr std::int64_t kQuadPairs = kInt4Group / (2 * kQuad);
 constexpr std::int64_t kGroupBytes = kPanelColumns + kQuadPairs * kQuadPair;
 
-// Levels are stored as unsigned numbers: the sum of two products with int8 fits into 16 bits.
+// The offset that makes stored levels unsigned. The sum of two products with int8 numbers fits into 16 bits.
 constexpr std::int8_t kLevelOffset = 64;
 
 alignas(16) constexpr std::array<std::uint8_t, 16> kRaisedLevels = [] {
@@ -37,21 +37,22 @@ struct PanelView {
   const std::int8_t* GroupScales(std::int64_t group) const {
     return reinterpret_cast<const std::int8_t*>(groups + group * kGroupBytes);
   }
-  // The codes of a group.
+  // Returns the codes of a group.
   const std::uint8_t* Codes(std::int64_t group) const { return groups + group * kGroupBytes + kPanelColumns; }
 
   const float* scales;
   const std::uint8_t* groups;
 };
 
-// The code of a column's k-th number.
+// Returns the code of a column's k-th number.
 std::uint8_t CodeAt(const PanelView& b, std::int64_t column, std::int64_t k) {
   const std::int64_t in_group = k % kInt4Group, quad = in_group / kQuad;
   const std::uint8_t two = b.Codes(k / kInt4Group)[quad / 2 * kQuadPair + column * kQuad + k % kQuad];
   return quad % 2 == 0 ? two & 0xf : two >> 4;
 }
 
-// The last operations on a row's sums, in the same order in all implementations, so that results are bit-identical.
+// Scales a row's sums, adds the bias and applies ReLU. All implementations use this order of operations, so their
+// results are bit-identical.
 [[gnu::always_inline]] inline void FinishRow(const float* sums, std::int64_t columns, float row_scale,
                                              const float* column_scales, const float* bias, bool relu, float* c) {
   for (std::int64_t i = 0; i < columns; ++i)
@@ -82,11 +83,11 @@ void PlainProduct(const Int4Rows& a, const std::byte* panel, Matrix<float> c, co
 
 #if defined(__x86_64__)
 
-// Products of some rows with a panel, with one instruction set.
+// Computes the products of some rows with a panel, using one instruction set.
 using Tile = void (*)(const Int4Rows& a, std::int64_t first_row, const PanelView& b, Matrix<float> c, const float* bias,
                       bool relu);
 
-// Tiles[i] computes i + 1 rows.
+// Computes all rows. tiles[i] computes i + 1 rows.
 template <std::size_t most>
 void ProductByTiles(const std::array<Tile, most>& tiles, const Int4Rows& a, const std::byte* panel, Matrix<float> c,
                     const float* bias, bool relu) {
@@ -104,12 +105,12 @@ void ProductByTiles(const std::array<Tile, most>& tiles, const Int4Rows& a, cons
   return four;
 }
 
-constexpr __mmask16 kAll = 0xffff;  // the unmasked intrinsics raise a warning in g++ 12's own header
+constexpr __mmask16 kAll = 0xffff;  // the unmasked intrinsics cause a warning in g++ 12's own header
 
 template <int rows>
 HEADLIGHT_VNNI void VnniTile(const Int4Rows& a, std::int64_t first_row, const PanelView& b, Matrix<float> c,
                              const float* bias, bool relu) {
-  // Vectors of 16 columns. Both kinds of sums of all rows stay in registers.
+  // Vectors of 16 columns. The two sums of each row and vector stay in registers.
   constexpr int vectors = rows <= 2 ? 4 : 2;
   const std::int64_t groups = Int4Groups(a.depth), stride = groups * kInt4Group;
   const __m512i levels =
@@ -240,7 +241,8 @@ static_assert(kInt4Group % kLanes == 0);
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// The code nearest to x / scale, given 1 / scale: the number of midpoints between levels that are below it.
+// Computes the code nearest to x / scale, given 1 / scale. The code is the number of midpoints between levels that are
+// below x / scale.
 [[gnu::always_inline]] inline void Nearest(const float* x, float inverse, std::int32_t* codes) {
   for (std::int64_t i = 0; i < kInt4Group; ++i) {
     std::int32_t code = 0;
@@ -263,8 +265,9 @@ static_assert(kInt4Group % kLanes == 0);
   }
 }
 
-// The group scale with the least squared error. Several candidates map the number with the largest magnitude near
-// either end of the levels. For the codes of each, the least-squares scale is sum(x level) / sum(level^2).
+// Returns the group scale with the least squared error. Several candidates map the number with the largest magnitude
+// near either end of the levels. For the codes of each candidate, the least-squares scale is sum(x level) /
+// sum(level^2).
 [[gnu::always_inline]] inline float ScaleOfGroup(const float* x) {
   float largest = 0;
   for (std::int64_t i = 0; i < kInt4Group; ++i) largest = std::abs(x[i]) > std::abs(largest) ? x[i] : largest;

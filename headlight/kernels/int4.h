@@ -1,7 +1,7 @@
-// Products with an int4 right-hand side. In groups of 32 along the depth, a number is one of 16 levels, times the scale
-// of its group, times the scale of its column. The left-hand side is int8, as in kernels/int8.h. The sum of a group is
-// exact in 32 bits. The groups' sums are added in floats in ascending order, with the same bits on every processor and
-// for any number of rows and threads.
+// Products with an int4 right-hand side. Numbers are in groups of 32 along the depth. A number is one of 16 levels,
+// times the scale of its group, times the scale of its column. The left-hand side is int8, as in kernels/int8.h. The
+// sum of a group is exact in 32 bits. The groups' sums are added in floats in ascending order, with the same bits on
+// every processor and for any number of rows and threads.
 #pragma once
 
 #include <array>
@@ -18,38 +18,39 @@ namespace headlight::kernels {
 inline constexpr std::int64_t kInt4Group = 32;
 constexpr std::int64_t Int4Groups(std::int64_t depth) { return (depth + kInt4Group - 1) / kInt4Group; }
 
-/// The level of each code: 63 (0.7 u + 0.3 u^3), rounded, for u from -8/8 to 7/8. Levels, like weights, are denser near
-/// 0. If the number with the largest magnitude in a group is positive, its scale is negative, to use the longer,
-/// negative side. The relative squared error on normal numbers is 0.0055; it is 0.0056 to 0.0067 for other shares of
-/// the cube, 0.0060 to 0.0064 for symmetric levels, and 0.0066 for uniform levels.
+/// The level of each code: 63 (0.7 u + 0.3 u^3), rounded, for u from -8/8 to 7/8. Like weights, levels are denser near
+/// 0. If the number with the largest magnitude in a group is positive, the group's scale is negative. That number then
+/// uses the negative side, which is longer. The relative squared error on normal numbers is 0.0055. It is 0.0056 to
+/// 0.0067 for other shares of the cube, 0.0060 to 0.0064 for symmetric levels, and 0.0066 for uniform levels.
 inline constexpr std::array<std::int8_t, 16> kInt4Levels = {-63, -51, -41, -32, -24, -18, -11, -6,
                                                             0,   6,   11,  18,  24,  32,  41,  51};
 
-/// The storage format of a column: two codes per byte, the first in the low bits, padded to whole groups, and a scale
-/// per group. Returns the column's scale: 0 if its largest magnitude is below 1e-30, and NaN if a number is not finite
-/// (the group scales are then 0). A number is level * group scale * scale.
+/// Converts a column to int4 and back. Two codes share a byte, with the first in the low bits. Codes are padded to
+/// whole groups, and each group has a scale. QuantizeInt4 returns the column's scale. It is 0 if the largest magnitude
+/// is below 1e-30. It is NaN if a number is not finite, and the group scales are then 0. A number is level * group
+/// scale * scale.
 inline constexpr std::int64_t kInt4GroupBytes = kInt4Group / 2;
 HEADLIGHT_API float QuantizeInt4(const float* x, std::int64_t count, std::uint8_t* codes, std::int8_t* group_scales);
 HEADLIGHT_API void DequantizeInt4(const std::uint8_t* codes, const std::int8_t* group_scales, float scale,
                                   std::int64_t count, float* x);
 
-/// A panel (kernels/panel_product.h): the scales of its columns, then for each group the columns' group scales and
-/// codes. Four codes of a column are adjacent in the low bits, the next four in the high bits.
+/// A panel (kernels/panel_product.h) of int4. It has the scales of its columns, then for each group the columns' group
+/// scales and codes. Four codes of a column are adjacent in the low bits, and the next four codes are in the high bits.
 std::int64_t Int4PanelBytes(std::int64_t depth);
 void PackInt4Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::uint8_t* codes,
                     const std::int8_t* group_scales, float scale);
 void UnpackInt4Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values);
 
-/// Rows of a left-hand side: x = scale * value, each padded to whole groups.
+/// Rows of a left-hand side: x = scale * value. Each row is padded to whole groups.
 struct Int4Rows {
   const std::int8_t* values = nullptr;
-  const std::int32_t* offsets = nullptr;  ///< per group: the correction of its sum, since levels are stored plus 64
+  const std::int32_t* offsets = nullptr;  ///< correction of each group's sum, because levels are stored plus 64
   const float* scales = nullptr;
   std::int64_t rows = 0, depth = 0;
 };
 void QuantizeInt4Rows(Matrix<const float> x, std::int8_t* values, std::int32_t* offsets, float* scales);
 
-/// c = a * panel + bias for the columns of one panel, then ReLU if `relu`.
+/// Computes c = a * panel + bias for the columns of one panel, then ReLU if `relu`.
 using Int4Product = void (*)(const Int4Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu);
 
 /// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX2, plain C++.

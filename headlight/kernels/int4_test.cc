@@ -37,7 +37,7 @@ struct Column {
   std::vector<float> numbers;
 };
 
-// The relative squared error of rounding.
+// Returns the relative squared error of rounding.
 double Loss(const std::vector<float>& x, const std::vector<float>& rounded) {
   double lost = 0, all = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -50,15 +50,15 @@ double Loss(const std::vector<float>& x, const std::vector<float>& rounded) {
 TEST(Int4, IsAccurateToItsLevels) {
   const std::vector<float> normal = Values(32 * 512, 1);
   EXPECT_LT(Loss(normal, Column(normal).numbers), 0.0058);
-  // Groups with one large and many small numbers, of either sign, and groups of different magnitudes: a column has one
-  // scale.
+  // Groups with one large and many small numbers, of either sign, and groups of different magnitudes. All groups of a
+  // column share one scale.
   std::vector<float> outliers = Values(32 * 8, 2);
   for (std::size_t group = 0; group < 8; ++group) {
     for (std::size_t i = 0; i < 32; ++i) outliers[group * 32 + i] *= std::pow(0.7F, static_cast<float>(group));
     outliers[group * 32 + group] *= group % 2 == 0 ? 8 : -8;
   }
   EXPECT_LT(Loss(outliers, Column(outliers).numbers), 0.015);
-  // Quantizing dequantized values again changes only the last bits of the scale.
+  // Quantizing dequantized values again must change only the last bits of the scale.
   for (const std::vector<float>& x : {normal, outliers}) {
     const Column once(x), twice(once.numbers);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_FLOAT_EQ(twice.numbers[i], once.numbers[i]);
@@ -85,7 +85,7 @@ TEST(Int4, KeepsZerosAndReportsNaN) {
   }
 }
 
-// Left and right sides, and their expected product, bit for bit.
+// Left and right factors, and their expected product, bit for bit.
 struct Factors {
   Factors(std::int64_t row_count, std::int64_t depth_of_both, std::int64_t column_count, const std::vector<float>& left,
           const std::vector<float>& right)
@@ -105,7 +105,7 @@ struct Factors {
   }
 
   std::vector<float> Product(const Int4Path& path, const float* bias, bool relu) const {
-    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // with a column that must not change
+    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // the last column must not change
     path.product({values.data(), offsets.data(), scales.data(), rows, depth}, panel.data(),
                  {c.data(), rows, columns, columns + 1}, bias, relu);
     return c;
@@ -156,7 +156,7 @@ TEST(Int4, EveryImplementationGivesTheSameBits) {
       }
 }
 
-// With the largest integers, sums of two products nearly fill 16 bits.
+// Checks the largest integers, for which the sums of two products nearly fill 16 bits.
 TEST(Int4, NoSumSaturates) {
   constexpr std::int64_t depth = 1024;
   for (const float left : {-1.0F, 1.0F})

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kQuad = 4;  // integers of a column that one instruction multiplies and adds
 constexpr std::int64_t kHeader = kPanelColumns * (sizeof(float) + sizeof(std::int32_t));
-constexpr std::int64_t kQuadRow = kPanelColumns * kQuad;  // bytes
+constexpr std::int64_t kQuadRow = kPanelColumns * kQuad;  // bytes of a row of quads
 
 struct PanelView {
   explicit PanelView(const std::byte* panel)
@@ -26,11 +26,12 @@ struct PanelView {
         offsets(reinterpret_cast<const std::int32_t*>(scales + kPanelColumns)),
         values(reinterpret_cast<const std::int8_t*>(panel + kHeader)) {}
   const float* scales;
-  const std::int32_t* offsets;  // the correction of each sum if left-hand values are stored plus 128
+  const std::int32_t* offsets;  // correction of each sum if left-hand values are stored plus 128
   const std::int8_t* values;    // [depth / 4][64][4]
 };
 
-// The last operations on a row's sums, in the same order in all implementations, so that results are bit-identical.
+// Scales a row's sums, adds the bias and applies ReLU. All implementations use this order of operations, so their
+// results are bit-identical.
 [[gnu::always_inline]] inline void FinishRow(const std::int32_t* sums, std::int64_t columns, float row_scale,
                                              const float* column_scales, const float* bias, bool relu, float* c) {
   for (std::int64_t i = 0; i < columns; ++i)
@@ -57,14 +58,14 @@ void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, co
 
 #if defined(__x86_64__)
 
-// Products of some rows with a panel, with one instruction set: Tiles[i] computes i + 1 rows. Prefetches this many
-// cache lines at `next`.
+// Computes the products of some rows with a panel, using one instruction set. Tiles[i] computes i + 1 rows. Prefetches
+// `next_lines` cache lines at `next`.
 using Tile = void (*)(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                       const float* row_scales, Matrix<float> c, const float* bias, bool relu, const std::byte* next,
                       std::int64_t next_lines);
 using Tiles = std::array<Tile, kTileRows>;
 
-// Each tile prefetches its share of the panel `next`.
+// Computes all rows by tiles. Each tile prefetches its share of the panel `next`.
 void ProductByTiles(const Tiles& tiles, const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias,
                     bool relu, const std::byte* next) {
   const PanelView b(panel);
@@ -82,7 +83,7 @@ HEADLIGHT_VNNI inline __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
-// FinishRow for 16 columns, of which some are active.
+// Does the same as FinishRow for 16 columns, of which only the columns in `live` are active.
 HEADLIGHT_VNNI __attribute__((always_inline)) inline void FinishLanes(__m512i sums, __mmask16 live, float row_scale,
                                                                       __m512 column_scales, __m512 biases, bool relu,
                                                                       float* c) {
@@ -95,7 +96,7 @@ HEADLIGHT_VNNI __attribute__((always_inline)) inline void FinishLanes(__m512i su
   _mm512_mask_storeu_ps(c, live, result);
 }
 
-// Prefetches the rows of c, and this many cache lines at `next`.
+// Computes a tile. Prefetches the rows of c, and `next_lines` cache lines at `next`.
 template <int rows>
 HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu,
@@ -139,7 +140,7 @@ HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::
 
 void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                  const std::byte* next) {
-  // Six rows of four vectors of sums leave eight of 32 registers for the factors.
+  // The sums of six rows of four vectors leave 8 of 32 registers for the factors.
   static constexpr Tiles tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>, VnniTile<4>, VnniTile<5>, VnniTile<6>};
   ProductByTiles(tiles, a, panel, c, bias, relu, next);
 }
@@ -176,15 +177,15 @@ HEADLIGHT_AVX2 inline __m256i LoadBytes(const T* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
 
-// Four values of a row, repeated eight times.
+// Returns four values of a row, repeated eight times.
 HEADLIGHT_AVX2 inline __m256i FourOf(const std::uint8_t* from) {
   std::int32_t four;
   std::memcpy(&four, from, sizeof(four));
   return _mm256_set1_epi32(four);
 }
 
-// The prefetches of a pass over columns [begin, begin + columns) of a tile: their rows of c, and their share of the
-// lines at `next`.
+// Returns the prefetches of a pass over columns [begin, begin + columns) of a tile: these columns of the rows of c, and
+// a share of the lines at `next`.
 const Lines* PrefetchesOf(LineList& ask, const std::uint8_t* a, std::int64_t quads, Matrix<float> c, std::int64_t begin,
                           std::int64_t columns, const std::byte* next, std::int64_t next_lines) {
   for (std::int64_t row = 0; row < c.rows; ++row) ask.AddRow(c.row(row) + begin, columns);
@@ -205,11 +206,11 @@ HEADLIGHT_AVX2 inline void StoreTile(const __m256i (&sums)[rows][vectors], const
   }
 }
 
-// The byte product instruction saturates its pairwise sums at 16 bits. |b| * (a with b's sign) is at most 127 * 127, of
-// which two fit. With few rows the product is bound by reading the panel, which is fastest in memory order. Prefetches
-// the rows of c, and this many cache lines at `next`. (On a Zen 5 it reaches 103 billion products per second. Unsigned
-// left-hand values, whose sums may saturate, would reach 114. Products of 16 bits reach 68 in tiles of 6 x 2 vectors
-// and 90 in 4 x 2.)
+// Computes a tile. The byte product instruction saturates sums of two products at 16 bits. Products of |b| and a with
+// b's sign are at most 127 * 127, and two of them fit. With few rows, the product is bound by reading the panel, which
+// is fastest in memory order. Prefetches the rows of c, and `next_lines` cache lines at `next`. On Zen 5, this reaches
+// 103 billion products per second. Unsigned left-hand values, whose sums may saturate, would reach 114. Products of 16
+// bits reach 68 to 90.
 template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu,
@@ -256,7 +257,8 @@ void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, con
   ProductByTiles(tiles, a, panel, c, bias, relu, next);
 }
 
-// Like Avx2Tile, with AVX-VNNI's instruction, which does not saturate and requires unsigned left-hand values.
+// Computes the same as Avx2Tile, with AVX-VNNI's instruction. It does not saturate and requires unsigned left-hand
+// values.
 template <int rows>
 HEADLIGHT_AVX_VNNI void AvxVnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads,
                                     const PanelView& b, const float* row_scales, Matrix<float> c, const float* bias,
@@ -304,12 +306,12 @@ void AvxVnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, 
 
 #endif
 
-// The factor of a row's numbers (0: all integers become 0) and its scale.
+// The factor of a row's numbers, and its scale. If the factor is 0, all integers become 0.
 struct QuantizedBy {
   float inverse, scale;
 };
 
-// Takes the bits of the largest absolute value.
+// Returns the factor and scale for a largest absolute value, given as its bits.
 inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   const auto largest = std::bit_cast<float>(largest_bits);
   constexpr float smallest = 1e-30F;  // its inverse is still finite
@@ -318,7 +320,8 @@ inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   return {127 / largest, largest / 127};
 }
 
-// Computes integers plus `zero`. Uses bit operations if float ones would prevent vectorization.
+// Quantizes a row to integers plus `zero`, and returns the scale. Uses bit operations if float operations would prevent
+// vectorization.
 [[gnu::always_inline]] inline float Quantize(const float* x, std::int64_t count, std::uint8_t zero,
                                              std::uint8_t* quantized) {
   std::int32_t largest_bits = 0;

@@ -20,7 +20,7 @@ std::vector<float> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-// Left and right sides in int8.
+// Left and right factors in int8.
 struct Factors {
   Factors(std::int64_t row_count, std::int64_t its_depth, std::int64_t column_count,
           const std::vector<float>& left_values, const std::vector<float>& right)
@@ -41,7 +41,7 @@ struct Factors {
   Factors& operator=(const Factors&) = delete;
 
   std::vector<float> Product(const Int8Path& path, const float* bias, bool relu) const {
-    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // with a column that must not change
+    std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // the last column must not change
     const std::vector<std::uint8_t> values = Left(path.zero);
     path.product({values.data(), scales.data(), rows, depth}, panel.data(), {c.data(), rows, columns, columns + 1},
                  bias, relu, panel.data());
@@ -99,7 +99,7 @@ TEST(Int8, FewRowsUseTheirFastestPath) {
   for (const Int8Path& path : Int8Paths()) EXPECT_LE(Int8PathFor(path.least_rows).least_rows, path.least_rows);
 }
 
-// With the largest integers, sums of two products exceed 16 bits.
+// Checks the largest integers, for which the sums of two products exceed 16 bits.
 TEST(Int8, NoSumSaturates) {
   constexpr std::int64_t depth = 1024;
   for (const std::int64_t rows : {1, 2, 6})
@@ -127,7 +127,7 @@ TEST(Int8, QuantizesToNearest) {
       ASSERT_LE(std::abs(scale * quantized[i] - values[i]), scale * 0.5001F);
       ASSERT_LE(std::abs(quantized[i]), 127);
     }
-    // Rows of a left-hand side hold the same integers plus `zero`, and `zero` after them.
+    // Rows of a left-hand side must have the same integers plus `zero`, followed by padding of `zero`.
     for (const std::uint8_t zero : {std::uint8_t{0}, std::uint8_t{128}}) {
       std::vector<std::uint8_t> row(static_cast<std::size_t>(Int8Stride(count)));
       float row_scale = 0;
@@ -184,7 +184,7 @@ TEST(Int8, PackingFromFloatsAndFromIntegersIsTheSame) {
     EXPECT_EQ(column[static_cast<std::size_t>(k)],
               scales[149] * static_cast<float>(quantized[static_cast<std::size_t>(149 * depth + k)]));
 
-  // Close to the product of floats: each factor is off by at most half a step.
+  // The result must be close to the float product: each factor is off by at most half a step.
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t i = 0; i < columns; ++i) {
       double exact = bias[static_cast<std::size_t>(i)];

@@ -1,4 +1,4 @@
-// The instruction sets of integer products: sums of four products of bytes, which Highway 1.0 does not have.
+// The instruction sets of integer products. Highway 1.0 does not have sums of four products of bytes.
 #pragma once
 
 #if defined(__x86_64__)

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kBlock = 64;
 
-// Gauss-Jordan elimination of a small block, [n, n], in place. It is positive definite, so it needs no pivoting.
+// Inverts a small block [n, n] in place by Gauss-Jordan elimination. The block is positive definite, so it needs no
+// pivoting.
 void InvertBlock(std::vector<double>& block, std::int64_t n) {
   const auto at = [&](std::int64_t i, std::int64_t j) -> double& { return block[static_cast<std::size_t>(i * n + j)]; };
   for (std::int64_t k = 0; k < n; ++k) {
@@ -30,9 +31,9 @@ void InvertBlock(std::vector<double>& block, std::int64_t n) {
 
 }  // namespace
 
-// Gauss-Jordan elimination by blocks. Let P be the inverse of the pivot block, and R = P times the pivot's rows. Every
-// other row subtracts its block columns times R. The block columns are then replaced by the corresponding products with
-// P.
+// Gauss-Jordan elimination by blocks. Let P be the inverse of the pivot block, and R be P times the pivot's rows. The
+// product of its block columns and R is subtracted from every other row. The block columns are then replaced by their
+// products with P.
 void InvertPositive(Matrix<float> a) {
   const std::int64_t n = a.rows;
   Check(a.columns == n, "the inverse of a matrix of {} x {}", n, a.columns);

@@ -1,4 +1,4 @@
-// The inverse of symmetric positive definite matrices, with tiled products.
+// The inverse of symmetric positive definite matrices, computed with tiled products.
 #pragma once
 
 #include "headlight/base/export.h"

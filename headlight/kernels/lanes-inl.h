@@ -1,4 +1,4 @@
-// Loops over a row, one vector at a time, that access nothing beyond its end. Included once per target, after
+// Loops over a row, one vector at a time, without accessing memory beyond the row. Included once per target, after
 // hwy/highway.h. A step receives the column and the active lanes of its vector: All{} or First{count}.
 #if defined(HEADLIGHT_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_LANES_INL_H_
@@ -28,7 +28,7 @@ HWY_INLINE hn::Vec<D> LoadLanes(D d, const T* from, All) {
   return hn::LoadU(d, from);
 }
 
-// Inactive lanes are zero.
+// Loads the active lanes of a vector. Inactive lanes are zero.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> LoadLanes(D d, const T* from, First lanes) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -56,7 +56,7 @@ HWY_INLINE void StoreLanes(V v, D d, T* to, First lanes) {
 #endif
 }
 
-// v in active lanes, `other` in the rest.
+// Returns v in the active lanes and `other` in the inactive lanes.
 template <class D, class V>
 HWY_INLINE V KeepLanes(D, V v, All, V) {
   return v;
@@ -74,7 +74,7 @@ HWY_INLINE void ForLanes(D d, std::int64_t columns, const Step& step) {
   if (column < columns) step(column, First{static_cast<std::size_t>(columns - column)});
 }
 
-// The sum over a row of the vectors that step returns. Four sums at once hide the latency of addition.
+// Returns the sum over a row of the vectors that step returns. Four independent sums hide the latency of addition.
 template <class D, class Step>
 HWY_INLINE hn::TFromD<D> SumOverLanes(D d, std::int64_t columns, const Step& step) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -94,12 +94,13 @@ HWY_INLINE hn::TFromD<D> SumOverLanes(D d, std::int64_t columns, const Step& ste
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
-// The maximum of a row, or -infinity if it is empty. If the row has NaN, any of its numbers or NaN.
+// Returns the maximum of a row, or -infinity if the row is empty. If the row contains NaN, the result is one of its
+// numbers or NaN.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE T MaxOverLanes(D d, std::int64_t columns, const T* row) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
-  auto max0 = lowest, max1 = lowest, max2 = lowest, max3 = lowest;  // four hide the latency
+  auto max0 = lowest, max1 = lowest, max2 = lowest, max3 = lowest;  // four independent maxima hide the latency
   std::int64_t column = 0;
   for (; column + 4 * lanes <= columns; column += 4 * lanes) {
     max0 = hn::Max(max0, hn::LoadU(d, row + column));

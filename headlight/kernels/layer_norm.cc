@@ -21,8 +21,8 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 using kernels::RowMoments;
 
-// Normalizes one row whose elements have this sum. It squares differences from the mean, so that a large mean loses no
-// precision.
+// Normalizes one row, given the sum of its elements. The variance is computed from differences to the mean, so that a
+// large mean loses no precision.
 template <typename T>
 HWY_INLINE void NormalizeRow(std::int64_t columns, const T* x, T sum, const T* gain, const T* bias, T epsilon, T* y,
                              std::int64_t row, RowMoments<T> moments) {
@@ -76,7 +76,7 @@ void ResidualLayerNormChunk(Matrix<const T> x, Matrix<const T> sublayer, Dropout
   }
 }
 
-// With n = (x - mean) / deviation and g = d_y * gain:  d_x = (g - mean of g - n * mean of (g * n)) / deviation.
+// Let n = (x - mean) / deviation and g = d_y * gain. Then d_x = (g - mean of g - n * mean of (g * n)) / deviation.
 // d_sublayer is not written if it has no data. The sums of d_y * n and d_y over rows are added to d_gain and d_bias.
 template <typename T>
 void LayerNormGradientChunk(Matrix<const T> x, const T* gain, RowMoments<T> moments, Dropout dropout,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double epsilon = 1e-5;
 
-// The data of a case, with the same numbers in each instance.
+// The data of a case. Each instance has the same numbers.
 template <typename T>
 struct Case {
   explicit Case(RowCase case_shape)
@@ -39,7 +39,7 @@ struct Case {
   std::vector<T> gain, bias, mean, inverse_deviation, d_gain, d_bias;
 };
 
-// Plain loops in double precision.
+// Computes layer normalization with plain loops in double precision.
 TestMatrix<double> Expected(TestMatrix<double> x, RowCase shape, const auto& gain, const auto& bias) {
   for (std::int64_t row = 0; row < shape.rows; ++row) {
     const double n = static_cast<double>(shape.columns);
@@ -76,7 +76,7 @@ void CheckValues() {
     LayerNormRows<T>(c.x.view(), c.gain.data(), c.bias.data(), epsilon, c.y.view(), {});
     for (std::int64_t i = 0; i < shape.columns; ++i) ASSERT_EQ(c.y.at(0, i), plain.at(0, i)) << "without moments";
 
-    // The fused kernel equals its composition, bit for bit.
+    // The fused kernel must equal its composition, bit for bit.
     TestMatrix<T> dropped(shape, 0), twin(shape, 0);
     ResidualRows<T>(c.x.view(), c.sublayer.view(), c.dropout, dropped.view());
     LayerNormRows<T>(dropped.view(), c.gain.data(), c.bias.data(), epsilon, twin.view(), {});
@@ -121,7 +121,7 @@ TEST(LayerNormRows, GradientsMatchFiniteDifferences) {
           ASSERT_NEAR(c.d_sublayer.at(row, i), Derivative(c.sublayer.at(row, i), forward), 1e-6) << row << ", " << i;
         }
       }
-      for (std::size_t i = 0; i < c.gain.size(); ++i) {  // added to the previous value
+      for (std::size_t i = 0; i < c.gain.size(); ++i) {  // gradients are added to the previous value
         ASSERT_NEAR(c.d_gain[i] - 5, Derivative(c.gain[i], forward), 1e-6) << i;
         ASSERT_NEAR(c.d_bias[i] - 7, Derivative(c.bias[i], forward), 1e-6) << i;
       }
@@ -131,7 +131,7 @@ TEST(LayerNormRows, GradientsMatchFiniteDifferences) {
 
 TEST(LayerNormRows, GradientInFloatMatchesDouble) {
   ForEveryCase([](RowCase shape) {
-    if (shape.columns < 4) return;  // short rows may be nearly constant, and their gradient mostly rounding
+    if (shape.columns < 4) return;  // the gradient of a short row may be mostly rounding error
     Case<double> wide(shape);
     Case<float> narrow(shape);
     wide.Forward();
@@ -160,7 +160,7 @@ TEST(LayerNormRows, SameBitsForAnyThreadCountAndInPlace) {
   one.Backward();
   SetThreads(3);
   three.Forward();
-  // The gradient may overwrite that of the output.
+  // Checks that d_x may overwrite d_y.
   ResidualLayerNormRowsGradient<float>(three.sum.view(), three.gain.data(), three.moments(), three.dropout,
                                        three.d_y.view(), three.d_y.view(), three.d_sublayer.view(), three.d_gain.data(),
                                        three.d_bias.data());
@@ -180,8 +180,8 @@ TEST(LayerNormRows, ConstantLargeAndNonFiniteRows) {
     const RowCase shape{4, 19};
     Case<float> c(shape);
     for (std::int64_t i = 0; i < shape.columns; ++i) {
-      c.x.at(0, i) = 1234.5F;                       // no variance: only the bias remains
-      c.x.at(1, i) = 1e6F + static_cast<float>(i);  // a mean far above the deviation
+      c.x.at(0, i) = 1234.5F;                       // variance 0, so only the bias remains
+      c.x.at(1, i) = 1e6F + static_cast<float>(i);  // the mean is much larger than the deviation
     }
     c.x.at(2, 18) = std::numeric_limits<float>::quiet_NaN();
     c.x.at(3, 0) = std::numeric_limits<float>::infinity();

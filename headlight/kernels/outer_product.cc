@@ -16,7 +16,7 @@
 namespace headlight::kernels {
 namespace {
 
-// A matrix with its own memory.
+// A matrix that owns its memory.
 template <typename T>
 struct Owned {
   Owned(std::int64_t rows, std::int64_t columns)
@@ -25,7 +25,7 @@ struct Owned {
   Matrix<T> view;
 };
 
-// The factors as products read them, and the products of a few residues.
+// Stores the factors in the layouts of the products, and computes the products of a few residues.
 template <typename T>
 class OuterProducts {
  public:
@@ -40,7 +40,8 @@ class OuterProducts {
     Gather(input.a, input.present, a.view);
     Transpose<T>(a.view, a_.view);
     Gather(input.b, input.present, b_.view);
-    // Panels of this many residues fit into half of a second-level cache, as do their products with one residue.
+    // The number of residues per packed group. Their panels, and their products with one residue, each fit into half of
+    // a second-level cache.
     constexpr std::int64_t most = 64 << 10;  // numbers
     together_ = std::clamp<std::int64_t>(
         std::min(most / std::max<std::int64_t>(1, rows_), 32 * kPanelColumns / 2) / channels_, 1, residues_);
@@ -56,7 +57,7 @@ class OuterProducts {
     }
   }
 
-  // Residues whose products are computed at a time: some megabytes.
+  // Returns the number of residues whose products are computed at a time. These products take a few megabytes.
   std::int64_t at_once() const {
     constexpr std::int64_t most = 1 << 20;  // numbers
     return std::clamp<std::int64_t>(most / (residues_ * channels_ * channels_), 1, residues_);
@@ -67,7 +68,7 @@ class OuterProducts {
   }
   Matrix<const T> b() const { return b_.view; }  // [rows, residues * channels]
 
-  // products.row((i - first) * residues + j) = the outer product of i and j, summed over the rows.
+  // Computes products.row((i - first) * residues + j) = the outer product of residues i and j, summed over the rows.
   void Of(std::int64_t first, Matrix<T> products) const {
     const std::int64_t count = products.rows / residues_;
     const Profiled profiled("outer product", Operations(count), 0);
@@ -76,7 +77,7 @@ class OuterProducts {
                [&](std::int64_t pair, Matrix<const T> block) { CopyPair(block, PairOf(products.row(pair))); });
     });
   }
-  // The same for `count` residues, rounded to bfloat16 like RoundRows, on this thread.
+  // Computes the products of `count` residues in bfloat16, in the layout of RoundRows, on this thread.
   void RoundedOf(std::int64_t first, std::int64_t count, std::uint16_t* products) const {
     if constexpr (std::is_same_v<T, float>)
       for (std::size_t group = 0; group < packed_.size(); ++group)
@@ -90,7 +91,7 @@ class OuterProducts {
     return 2.0 * static_cast<double>(count * residues_ * columns()) * static_cast<double>(rows_);
   }
 
-  // The [channels, channels] matrix in a row of products.
+  // Returns the [channels, channels] matrix in a row of products.
   Matrix<T> PairOf(T* row) const { return {row, channels_, channels_, channels_}; }
   static void CopyPair(Matrix<const T> from, Matrix<T> to) {
     for (std::int64_t row = 0; row < to.rows; ++row) std::copy_n(from.row(row), to.columns, to.row(row));
@@ -105,8 +106,8 @@ class OuterProducts {
   }
 
  private:
-  // Calls body(pair, products) with the [channels, channels] products of residues i and j. It covers pairs (i - first)
-  // * residues + j of `count` residues i and the residues j of a packed group.
+  // Calls body(pair, products) with the [channels, channels] products of residues i and j. Covers the pairs (i - first)
+  // * residues + j of `count` residues i and of the residues j in a packed group.
   template <class Body>
   void ForPairs(std::int64_t first, std::int64_t count, std::size_t group, const Body& body) const {
     struct Block;
@@ -120,7 +121,7 @@ class OuterProducts {
     }
   }
 
-  // [rows * residues, channels] to [rows, residues * channels], with 0 if absent.
+  // Rearranges [rows * residues, channels] to [rows, residues * channels]. Absent entries become 0.
   void Gather(Matrix<const T> from, std::span<const std::uint8_t> present, Matrix<T> to) const {
     ForRowChunks(rows_, residues_ * channels_, [&](std::int64_t first, std::int64_t count) {
       for (std::int64_t at = first * residues_; at < (first + count) * residues_; ++at) {
@@ -148,11 +149,11 @@ class OuterProducts {
   Compute compute_;
   Owned<T> a_, b_;                      // [residues * channels, rows] and [rows, residues * channels]
   std::vector<std::uint16_t> rounded_;  // a_ in bfloat16
-  std::int64_t together_ = 1;           // residues in a packed part of b_
+  std::int64_t together_ = 1;           // residues in a packed group of b_
   std::vector<PackedMatrix<T>> packed_;
 };
 
-// 1 / (number of rows in which both residues are present + epsilon), for every pair.
+// Returns 1 / (number of rows in which both residues are present + epsilon) for every pair.
 template <typename T>
 std::vector<T> ScalesOf(const OuterProductInput<T>& input) {
   const std::int64_t residues = input.residues, rows = input.a.rows / std::max<std::int64_t>(1, residues);
@@ -180,12 +181,12 @@ void Check(const OuterProductInput<T>& input, std::int64_t depth) {
          input.a.columns, input.b.rows, input.b.columns, input.residues, input.present.size(), depth);
 }
 
-// Each thread computes and rounds the outer products of a few residues, and multiplies them while they are in its
-// cache.
+// Computes the mean in bfloat16. Each thread computes and rounds the outer products of a few residues, and multiplies
+// them while they are in its cache.
 void RoundedOuterProductMean(const OuterProducts<float>& factors, std::int64_t residues,
                              const PackedMatrix<float>& weight, const float* bias, const std::vector<float>& scales,
                              Matrix<float> y) {
-  constexpr std::int64_t most = 1 << 19;  // numbers, a megabyte
+  constexpr std::int64_t most = 1 << 19;  // numbers, 1 MB
   const std::int64_t pairs = Bfloat16Pairs(factors.columns()), stride = 2 * pairs;
   const std::int64_t together = std::clamp<std::int64_t>(most / (residues * stride), 1, residues);
   const Profiled profiled(
@@ -264,7 +265,7 @@ void OuterProductMeanGradient(const OuterProductInput<T>& input, Matrix<const T>
     if (d_b.data != nullptr) GemmTransposed<T>(factors.a(first, count), its, d_b_rows.view, compute);
   }
 
-  // Back to the order of a and b, without absent entries.
+  // Restores the order of a and b. Absent entries become 0.
   const auto give = [&](Matrix<const T> from, Matrix<T> to) {
     for (std::int64_t at = 0; at < to.rows; ++at) {
       const bool there = input.present.empty() || input.present[static_cast<std::size_t>(at)] != 0;

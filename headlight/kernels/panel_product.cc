@@ -28,10 +28,10 @@ using kernels::Lines;
 using kernels::TilesOf;
 using kernels::ToPack;
 
-// The block of sums in registers: rows times vectors. The vectors of the panel and a number of a need registers, too;
-// AVX-512 and NEON have 32, AVX2 has 16. On a core with one AVX-512 multiplication per cycle, this reaches 97% of the
-// peak at depths from 256 on. With few rows the product is bound by reading the panel, which is fastest in memory
-// order, so it uses all registers for columns.
+// Returns the number of vectors in a tile with this many rows. A tile's sums, the panel's vectors and a number of a
+// must fit into registers: AVX-512 and NEON have 32, AVX2 has 16. On a core with one AVX-512 multiplication per cycle,
+// this reaches 97% of the peak at depths from 256. With few rows, the product is bound by reading the panel, which is
+// fastest in memory order, so all registers are used for columns.
 constexpr std::int32_t TileVectors(std::int32_t rows) {
   if (HWY_TARGET != HWY_AVX2) return 4;
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
@@ -44,8 +44,8 @@ struct Left {
   std::ptrdiff_t row_stride, k_stride;
 };
 
-// Data to prefetch during a tile: the rows of the next tile, rows [first, last) of each of the next panels (null:
-// none), and the rows to be packed.
+// The data to prefetch during a tile: the rows of the next tile, rows [first, last) of each of the next panels (none if
+// null), and the rows that are packed next.
 template <typename T>
 struct Following {
   const T* left = nullptr;
@@ -54,7 +54,7 @@ struct Following {
   ToPack<T> to_pack = {};
 };
 
-// Stores the sums of a tile with the epilogue, number by number.
+// Stores the sums of a tile and applies the epilogue, one number at a time.
 template <std::size_t rows, std::size_t room, typename T>
 void StoreColumns(const T (&sums)[rows][room], std::int64_t begin, std::int64_t columns, Matrix<T> c,
                   const Epilogue<T>& epilogue) {
@@ -67,7 +67,7 @@ void StoreColumns(const T (&sums)[rows][room], std::int64_t begin, std::int64_t 
     }
 }
 
-// The same bits as Tile, for columns that fit into one vector.
+// Computes the same bits as Tile, for columns that fit into one vector.
 template <std::int32_t rows, typename T>
 HWY_NOINLINE void NarrowTile(Left<T> a, std::int64_t depth, const T* panel, std::int64_t begin, std::int64_t columns,
                              Matrix<T> c, const Epilogue<T>& epilogue) {
@@ -191,7 +191,7 @@ void PanelProductOn(Matrix<const T> a, const T* panels, Matrix<T> c, const Epilo
 }
 HEADLIGHT_KERNEL(PanelProductOn);
 
-// c += (a tile of a^T) * panel.
+// Computes c += (a tile of a^T) * panel.
 template <typename T>
 void AddTileOn(const T* tile, const T* panel, std::int64_t depth, Matrix<T> c, const ToPack<T>& to_pack) {
   TileOf<kTileRows, T>(c.rows, {tile, 1, kTileRoom}, depth, panel, c, {.added = c}, {.to_pack = to_pack});
@@ -258,7 +258,7 @@ void PackPanel(Matrix<const T> b, bool transposed, T* panel) {
     }
     return;
   }
-  constexpr std::int64_t block = 16;  // of the depth: its panel rows fit into the first-level cache
+  constexpr std::int64_t block = 16;  // step of the depth: its panel rows fit into the first-level cache
   for (std::int64_t first = 0; first < b.columns; first += block) {
     const std::int64_t depth = std::min(block, b.columns - first);
     for (std::int64_t column = 0; column < kPanelColumns; ++column)

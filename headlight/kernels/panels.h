@@ -9,18 +9,19 @@
 
 namespace headlight::kernels {
 
-/// Columns of a panel, zero-padded; for float, a panel is [depth][64].
+/// The number of columns of a panel, which are zero-padded. In float, a panel is [depth][64].
 inline constexpr std::int64_t kPanelColumns = 64;
 
-/// Rows of the result whose sums are in registers together, over the whole depth.
+/// The maximum number of rows of the result whose sums are kept in registers together, over the whole depth.
 inline constexpr std::int32_t kTileRows = 6;
-/// Memory for a tile's rows of a^T at each step of the depth: a whole vector.
+/// The size of one step of the depth in a packed tile of a^T: a whole vector.
 inline constexpr std::int64_t kTileRoom = 8;
 static_assert(kTileRows <= kTileRoom);
 
 constexpr std::int64_t TilesOf(std::int64_t rows, std::int64_t most = kTileRows) { return (rows + most - 1) / most; }
 
-/// Calls body(index, first row, rows) for tiles of even heights: 7 rows are 4 and 3, not 6 and 1.
+/// Calls body(index, first row, rows) for tiles of similar heights. For example, 7 rows become tiles of 4 and 3 rows,
+/// not 6 and 1.
 template <std::int64_t most = kTileRows, class Body>
 inline void ForTiles(std::int64_t rows, const Body& body) {
   const std::int64_t tiles = TilesOf(rows, most);
@@ -31,8 +32,8 @@ inline void ForTiles(std::int64_t rows, const Body& body) {
   }
 }
 
-/// The prefetch schedule of a tile: one cache line per step of the depth. Prefetching all lines at once delays them and
-/// the factors, and is 10% slower.
+/// The prefetch schedule of a tile: one cache line per step of the depth. Prefetching all lines at once delays the
+/// lines and the factors, and is 10% slower.
 struct Lines {
   static constexpr std::ptrdiff_t kBytes = 64;
 
@@ -50,7 +51,7 @@ class LineList {
   void AddRow(const T* first, std::int64_t count) {
     Add(first, (count * std::int64_t{sizeof(T)} + Lines::kBytes - 1) / Lines::kBytes);
   }
-  /// The lines, followed by `count` prefetches of one that is already in the cache.
+  /// Returns the lines, followed by `count` prefetches of a line that is already in the cache.
   const Lines* Finish(const void* there, std::int64_t count) {
     *end_ = {static_cast<const char*>(there), 0, count};
     return lines_;
@@ -62,13 +63,13 @@ class LineList {
   Lines* end_ = lines_;
 };
 
-/// Prefetches existing rows. Packing reads lines that are too far apart for the hardware prefetcher.
+/// Prefetches rows of `source`, if they exist. Packing reads lines that are too far apart for the hardware prefetcher.
 template <typename T>
 void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
   constexpr std::int64_t line = Lines::kBytes / sizeof(T);
   for (const std::int64_t end = std::min(row + count, source.rows); row < end; ++row)
     for (std::int64_t column = 0; column < source.columns; column += line) __builtin_prefetch(source.row(row) + column);
 }
-inline constexpr std::int64_t kRowsAhead = 8;  // prefetched before they are packed
+inline constexpr std::int64_t kRowsAhead = 8;  // rows are prefetched this far before they are packed
 
 }  // namespace headlight::kernels

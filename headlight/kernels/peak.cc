@@ -20,11 +20,11 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr std::int64_t kRounds = 100'000;
-// Sums that hide the latency of each. With more of them g++ 12 also stores them.
+// The number of sums, which hides the latency of each sum. With more sums, g++ 12 also stores them.
 constexpr std::size_t kSums512 = 16, kSums256 = 10;
 
-// A loop of one multiplying instruction, or a short sequence, over sums in registers. The assembler statements without
-// instructions keep the compiler from merging equal sums and from moving products out of the loop.
+// Defines a loop of one multiplying instruction, or of a short sequence, over sums in registers. The assembler
+// statements without instructions keep the compiler from merging equal sums and from moving products out of the loop.
 #define HEADLIGHT_PEAK(NAME, TARGET, VECTOR, SUMS, FACTOR, MULTIPLY)                                            \
   __attribute__((target(TARGET))) void NAME() {                                                                 \
     VECTOR sums[SUMS] = {};                                                                                     \
@@ -44,11 +44,12 @@ HEADLIGHT_PEAK(Bytes512, "avx512f,avx512vnni", __m512i, kSums512, _mm512_set1_ep
                _mm512_dpbusd_epi32(sum, factor, factor))
 HEADLIGHT_PEAK(Bytes256, "avxvnni,avx2", __m256i, kSums256, _mm256_set1_epi32(0x01010101),
                _mm256_dpbusd_avx_epi32(sum, factor, factor))
-// Three instructions for what VNNI does in one. The ones of the second are any factor.
+// Without VNNI, three instructions replace one VNNI instruction. The vector of ones in the second instruction is
+// replaced by `factor`, because its value does not matter.
 HEADLIGHT_PEAK(BytesByPairs, "avx2", __m256i, kSums256, _mm256_set1_epi32(0x01010101),
                _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(factor, factor), factor)))
 
-// The same for AMX: products of tiles of zeros.
+// Defines the loop for AMX: products of tiles of zeros.
 #define HEADLIGHT_AMX_PEAK(NAME, TARGET, MULTIPLY)           \
   __attribute__((target("amx-tile," TARGET))) void NAME() {  \
     AmxConfigure(kAmxRows);                                  \
@@ -66,7 +67,7 @@ HEADLIGHT_AMX_PEAK(TilesOfBytes, "amx-int8", _tile_dpbssd)
 struct Loop {
   const char* instructions = "";
   void (*run)() = nullptr;
-  double operations = 0;  // per round
+  double operations = 0;  // operations per round
 };
 
 Loop LoopFor(Compute compute) {
@@ -114,7 +115,7 @@ Peak MeasurePeak(Compute compute) {
 #if defined(__x86_64__)
   const Loop loop = LoopFor(compute);
   if (loop.run == nullptr) return {};
-  // Each thread has its own fastest run, while the others compute, too.
+  // Measures each thread's fastest run while the other threads compute, too.
   std::vector<double> rates(static_cast<std::size_t>(Threads()));
   ParallelFor(std::ssize(rates), [&](std::int64_t thread) {
     constexpr double seconds = 0.1;

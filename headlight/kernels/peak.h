@@ -1,4 +1,5 @@
-// The peak arithmetic of this processor: loops of one multiplying instruction on registers, without memory access.
+// Measures the peak arithmetic of this processor, with loops of one multiplying instruction on registers, without
+// memory access.
 #pragma once
 
 #include <functional>
@@ -9,14 +10,15 @@ namespace headlight::kernels {
 
 struct Peak {
   const char* instructions = "";  ///< the instruction set, such as "avx2"
-  double operations = 0;          ///< FLOP/s of all threads; of integers, two per product
+  double operations = 0;          ///< FLOP/s of all threads; integer products count as two operations
 };
 
-/// The peak for products of a type, with the instructions that kernels use on this processor (kernels/cpu.h). Takes
-/// about 0.1 s. Operations are 0 if no loop is known for the processor.
+/// Measures the peak for products of a type, with the instructions that kernels use on this processor (kernels/cpu.h).
+/// Takes about 0.1 s. Operations are 0 if no loop exists for the processor.
 Peak MeasurePeak(Compute compute);
 
-/// The shortest of several runs, in seconds, at least three and for about `seconds` together.
+/// Returns the time of the fastest of several runs, in seconds. Makes at least three runs, for about `seconds` in
+/// total.
 double FastestRun(double seconds, const std::function<void()>& run);
 
 }  // namespace headlight::kernels

@@ -9,7 +9,7 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kRows = 256;  // per task
+constexpr std::int64_t kRows = 256;  // rows per task
 
 template <typename T>
 T Product(const T* a, const T* b, std::int64_t count) {
@@ -23,7 +23,7 @@ void AddScaled(T factor, const T* x, T* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) y[i] += factor * x[i];
 }
 
-// The weights of a row's head whose numbers begin at `place`.
+// Computes the weights of one head of a row. The head's numbers begin at `place`.
 template <typename T>
 void Weigh(const T* query, std::span<const Matrix<const T>> sets, std::int64_t row, std::int64_t place,
            std::int64_t head_dim, std::vector<T>& weights) {
@@ -36,7 +36,7 @@ void Weigh(const T* query, std::span<const Matrix<const T>> sets, std::int64_t r
   for (T& weight : weights) weight /= sum;
 }
 
-// Calls body(row, first column of the head, its weights) for all rows and heads.
+// Calls body(row, first column of the head, weights of the head) for all rows and heads.
 template <typename T, typename Body>
 void ForEachHead(Matrix<const T> query, std::span<const Matrix<const T>> sets, std::int32_t heads, const Body& body) {
   const std::int64_t head_dim = query.columns / heads;
@@ -73,7 +73,7 @@ void PointwiseAttentionGradient(Matrix<const T> query, std::span<const Matrix<co
     const T* const incoming = d_y.row(row) + place;
     T* const d_q = d_query.row(row) + place;
     std::fill_n(d_q, head_dim, T{0});
-    // d score_t = weight_t (d weight_t - sum over u of weight_u d weight_u).
+    // The gradient is d score_t = weight_t (d weight_t - sum over u of weight_u d weight_u).
     T mean = 0;
     for (std::size_t set = 0; set < sets.size(); ++set)
       mean += weights[set] * Product(incoming, sets[set].row(row) + width + place, head_dim);

@@ -1,5 +1,5 @@
 // Attention of each row to one key and value per set: softmax_t(q . k_t / sqrt(head_dim)) v_t, per head. There are few
-// sets, so a row's scores fit into a small array, and keys and values are read in place. T is float or double.
+// sets, so a row's scores fit into a small array, and keys and values are read without packing. T is float or double.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace headlight::kernels {
 
-/// query and y [rows, heads * head_dim]; each set [rows, 2 * heads * head_dim]: keys, then values.
+/// Computes y from query, both [rows, heads * head_dim]. Each set is [rows, 2 * heads * head_dim], with keys, then
+/// values.
 template <typename T>
 void PointwiseAttention(Matrix<const T> query, std::span<const Matrix<const T>> sets, std::int32_t heads, Matrix<T> y);
 
-/// The gradients of query and of every set from d_y; weights are recomputed.
+/// Computes the gradients of query and of every set from d_y. Weights are recomputed.
 template <typename T>
 void PointwiseAttentionGradient(Matrix<const T> query, std::span<const Matrix<const T>> sets, std::int32_t heads,
                                 Matrix<const T> d_y, Matrix<T> d_query, std::span<const Matrix<T>> d_sets);

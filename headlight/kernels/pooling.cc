@@ -17,8 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// Writes the maxima of `rows`, and to `index`, unless it is null, their positions in `rows`, the first if several are
-// equal.
+// Writes the maximum of each column over `rows`. Unless `index` is null, also writes the index in `rows` of each
+// maximum, the first if several are equal.
 template <typename T>
 void LargestOf(Matrix<const T> x, const std::int32_t* rows, std::int64_t count, T* y, T* index) {
   const hn::ScalableTag<T> d;

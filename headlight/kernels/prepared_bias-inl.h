@@ -1,4 +1,4 @@
-// A tile's bias and its gradient, one row of scores at a time. Included once per target, after hwy/highway.h.
+// Adds a tile's bias and its gradient, one row of scores at a time. Included once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_
 #undef HEADLIGHT_KERNELS_PREPARED_BIAS_INL_H_
@@ -22,7 +22,7 @@ using kernels::AttentionBias;
 using kernels::AttentionHead;
 using kernels::BiasIndexing;
 
-// to += from
+// Computes to += from.
 template <typename T>
 HWY_INLINE void AddRow(const T* from, std::int64_t count, T* to) {
   const hn::ScalableTag<T> d;
@@ -31,13 +31,13 @@ HWY_INLINE void AddRow(const T* from, std::int64_t count, T* to) {
   });
 }
 
-// The distance from a query's position to a key.
+// Returns the distance from a query's position to a key.
 template <typename T>
 HWY_INLINE std::int64_t Distance(const AttentionHead<T>& head, std::int64_t query, std::int64_t key) {
   return key - (query + head.past);
 }
 
-// scores.row(i)[j] += the bias of query first_query + i and key first_key + j, prepared by PreparedBias.
+// Computes scores.row(i)[j] += the bias of query first_query + i and key first_key + j, as prepared by PreparedBias.
 template <typename T>
 HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_query, std::int32_t first_key,
                               const Matrix<T>& scores) {
@@ -46,7 +46,7 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
     T* const row = scores.row(i);
     if (bias.by == BiasIndexing::distances) {
       const std::int64_t longest = bias.values.columns / 2, first = Distance(head, first_query + i, first_key);
-      const T* const values = bias.values.row(head.head) + longest;  // of distance 0
+      const T* const values = bias.values.row(head.head) + longest;  // the value of distance 0
       const std::int64_t near = std::clamp<std::int64_t>(-longest - first, 0, scores.columns);
       const std::int64_t far = std::clamp<std::int64_t>(longest + 1 - first, near, scores.columns);
       for (std::int64_t j = 0; j < near; ++j) row[j] += values[-longest];
@@ -69,13 +69,12 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
   }
 }
 
-// The backward pass: adds the gradient of the scores to d_values, in the layout of the prepared values.
+// Adds the gradient of the scores to d_values, in the layout of the prepared values.
 template <typename T>
 HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first_query, std::int32_t first_key,
                                 const Matrix<T>& d_scores) {
   const AttentionBias<T>& bias = head.input.bias;
-  if (bias.by ==
-      BiasIndexing::distances) {  // sums the tile's diagonals, one per distance, then adds them to their entries
+  if (bias.by == BiasIndexing::distances) {  // sums the tile's diagonals, one per distance
     constexpr std::int32_t most = kernels::kRoundedBackwardQueries + kernels::kRoundedBackwardKeys;
     T sums[most] = {};
     for (std::int64_t i = 0; i < d_scores.rows; ++i)

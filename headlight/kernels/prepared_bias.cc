@@ -79,7 +79,7 @@ BiasGradientParts<T>::BiasGradientParts(const AttentionInput<T>& input, const At
     needed_ = true;
     return;
   }
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // per sequence: the first pair and the end
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // per sequence: the first pair and the end of its pairs
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     const std::int64_t count = std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
     const std::int64_t first = given.first_pair(static_cast<std::int32_t>(sentence));

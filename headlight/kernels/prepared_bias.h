@@ -1,4 +1,4 @@
-// The bias in the format of the attention kernels, and the sums of its gradient.
+// Converts a bias to the format of the attention kernels, and sums its gradient.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,30 @@ namespace headlight::kernels {
 template <typename T>
 void CheckBias(const AttentionInput<T>& input);
 
-/// Converts the bias to the format of tiles: [heads, entries], with one entry per distance instead of an index. If it
-/// has another format, the result is in memory that is valid until the thread's next call.
+/// Converts the bias to the format of tiles: [heads, entries], with one entry per distance instead of an index. A
+/// converted bias is in memory that is valid until the thread's next call.
 template <typename T>
 AttentionBias<T> PreparedBias(const AttentionBias<T>& bias, std::int32_t heads);
 
-/// Sums a bias's gradient if several sequences add to the same entries, or if its layout is not the prepared one. Parts
-/// of the work add to separate sums, which are then added in order, so that the bits do not depend on the threads.
+/// Sums a bias's gradient if several sequences add to the same entries, or if its layout is not the prepared layout.
+/// Parts of the work add to separate sums. The separate sums are then added in order, so that the bits do not depend on
+/// the number of threads.
 template <typename T>
 class BiasGradientParts {
  public:
-  /// `input` with the prepared bias, and the original bias.
+  /// `input` has the prepared bias, `given` is the original bias.
   BiasGradientParts(const AttentionInput<T>& input, const AttentionBias<T>& given);
   bool needed() const { return needed_; }
 
-  /// Allocates zeros for at most `most` parts, up to 16, and fewer if the bias is large. Returns their number.
+  /// Allocates zeros for at most `most` parts, up to 16, and for fewer parts if the bias is large. Returns the number
+  /// of parts.
   std::int64_t Allocate(std::int64_t most);
   Matrix<T> Part(std::int64_t part) const { return {sums_ + part * rows_ * columns_, rows_, columns_, columns_}; }
   void AddUp() const;  ///< adds the sums to the original d_values
 
  private:
   const AttentionBias<T>& given_;
-  std::int64_t rows_, columns_;  // of the prepared bias
+  std::int64_t rows_, columns_;  // rows and columns of the prepared bias
   bool needed_ = false;
   std::int64_t parts_ = 0;
   T* sums_ = nullptr;

@@ -19,7 +19,7 @@ constexpr std::uint16_t kHalfInfinity = 0x7c00, kBFloat16Infinity = 0x7f80;
 
 bool IsFinite(std::uint16_t bits, std::uint16_t infinity) { return (bits & infinity) != infinity; }
 
-// False for an infinity, and for the bound of SearchBlock.
+// Returns false for infinity, and for the largest half, which is the bound of SearchBlock.
 bool IsBelowLargest(std::uint16_t half) { return std::abs(FloatOfHalf(half)) < kLargestHalf; }
 
 std::uint16_t BFloat16Of(float number) {
@@ -27,12 +27,14 @@ std::uint16_t BFloat16Of(float number) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1)) >> 16);
 }
 
-// The code of x, 0.5 above which the next begins. Only a scale that is too small to be stored gives other codes.
+// Returns the code of x by truncation, after the caller has added 0.5. Clamping only has an effect if the scale is too
+// small to be stored.
 std::uint8_t Truncated(float x, int codes) {
   return static_cast<std::uint8_t>(std::clamp(std::trunc(x), 0.0F, static_cast<float>(codes - 1)));
 }
 
-// One scale from the number of the largest magnitude, and a min if the layout has minima.
+// Quantizes numbers with one scale, which is given by the number with the largest magnitude. Also sets a min if the
+// layout has minima.
 Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, int codes) {
   Block block{};
   block.scales.fill(1);
@@ -58,10 +60,10 @@ Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, in
   return block;
 }
 
-// The least magnitude of which any block type stores more than zeros.
+// The smallest magnitude that some block type does not store as zero.
 constexpr float kLeastStored = 0x1p-40F;
 
-// The largest number of a block whose scale is 1.
+// Returns the largest number that a block with scale 1 can store.
 float LargestUnit(GgufType type) {
   const BlockLayout layout = LayoutOf(type);
   const BlockLimits limits = LimitsOf(type);
@@ -81,7 +83,7 @@ Block BlockBySearch(GgufType type, std::span<const float> numbers, std::span<con
   double sum = 0;
   for (const float weight : importance) sum += double{weight};
   const float mean = static_cast<float>(sum / static_cast<double>(numbers.size()));
-  constexpr float floor = 1e-4F;  // of the mean: inputs that were never active keep their order of magnitude
+  constexpr float floor = 1e-4F;  // added to the importance; numbers with importance 0 keep their order of magnitude
   if (largest < kLeastStored) largest = 1;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     scaled[i] = numbers[i] / largest;

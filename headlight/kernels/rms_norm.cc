@@ -31,7 +31,8 @@ void RmsNormChunk(Matrix<const T> x, const T* gain, T epsilon, std::int64_t firs
       return hn::Mul(element, element);
     });
     const T inverse = 1 / std::sqrt(squares / static_cast<T>(x.columns) + epsilon);
-    // In a row with infinity, the other elements would become 0, which would hide it.
+    // Makes all elements of a row with infinity NaN. Otherwise, the finite elements would become 0, which would hide
+    // the infinity.
     const auto scale = hn::Set(d, inverse > 0 ? inverse : std::numeric_limits<T>::quiet_NaN());
     ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
       const auto normal = hn::Mul(LoadLanes(d, in + column, lanes), scale);
@@ -41,7 +42,8 @@ void RmsNormChunk(Matrix<const T> x, const T* gain, T epsilon, std::int64_t firs
   }
 }
 
-// With n = x / rms and g = d_y * gain:  d_x = (g - n * mean of (g * n)) / rms. The sums of d_y * n are added to d_gain.
+// Let n = x / rms and g = d_y * gain. Then d_x = (g - n * mean of (g * n)) / rms. The sums of d_y * n are added to
+// d_gain.
 template <typename T>
 void RmsNormGradientChunk(Matrix<const T> x, const T* gain, const T* inverse_rms, std::int64_t first_row,
                           Matrix<const T> d_y, Matrix<T> d_x, T* d_gain) {

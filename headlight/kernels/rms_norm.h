@@ -6,12 +6,12 @@
 
 namespace headlight::kernels {
 
-/// y = x / rms * gain, with rms = sqrt(mean of x^2 + epsilon). y may be x. inverse_rms[rows] is saved for the backward
-/// pass, and may be null if there is none.
+/// Computes y = x / rms * gain, with rms = sqrt(mean of x^2 + epsilon). y may be x. inverse_rms[rows] is saved for the
+/// backward pass; it may be null if there is no backward pass.
 template <typename T>
 void RmsNormRows(Matrix<const T> x, const T* gain, double epsilon, Matrix<T> y, T* inverse_rms);
 
-/// Writes d_x (it may be d_y), and adds to d_gain.
+/// Writes d_x, which may be d_y, and adds to d_gain.
 template <typename T>
 void RmsNormRowsGradient(Matrix<const T> x, const T* gain, const T* inverse_rms, Matrix<const T> d_y, Matrix<T> d_x,
                          T* d_gain);

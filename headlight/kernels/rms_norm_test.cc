@@ -10,7 +10,7 @@ namespace {
 
 constexpr double epsilon = 1e-6;
 
-// The data of a case, with the same numbers in each instance.
+// The data of a case. Each instance has the same numbers.
 template <typename T>
 struct Case {
   explicit Case(RowCase case_shape)
@@ -59,7 +59,7 @@ TEST(RmsNormRows, GradientsMatchFiniteDifferences) {
       for (std::int64_t row = 0; row < shape.rows; ++row)
         for (std::int64_t i = 0; i < shape.columns; ++i)
           ASSERT_NEAR(c.d_x.at(row, i), Derivative(c.x.at(row, i), forward), 1e-6) << row << ", " << i;
-      for (std::size_t i = 0; i < c.gain.size(); ++i)  // added to the previous value
+      for (std::size_t i = 0; i < c.gain.size(); ++i)  // gradients are added to the previous value
         ASSERT_NEAR(c.d_gain[i] - 5, Derivative(c.gain[i], forward), 1e-6) << i;
     }
   });
@@ -74,7 +74,7 @@ TEST(RmsNormRows, SameBitsForAnyThreadCountAndInPlace) {
   one.Backward();
   SetThreads(3);
   three.Forward();
-  // The gradient may overwrite that of the output.
+  // Checks that d_x may overwrite d_y.
   RmsNormRowsGradient<float>(three.x.view(), three.gain.data(), three.inverse_rms.data(), three.d_y.view(),
                              three.d_y.view(), three.d_gain.data());
   SetThreads(threads);

@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// A head's pairs 2 i and 2 i + 1.
+// Rotates the pairs of features 2 i and 2 i + 1 of a head.
 template <typename T>
 HWY_INLINE void RotateAdjacent(const T* in, const T* cosine, const T* sine, std::int64_t pairs, T direction, T* out) {
   const hn::ScalableTag<T> d;

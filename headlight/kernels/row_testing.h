@@ -1,5 +1,5 @@
-// For tests of row kernels: the shapes and instruction sets that every kernel is tested with, matrices that detect
-// writes outside their rows, and derivatives by finite differences.
+// Utilities for tests of row kernels: shapes and instruction sets for every kernel, matrices that detect writes outside
+// their rows, and derivatives by finite differences.
 #pragma once
 
 #include "headlight/kernels/targets.h"
@@ -31,7 +31,8 @@ void ForEveryTarget(const Body& body) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// A matrix with `padding` elements between rows, starting `offset` elements after an aligned address.
+// The shape of a matrix with `padding` elements between rows. The matrix starts `offset` elements after an aligned
+// address.
 struct RowCase {
   std::int64_t rows, columns, padding = 0, offset = 0;
 };
@@ -52,7 +53,7 @@ void ForEveryCase(const Body& body) {
 template <typename T>
 class TestMatrix {
  public:
-  // Normal numbers times `scale`, the same for the same seed.
+  // Fills the matrix with normally distributed numbers times `scale`. The numbers depend only on the seed.
   TestMatrix(RowCase shape, std::uint64_t seed, double scale = 1)
       : shape_(shape), elements_(static_cast<std::size_t>(shape.offset + shape.rows * stride() + 64), T{guard}) {
     Random random(seed);
@@ -73,7 +74,7 @@ class TestMatrix {
   Matrix<const T> view() const { return const_cast<TestMatrix*>(this)->view(); }
   T& at(std::int64_t row, std::int64_t column) { return view().row(row)[column]; }
   T at(std::int64_t row, std::int64_t column) const { return view().row(row)[column]; }
-  void Unwritten() {  // as if no element had been written
+  void Unwritten() {  // resets all elements to the unwritten state
     for (std::int64_t row = 0; row < shape_.rows; ++row) std::fill_n(view().row(row), shape_.columns, T{guard});
   }
 
@@ -92,13 +93,13 @@ std::vector<T> TestVector(std::int64_t count, std::uint64_t seed, double scale =
   return values;
 }
 
-// The tolerance for differences from plain loops in double, relative to the magnitude of the numbers.
+// Returns the tolerance for differences from plain loops in double, relative to the magnitude of the numbers.
 template <typename T>
 constexpr double Tolerance() {
   return sizeof(T) == 4 ? 3e-6 : 1e-12;
 }
 
-// The derivative of f with respect to x, by central differences.
+// Returns the derivative of f with respect to x, by central differences.
 inline double Derivative(double& x, const std::function<double()>& f) {
   const double kept = x, step = 1e-5 * std::max(1.0, std::abs(x));
   x = kept + step;
@@ -109,7 +110,7 @@ inline double Derivative(double& x, const std::function<double()>& f) {
   return (above - below) / (2 * step);
 }
 
-// The sum of weights * y: its gradient with respect to y is `weights`.
+// Returns the sum of weights * y. Its gradient with respect to y is `weights`.
 inline double WeightedSum(const TestMatrix<double>& weights, const TestMatrix<double>& y) {
   double sum = 0;
   for (std::int64_t row = 0; row < y.view().rows; ++row) {

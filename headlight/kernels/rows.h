@@ -1,5 +1,5 @@
-// The division of rows among threads: chunks and blocks depend only on the shape, so that results have the same bits
-// for any number of threads.
+// Divides rows among threads. Chunks and blocks depend only on the shape, so that results have the same bits for any
+// number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,15 @@
 
 namespace headlight {
 
-/// The bytes that a kernel moves in `times` passes over the matrix.
+/// Returns the bytes that a kernel moves in `times` passes over the matrix.
 template <typename T>
 double BytesOf(const Matrix<T>& matrix, int times) {
   return static_cast<double>(times) * static_cast<double>(sizeof(T)) * static_cast<double>(matrix.rows) *
          static_cast<double>(matrix.columns);
 }
 
-/// Large enough that the overhead of a task (about a microsecond) is negligible.
+/// The number of elements per chunk. It is large enough that the overhead of a task (about a microsecond) is
+/// negligible.
 constexpr std::int64_t kElementsPerChunk = 16384;
 
 /// Calls body(first_row, rows) in parallel for chunks that cover the rows.
@@ -32,12 +33,12 @@ void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
     return;
   }
   const auto work = [&](std::int64_t index) { body(index * chunk, std::min(chunk, rows - index * chunk)); };
-  ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // by reference, so that std::function need not allocate
+  ParallelFor((rows + chunk - 1) / chunk, std::ref(work));  // std::ref avoids an allocation by std::function
 }
 
 /// Calls body(block, group, this thread's next group, or `groups` after the last) in parallel for a product's blocks of
-/// rows and groups of columns. A thread's share has all groups of its blocks. Rows that it wrote in the previous
-/// operation are in its caches, and it keeps a group's weights while it iterates over the blocks.
+/// rows and groups of columns. A thread computes all groups of its blocks. Rows that the thread wrote in the previous
+/// operation are in its caches. The thread keeps a group's weights in the cache while it iterates over the blocks.
 template <class Body>
 void ForBlocksAndGroups(std::int64_t blocks, std::int64_t groups, const Body& body) {
   const std::int64_t shares = Threads();
@@ -50,7 +51,8 @@ void ForBlocksAndGroups(std::int64_t blocks, std::int64_t groups, const Body& bo
   ParallelFor(blocks * groups, std::ref(work));
 }
 
-/// Scratch memory, aligned to 64 bytes, that each thread keeps between calls, one per type `Use`.
+/// Returns scratch memory, aligned to 64 bytes, that each thread keeps between calls. Each type `Use` has separate
+/// memory.
 template <class Use, typename T>
 T* KeptScratch(std::int64_t count) {
   struct alignas(64) Line {
@@ -62,7 +64,7 @@ T* KeptScratch(std::int64_t count) {
   return reinterpret_cast<T*>(scratch.data());
 }
 
-/// Adds sums over rows to sums[columns]: body(first_row, rows, partial) adds the contribution of its rows to
+/// Adds sums over rows to sums[columns]. body(first_row, rows, partial) must add the contribution of its rows to
 /// partial[columns]. Blocks of rows are summed separately, then their sums are added in order.
 template <typename T, class Body>
 void AddRowSums(std::int64_t rows, std::int64_t columns, T* sums, const Body& body) {

@@ -1,5 +1,5 @@
-// The speed of row kernels in bytes per second of processor time, and relative to the peak: the loop a = b + s * c with
-// the same number of threads and array size. Processor time is a fair measure also on a busy machine.
+// Measures row kernels in bytes per second of processor time, and relative to the peak. The peak is the loop a = b + s
+// * c with the same number of threads and array size. Processor time is reliable also on a busy machine.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace headlight::kernels {
 namespace {
 
-// Bytes per second of processor time of a = b + s * c over arrays of `bytes` each.
+// Returns the bytes per second of processor time of a = b + s * c, with arrays of `bytes` each.
 double Roof(std::int64_t bytes) {
   static std::map<std::int64_t, double> roofs;
   double& roof = roofs[bytes];
@@ -30,7 +30,7 @@ double Roof(std::int64_t bytes) {
   const std::int64_t count = bytes / 4;
   std::vector<float> a(static_cast<std::size_t>(count)), b(a), c(a);
   const auto run = [&](int times) {
-    const std::clock_t began = std::clock();  // of all threads
+    const std::clock_t began = std::clock();  // processor time of all threads
     for (int time = 0; time < times; ++time) {
       ForRowChunks(count, 1, [&](std::int64_t first, std::int64_t rows) {
         float* const to = a.data() + first;
@@ -57,7 +57,7 @@ struct Buffer {
   Matrix<float> view;
 };
 
-// Runs the kernel, which reads and writes `matrices` times a matrix of rows x columns.
+// Runs the kernel, which reads and writes `matrices` matrices of rows x columns in total.
 template <class Kernel>
 void Measure(benchmark::State& state, int matrices, const Kernel& kernel) {
   const std::int64_t rows = state.range(0), columns = state.range(1);
@@ -101,7 +101,7 @@ HEADLIGHT_BENCH(ResidualLayerNorm, 4,
                 ResidualLayerNormRows<float>(a, b, dropout, gain, bias, 1e-5, c, d, {moments, moments + a.rows}))
     ->Args({4096, 256})
     ->Args({4096, 512});
-// The same as three kernels.
+// Measures the same operation as three kernels.
 HEADLIGHT_BENCH(ResidualLayerNormComposed, 4, DropoutRows<float>(b, dropout, c); AddRows<float>(a, c, c);
                 LayerNormRows<float>(c, gain, bias, 1e-5, d, {moments, moments + a.rows}))
     ->Args({4096, 256})
@@ -145,7 +145,8 @@ void TopK(benchmark::State& state) {
 }
 BENCHMARK(TopK)->MeasureProcessCPUTime()->Args({160, 32000, 10})->Args({160, 32000, 1})->Args({32, 8000, 10});
 
-// A batch of tokens from a vocabulary of 8,000, some of them frequent; `gradient` adds to the table.
+// Measures a batch of tokens from a vocabulary of 8,000, some of them frequent. If `gradient`, adds gradients to the
+// table.
 void Embedding(benchmark::State& state) {
   const bool gradient = state.range(2) != 0;
   Buffer table(8000, state.range(1), 1);

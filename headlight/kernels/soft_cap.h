@@ -1,17 +1,17 @@
 // Soft caps, which keep numbers in [-cap, cap] (Bello et al., "Neural Combinatorial Optimization with Reinforcement
 // Learning", 2016, appendix; Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size", 2024, section
-// 2.2). T is float or double; an element has the same bits at any index.
+// 2.2). T is float or double. An element has the same bits at any index.
 #pragma once
 
 #include "headlight/base/matrix.h"
 
 namespace headlight::kernels {
 
-/// y = cap tanh(x / cap), for a positive cap. y may be x.
+/// Computes y = cap tanh(x / cap), for a positive cap. y may be x.
 template <typename T>
 void SoftCapRows(Matrix<const T> x, T cap, Matrix<T> y);
 
-/// d_x = d_y * (1 - (y / cap)^2). d_x may be d_y.
+/// Computes d_x = d_y * (1 - (y / cap)^2). d_x may be d_y.
 template <typename T>
 void SoftCapRowsGradient(Matrix<const T> y, T cap, Matrix<const T> d_y, Matrix<T> d_x);
 

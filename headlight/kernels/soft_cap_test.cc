@@ -30,7 +30,7 @@ void CheckValuesAndSlopes() {
 TEST(SoftCapRows, InFloat) { CheckValuesAndSlopes<float>(); }
 TEST(SoftCapRows, InDouble) { CheckValuesAndSlopes<double>(); }
 
-// Small numbers keep their precision, large ones reach the cap, and NaN stays NaN.
+// Checks that small numbers keep their precision, large numbers reach the cap, and NaN stays NaN.
 TEST(SoftCapRows, KeepsSmallNumbersAndLimits) {
   const float infinity = std::numeric_limits<float>::infinity();
   ForEveryTarget([&] {
@@ -48,7 +48,7 @@ TEST(SoftCapRows, KeepsSmallNumbersAndLimits) {
   });
 }
 
-// With any neighbours, at the start, inside or at the end of a row.
+// Checks elements with any neighbours, at the start, inside or at the end of a row.
 TEST(SoftCapRows, ElementsHaveTheSameBitsAnywhere) {
   ForEveryTarget([] {
     for (double at = -40; at < 40; at += 0.37) {

@@ -9,7 +9,7 @@ namespace headlight::kernels {
 template <typename T>
 void SoftmaxRows(Matrix<const T> x, Matrix<T> y);
 
-/// d_x = y * (d_y - sum of (y * d_y)), from the result y.
+/// Computes d_x = y * (d_y - sum of (y * d_y)) from the result y.
 template <typename T>
 void SoftmaxRowsGradient(Matrix<const T> y, Matrix<const T> d_y, Matrix<T> d_x);
 

@@ -1,6 +1,7 @@
-// Include before Highway. The instruction sets that every kernel is compiled for: AVX2 and AVX-512 on x86-64, chosen at
-// run time, and one fallback. Others would cost compile time only for machines older than 2013. On Arm, NEON: the
-// compiler does not know SVE's vector length, and so cannot keep an array of vectors in registers.
+// Selects the instruction sets that every kernel is compiled for. Include this file before Highway. On x86-64, AVX2 and
+// AVX-512 are chosen at run time, with one fallback. Other targets would cost compile time only for machines from
+// before 2013. Arm uses NEON. SVE's vector length is unknown at compile time, so arrays of vectors could not be kept in
+// registers.
 #pragma once
 
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

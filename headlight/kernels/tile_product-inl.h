@@ -21,12 +21,12 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The block of the product in registers: rows times vectors, plus the vectors of b and one number of a. AVX2 has 16
-// registers, the others 32. Long sequences reach 75% (AVX2) to 85% (AVX-512) of the peak here.
+// The size of the block of the product that is kept in registers. The vectors of b and one number of a need registers,
+// too. AVX2 has 16 registers, other targets have 32. Long sequences reach 75% (AVX2) to 85% (AVX-512) of the peak.
 constexpr std::int32_t kProductRows = HWY_TARGET == HWY_AVX2 ? 6 : 8;
 constexpr std::int32_t kProductVectors = 2;
 
-// c = a b or, if `add`, c += a b. a is [rows, inner] or, if transposed, stored as [inner, rows].
+// Describes the product c = a b or, if `add`, c += a b. a is [rows, inner] or, if transposed, stored as [inner, rows].
 template <typename T>
 struct TileProduct {
   const T* a;
@@ -83,15 +83,15 @@ HWY_INLINE void ProductBlockOf(std::int32_t rows, const TileProduct<T>& p, std::
   ProductBlock<most_rows, vectors, transposed>(p, row, column);
 }
 
-// The whole product; `columns` is a multiple of a vector. Each element is summed over `inner` in ascending order. Its
-// bits therefore do not depend on the division of rows into tiles and blocks.
+// Computes the whole product; `columns` must be a multiple of a vector. Each element is summed over `inner` in
+// ascending order. Its bits therefore do not depend on the division of rows into tiles and blocks.
 template <bool transposed, typename T>
 void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   const std::int32_t lanes = static_cast<std::int32_t>(hn::Lanes(hn::ScalableTag<T>()));
   const std::int32_t blocks = (rows + kProductRows - 1) / kProductRows;
   std::int32_t column = 0;
   for (; column + kProductVectors * lanes <= columns; column += kProductVectors * lanes) {
-    for (std::int32_t block = 0; block < blocks; ++block) {  // even heights: 9 rows are 5 and 4, not 8 and 1
+    for (std::int32_t block = 0; block < blocks; ++block) {  // similar heights: 9 rows are 5 and 4, not 8 and 1
       const std::int32_t row = rows * block / blocks, end = rows * (block + 1) / blocks;
       ProductBlockOf<kProductRows, kProductVectors, transposed>(end - row, p, row, column);
     }
@@ -104,15 +104,15 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   }
 }
 
-// Prefetches the numbers after the row: the next head of the same row or, in a cache, the next row of the head. Saves a
-// twentieth of the time if they come from memory.
+// Prefetches the numbers after the row. These are the next head of the same row or, in a cache, the next row of the
+// head. This saves a twentieth of the time if the numbers come from memory.
 template <typename T>
 HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);
   for (std::int32_t column = dim; column < 2 * dim; column += line) hwy::Prefetch(row + column);
 }
 
-// to[count, whole vectors]: the first `dim` elements of rows first, first + 1, ..., then zeros.
+// Packs to[count, whole vectors]: the first `dim` elements of rows first, first + 1, ..., followed by zeros.
 template <typename T, class Rows>
 void PackRows(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
               std::ptrdiff_t stride) {
@@ -127,7 +127,7 @@ void PackRows(const Rows& from, std::int32_t first, std::int32_t count, std::int
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Four columns of as many rows as a vector has lanes, transposed: columns[i] has element i of every row.
+// Loads and transposes four columns of as many rows as a vector has lanes: columns[i] has element i of every row.
 template <class D, std::size_t lanes>
 HWY_INLINE void LoadTransposed(D d, const float* const (&row)[lanes], std::int32_t at, hn::Vec<D> (&columns)[4]) {
   const auto load = [&](std::int32_t i) HWY_ATTR {  // row i of each block of four
@@ -156,14 +156,14 @@ HWY_INLINE void LoadTransposed(D d, const float* const (&row)[lanes], std::int32
 }
 #endif
 
-// Calls step(column, group, its elements) for the columns of groups of rows, with as many rows in a group as a vector
-// has lanes. The columns of a group are in ascending order.
+// Calls step(column, group, elements of the column) for the columns of groups of rows. A group has as many rows as a
+// vector has lanes. The columns of a group are in ascending order.
 template <std::int32_t groups, class D, std::size_t lanes, class Step>
 HWY_INLINE void ForColumns(D d, const float* const (&row)[groups][lanes], std::int32_t columns, const Step& step) {
   std::int32_t whole = 0;
 #if HWY_TARGET != HWY_SCALAR
-  // Groups alternate so that their chains of additions overlap, but not in each column, because only the addresses of
-  // one group's rows fit into registers.
+  // Alternates between groups so that their chains of additions overlap. It does not alternate in each column, because
+  // only the addresses of one group's rows fit into registers.
   constexpr std::int32_t at_once = 16;
   whole = columns / 4 * 4;
   for (std::int32_t first = 0; first < whole; first += at_once)
@@ -182,7 +182,8 @@ HWY_INLINE void ForColumns(D d, const float* const (&row)[groups][lanes], std::i
     }
 }
 
-// to[dim, columns]: the transpose of PackRows. Columns from `count` on, up to whole vectors, repeat the last row.
+// Packs to[dim, columns], the transpose of PackRows. Columns at or after `count`, up to whole vectors, repeat the last
+// row.
 template <typename T, class Rows>
 void PackTransposed(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
                     std::int32_t columns) {

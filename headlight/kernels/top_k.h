@@ -1,5 +1,5 @@
-// The k most probable columns of rows of logits, for decoding. Logits are passed in blocks of columns, so they need not
-// exist all at once.
+// The k most probable columns of rows of logits, for decoding. Logits are passed in blocks of columns, so that the
+// whole matrix of logits is not needed at once.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace headlight::kernels {
 
-/// The state after the columns seen so far.
+/// The k largest logits of each row after the columns so far.
 template <typename T>
 struct TopLogits {
   TopLogits(std::int64_t of_rows, std::int64_t count)
@@ -23,16 +23,16 @@ struct TopLogits {
         sum(max.size()) {}
 
   std::int64_t rows, k;
-  std::vector<T> values;              ///< [rows, k]: the largest, in descending order; -infinity if there are fewer
+  std::vector<T> values;  ///< [rows, k]: the largest values, in descending order; -infinity if there are fewer
   std::vector<std::int32_t> columns;  ///< [rows, k]: their columns; ties go to the lower column
   std::vector<T> max, sum;            ///< [rows]: the maximum logit and the sum of exp(logit - max)
 };
 
-/// All blocks except the last must have a multiple of this many columns, so that the sums have the same bits for any
-/// block size.
+/// The granularity of blocks. All blocks except the last must have a multiple of this many columns, so that the sums
+/// have the same bits for any block size.
 inline constexpr std::int64_t kTopLogitsStep = 512;
 
-/// Adds the logits of columns first, first + 1, ... Columns in `never` are part of the sum but are not candidates; they
+/// Adds the logits of columns first, first + 1, ... Columns in `never` count in the sum but are not candidates. They
 /// are set to -infinity in `logits`.
 template <typename T>
 void AddColumns(Matrix<T> logits, std::int64_t first, std::span<const std::int32_t> never, TopLogits<T>& top);

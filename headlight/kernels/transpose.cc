@@ -22,16 +22,16 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Numbers of a row of x, and of y, that are transposed in the cache together, so that y's lines are written whole. If
-// its rows are powers of two apart, half a line would be evicted before the other half is written.
+// The side of a block that is transposed in the cache, so that y's cache lines are written whole. Without blocks, half
+// a line is evicted before the other half is written if y's rows are powers of two apart.
 constexpr std::int64_t kTransposedBlock = 64;
 
-// buffer[column][row] = x[row][column] of at most kTransposedBlock x kTransposedBlock numbers.
+// Computes buffer[column][row] = x[row][column], for at most kTransposedBlock x kTransposedBlock numbers.
 template <typename T>
 HWY_INLINE void TransposeInto(Matrix<const T> x, T (*buffer)[kTransposedBlock]) {
   std::int64_t row = 0;
 #if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4) {  // four by four: only float must be fast
+  if constexpr (sizeof(T) == 4) {  // blocks of 4 x 4: only float must be fast
     const hn::FixedTag<T, 4> d;
     const hn::Repartition<double, decltype(d)> pairs;
     for (; row + 4 <= x.rows; row += 4) {

@@ -5,11 +5,11 @@
 
 namespace headlight::kernels {
 
-/// y = x^T, on the calling thread only.
+/// Computes y = x^T, on the calling thread only.
 template <typename T>
 void TransposeBlock(Matrix<const T> x, Matrix<T> y);
 
-/// y = x^T
+/// Computes y = x^T.
 template <typename T>
 void Transpose(Matrix<const T> x, Matrix<T> y);
 

@@ -1,5 +1,5 @@
-// The left-hand side of a convolution's products: for each cell of the result, a row of the inputs of its taps.
-// Products read it from the feature maps in small blocks; it is never stored as a whole.
+// The left-hand side of a convolution's products. It has a row for each cell of the result, with the inputs of the
+// cell's taps. Products read it from the feature maps in small blocks; it is never stored as a whole.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct MapRows {
   std::span<const Grid> grids;
 };
 
-/// One axis of a convolution. At tap t, cell p of the result reads the maps at p * step + offsets[t], or 0 outside of
-/// them.
+/// One axis of a convolution. At tap t, cell p of the result reads the map at p * step + offsets[t], or 0 outside the
+/// map.
 struct UnfoldedAxis {
   std::int64_t step = 1;
   std::vector<std::int64_t> offsets;
@@ -32,12 +32,12 @@ class Unfolded {
 
   std::int64_t rows() const { return rows_; }        ///< the cells of all results
   std::int64_t columns() const { return columns_; }  ///< the channels of all taps, in row-major order of the taps
-  /// True if it equals the rows of the maps.
+  /// Returns true if the unfolded matrix equals the rows of the maps.
   bool plain() const { return plain_; }
 
-  /// Reads rows [row, row + to.rows) and columns [column, column + to.columns).
+  /// Copies rows [row, row + to.rows) and columns [column, column + to.columns) to `to`.
   void Read(std::int64_t row, std::int64_t column, const Matrix<T>& to) const;
-  /// The same, as a view of the maps if possible, otherwise copied to `scratch`.
+  /// Returns the same rows and columns, as a view of the maps if possible, otherwise as a copy in `scratch`.
   Matrix<const T> View(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
                        T* scratch) const {
     if (plain_) return maps_.Rows(row, rows).Columns(column, columns);
@@ -72,11 +72,11 @@ class Unfolded {
   std::vector<std::int64_t> first_, first_result_;  // the first row of each map and of each result
   UnfoldedAxis vertical_, horizontal_;
   std::int64_t rows_ = 0, columns_ = 0;
-  bool adjacent_ = false;  // the taps of a row read adjacent numbers
+  bool adjacent_ = false;  // the taps of a row are adjacent numbers
   bool plain_ = false;
 };
 
-/// Some rows and columns of it, with the members of a Matrix that the gradient of a weight requires.
+/// Some rows and columns of an Unfolded, with the members of a Matrix that the gradient of a weight requires.
 template <typename T>
 struct UnfoldedPart {
   const Unfolded<T>* whole = nullptr;

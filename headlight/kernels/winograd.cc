@@ -25,7 +25,7 @@ namespace HWY_NAMESPACE {
 using kernels::kTileRead;
 using kernels::kTileWritten;
 
-// to = B^T d
+// Computes to = B^T d for `from` d.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void Spread(D d, const V (&from)[kTileRead], V (&to)[kTileRead]) {
   const V even = hn::Sub(from[4], from[2]), odd = hn::Sub(from[3], from[1]);
@@ -38,7 +38,7 @@ HWY_INLINE void Spread(D d, const V (&from)[kTileRead], V (&to)[kTileRead]) {
   to[5] = hn::MulAdd(steep, even, hn::NegMulAdd(two, from[3], hn::Add(from[1], from[5])));
 }
 
-// to = A^T m
+// Computes to = A^T m for `from` m.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void Gather(D d, const V (&from)[kTileRead], V (&to)[kTileWritten]) {
   const V sum = hn::Add(from[1], from[2]), difference = hn::Sub(from[1], from[2]);
@@ -48,8 +48,8 @@ HWY_INLINE void Gather(D d, const V (&from)[kTileRead], V (&to)[kTileWritten]) {
   to[3] = hn::MulAdd(hn::Set(d, 0.125F), from[3], hn::NegMulAdd(hn::Set(d, 8), from[4], hn::Add(difference, from[5])));
 }
 
-// B^T d B of a tile's cells, which are null outside the map: number (i, j) of channel c is written to to[(6 i + j) *
-// apart + c].
+// Computes B^T d B of a tile's cells, which are null outside the map. Number (i, j) of channel c is written to to[(6 i
+// + j) * apart + c].
 void SpreadTile(const float* const* cells, std::int64_t channels, float* to, std::int64_t apart) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
@@ -76,8 +76,8 @@ void SpreadTile(const float* const* cells, std::int64_t channels, float* to, std
   });
 }
 
-// A^T m A of a tile's products, in the layout of SpreadTile, and the epilogue. to[4 y + x] is the destination of result
-// (y, x), or null outside.
+// Computes A^T m A of a tile's products, in the layout of SpreadTile, and the epilogue. to[4 y + x] is the destination
+// of result (y, x), or null outside the map.
 void GatherTile(const float* products, std::int64_t apart, std::int64_t columns, const float* bias,
                 const float* const* residual, bool relu, float* const* to) {
   const hn::ScalableTag<float> d;
@@ -129,11 +129,11 @@ constexpr double kG[kTileRead][3] = {{1, 0, 0},
                                      {1.0 / 15, -2.0 / 15, 4.0 / 15},
                                      {0, 0, 1}};
 
-// Tiles in a block: their numbers for all products fit into the second-level cache together with a panel of the
-// weights.
+// The number of tiles in a block. Their numbers for all products fit into the second-level cache together with a panel
+// of the weights.
 constexpr std::int64_t kBlockBytes = 1 << 20, kMostTiles = 48;
 
-// The first tile of each map.
+// Iterates over the tiles of all maps.
 class Tiles {
  public:
   explicit Tiles(std::span<const Grid> results) : results_(results) {
@@ -146,7 +146,7 @@ class Tiles {
   }
   std::int64_t count() const { return count_; }
 
-  // Calls body(index from 0, map, y, x of its first result) for tiles [begin, begin + count).
+  // Calls body(index from 0, map, y and x of the tile's first result) for tiles [begin, begin + count).
   template <class Body>
   void For(std::int64_t begin, std::int64_t count, const Body& body) const {
     auto map = static_cast<std::size_t>(std::ranges::upper_bound(first_, begin) - first_.begin()) - 1;
