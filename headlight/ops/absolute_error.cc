@@ -12,8 +12,8 @@ Tensor AbsoluteError(const Tensor& x, std::span<const double> target, double sca
   Check(std::ssize(target) == x.elements(), "AbsoluteError: {} targets do not fit {}", target.size(),
         ToString(x.shape()));
   const Tensor loss = Tensor::Empty({1}, x.dtype());
-  const Tensor dx =
-      x.node() != nullptr ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();  // for an incoming gradient of 1
+  // The gradient for an incoming gradient of 1.
+  const Tensor dx = x.node() != nullptr ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();
   Dispatch(x.dtype(), [&]<typename T>(T) {
     const Matrix<T> values = x.matrix<T>();
     double sum = 0;

@@ -27,7 +27,7 @@ TEST(AbsoluteError, Gradients) {
   const std::vector<double> target = {0.3, -0.2, 0.9, 0.1, -0.4, 0.6};
   EXPECT_EQ(
       CheckGradients([&](const auto& in) { return AbsoluteError(in[0], target, 0.7); }, {RandomTensor({3, 2}, 5)}), "");
-  // Columns of a wider tensor, and an incoming gradient other than 1.
+  // Tests columns of a wider tensor, and an incoming gradient other than 1.
   EXPECT_EQ(CheckGradients(
                 [&](const auto& in) {
                   const Tensor loss = AbsoluteError(Columns(in[0], 1, 2), target, 0.7);

@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-/// activation(x), elementwise.
+/// Returns activation(x), elementwise.
 HEADLIGHT_API Tensor Activate(Activation activation, const Tensor& x);
 
 }  // namespace headlight::ops

@@ -11,14 +11,16 @@
 namespace headlight::ops {
 namespace {
 
-// One axis of an elementwise operation: its size, and the stride of each operand, 0 if it is repeated.
+// One axis of an elementwise operation: its size, and the stride of each operand. The stride is 0 if the operand is
+// repeated.
 struct Axis {
   std::int64_t size = 1;
   std::array<std::int64_t, 3> steps{};
 };
 using Axes = std::vector<Axis>;
 
-// The axes of `shape` for three operands broadcast to it. Adjacent axes are merged if the strides allow it.
+// Returns the axes of `shape` for three operands that are broadcast to it. Adjacent axes are merged if the strides
+// allow it.
 Axes AxesOf(const Shape& shape, const std::array<const Tensor*, 3>& operands) {
   Axes axes;
   for (int axis = 0; axis < std::max(1, shape.rank()); ++axis) {
@@ -62,7 +64,7 @@ Matrix<T> MatrixOf(const Tensor& x, const Axis& rows, const Axis& columns, std::
   return {x.data<T>() + offset, rows.size, columns.steps[operand] == 0 ? 1 : columns.size, rows.steps[operand]};
 }
 
-// The broadcast shape of a and b: aligned at the last axis, the larger size of each axis.
+// Returns the broadcast shape of a and b: shapes are aligned at the last axis, and each axis has the larger size.
 Shape BroadcastShape(const char* operation, const Tensor& a, const Tensor& b) {
   const Shape& x = a.shape();
   const Shape& y = b.shape();

@@ -6,15 +6,16 @@
 
 namespace headlight::ops {
 
-/// a + b and a * b with NumPy's broadcasting: shapes are aligned at their last axes, and axes that are missing or 1 are
-/// repeated. The gradient is summed over repeated axes. Throw Error if shapes cannot be broadcast or dtypes differ.
+/// Return a + b and a * b with NumPy's broadcasting: shapes are aligned at their last axes, and axes that are missing
+/// or 1 are repeated. The gradient is summed over repeated axes. Throw Error if shapes cannot be broadcast or dtypes
+/// differ.
 HEADLIGHT_API Tensor Add(const Tensor& a, const Tensor& b);
 HEADLIGHT_API Tensor Multiply(const Tensor& a, const Tensor& b);
 
-/// factor * x
+/// Returns factor * x.
 HEADLIGHT_API Tensor Scale(const Tensor& x, double factor);
 
-/// The sum of all elements, [1].
+/// Returns the sum of all elements, of shape [1].
 HEADLIGHT_API Tensor Sum(const Tensor& x);
 
 }  // namespace headlight::ops

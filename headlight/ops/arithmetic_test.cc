@@ -30,7 +30,7 @@ TEST(Arithmetic, Gradients) {
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Multiply(in[0], in[1]); }, {a, b}), "");
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Scale(in[0], 0.7); }, {a}), "");
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Sum(in[0]); }, {a}), "");
-  // The same tensor used twice, in one operation and in two.
+  // Uses the same tensor twice, in one operation and in two operations.
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Multiply(in[0], in[0]); }, {a}), "");
   EXPECT_EQ(CheckGradients([](const Inputs& in) { return Add(Multiply(in[0], in[1]), Add(in[0], in[0])); }, {a, b}),
             "");

@@ -8,7 +8,7 @@
 namespace headlight::ops {
 namespace {
 
-// The kernel's bias for one pass.
+// Holds the kernel's bias for one pass.
 template <typename T>
 struct PassBias {
   explicit PassBias(const AttentionBias& bias, const Tensor& d_values = {}) {
@@ -88,7 +88,7 @@ kernels::AttentionInput<T> InputOf(const Tensor& query, const CachedKeys& cached
           .dropout = {}};
 }
 
-// True if two row views share elements.
+// Returns true if two row views share elements.
 template <typename T>
 bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
   if (b.data < a.data) return Overlap(b, a);
@@ -117,8 +117,8 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
                 [query, key, value, queries, keys, options, y, log_sum_exp](const Tensor& dy) {
                   Dispatch(dy.dtype(), [&]<typename T>(T) {
                     const Tensor* const inputs[] = {&query, &key, &value};
-                    kernels::GradientTo<T> to[3];  // without data if no gradient is needed
-                    Tensor apart[3];               // for an input whose gradient overlaps with another's
+                    kernels::GradientTo<T> to[3];  // no data if no gradient is needed
+                    Tensor apart[3];               // separate gradients of inputs that overlap with other inputs
                     for (int i = 0; i < 3; ++i) {
                       if (inputs[i]->node() == nullptr) continue;
                       const GradientSlot slot = SlotFor(inputs[i]->node());

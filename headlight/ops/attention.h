@@ -15,47 +15,48 @@
 
 namespace headlight::ops {
 
-/// A bias of the scaled scores, such as relative positions or pairs of residues. See kernels::AttentionBias for how a
-/// query and a key are mapped to an entry.
+/// A bias of the scaled scores, for example for relative positions or pairs of residues. kernels::AttentionBias
+/// describes how a query and a key are mapped to an entry.
 struct AttentionBias {
   /// [entries, heads] or, with heads_first, [heads, entries]. With one bias per pair, also [query, key, heads] or
-  /// [heads, query, key]. Empty: no bias.
+  /// [heads, query, key]. If empty, there is no bias.
   Tensor values = {};
   bool heads_first = false;
   kernels::BiasIndexing by = kernels::BiasIndexing::pairs;
-  std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< of a table or of distances
-  /// Each sequence's first pair. Null: all share the pairs.
+  std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< index of a table or of distances
+  /// The first pair of each sequence. If null, all sequences share the pairs.
   std::shared_ptr<const std::vector<std::int64_t>> begin = {};
 
-  /// If set, creates a bias that is computed from `values`, for each pass. Its gradient is added to `d_values`, which
-  /// is empty if no gradient is needed.
+  /// If set, creates a bias that is computed from `values`, for each pass. The gradient of the bias is added to
+  /// `d_values`, which is empty if no gradient is needed.
   template <typename T>
   using Make = std::function<std::unique_ptr<kernels::ComputedBias<T>>(const Tensor& values, const Tensor& d_values)>;
   Make<float> make_float = {};
   Make<double> make_double = {};
 };
 
-/// Settings of Attention.
+/// The settings of Attention.
 struct AttentionOptions {
   std::int32_t heads = 1;
-  std::int32_t key_heads = 0;  ///< each serves heads / key_heads query heads; 0: equal to heads
-  double scale = 1;            ///< of the scores
+  std::int32_t key_heads = 0;  ///< each key head serves heads / key_heads query heads; 0: equal to heads
+  double scale = 1;            ///< factor of the scores
   double score_cap = 0;        ///< if positive, a scaled score s becomes score_cap tanh(s / score_cap), before the bias
-  AttentionMask mask = {};     ///< which keys each query sees
-  Dropout dropout = {};        ///< of the attention weights
-  AttentionBias bias = {};     ///< none if it has no values
-  /// One byte per row of key, 0 if no query sees it. Null: all rows are visible.
+  AttentionMask mask = {};     ///< which keys each query attends to
+  Dropout dropout = {};        ///< dropout of the attention weights
+  AttentionBias bias = {};     ///< no bias if it has no values
+  /// One byte per row of key, which is 0 if the key is masked for all queries. If null, no key is masked.
   std::shared_ptr<const std::vector<std::uint8_t>> present = {};
-  Compute compute = Compute::float32;  ///< of the products; see kernels::AttentionInput
+  Compute compute = Compute::float32;  ///< compute type of the products; see kernels::AttentionInput
 };
 
-/// softmax(scale * Q K^T + bias) V per head and sequence, with optionally capped scores. query [query tokens, heads *
-/// head_dim], key [key tokens, key_heads * head_dim] and value [key tokens, key_heads * value_dim] may be columns of
-/// one tensor. Returns [query tokens, heads * value_dim]. The queries of sequence b see the keys of entry b of `keys`.
+/// Returns softmax(scale * Q K^T + bias) V per head and sequence, with optionally capped scores: [query tokens, heads *
+/// value_dim]. query [query tokens, heads * head_dim], key [key tokens, key_heads * head_dim] and value [key tokens,
+/// key_heads * value_dim] may be columns of one tensor. The queries of sequence b attend to the keys of entry b of
+/// `keys`.
 HEADLIGHT_API Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
                                const Sequences& keys, const AttentionOptions& options);
 
-/// The weights of one sequence without dropout, [1, heads, query, key].
+/// Returns the weights of one sequence without dropout, [1, heads, query, key].
 HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries,
                                       const Sequences& keys, const AttentionOptions& options, std::int32_t sentence);
 
@@ -66,8 +67,8 @@ struct CachedKeys {
   std::span<const std::int32_t> rows;
 };
 
-/// The same over a cache, without gradients. It ignores options.compute and computes in float32: rounding depends on
-/// the number of queries, but a text may be read in any chunks.
+/// Computes attention over a cache, without gradients. Ignores options.compute and computes in float32. Rounding would
+/// depend on the number of queries, but a text may be processed in any chunks.
 HEADLIGHT_API Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
                                const AttentionOptions& options);
 HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const CachedKeys& cached, const Sequences& queries,

@@ -60,7 +60,7 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
     const auto of_the_bias_alone = [&](const std::vector<Tensor>& in) { return f({query, key, value, in[0]}); };
     EXPECT_EQ("", CheckGradients(of_the_bias_alone, {RandomTensor(c.shape, 4)}));
   }
-  // Pairs shared by all sequences, in a tensor of rank 3.
+  // Pairs are shared by all sequences, in a tensor of rank 3.
   const Sequences sentences = {{0, 2}, {2, 2}, {4, 2}};
   for (const bool heads_first : {false, true}) {
     const auto shared = [&](const std::vector<Tensor>& in) {
@@ -69,14 +69,14 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
     };
     EXPECT_EQ("", CheckGradients(shared, {RandomTensor({2, 2, 2}, 4)}));
   }
-  // A large bias takes all the weight: key 2 of query 0 is at distance 2 - (0 + 1) = 1.
+  // A large bias gets all the weight. Key 2 of query 0 is at distance 2 - (0 + 1) = 1.
   AttentionOptions options{.heads = 2, .scale = 0.6, .bias = cases[0].bias};
   options.bias.values = Tensor::Zeros({2, 5}, DType::float64);
   options.bias.values.ViewColumns(3, 1).Fill(100);
   EXPECT_NEAR(AttentionWeights(query, key, kQueries, kKeys, options, 0).data<double>()[2], 1, 1e-12);
 }
 
-// Each key head serves two query heads, on the columns of a grid of 3 rows and 2 columns, which are read in place.
+// Each key head serves two query heads, on the columns of a grid of 3 rows and 2 columns, which are not copied.
 TEST(Attention, KeyHeadsAndGridsHaveGradients) {
   const Tensor query = RandomTensor({6, 8}, 1), key = RandomTensor({6, 4}, 2), value = RandomTensor({6, 2}, 3);
   const Sequences columns = GridColumns(1, 3, 2);
@@ -86,7 +86,7 @@ TEST(Attention, KeyHeadsAndGridsHaveGradients) {
   };
   EXPECT_EQ("", CheckGradients(f, {query, key, value}));
   EXPECT_EQ(ToString(f({query, key, value}).shape()), "[6, 4]");
-  // Equal to attention in which each key head is repeated.
+  // The result must equal attention with each key head repeated.
   const auto twice = [](const Tensor& x, std::int64_t dim) {
     const Tensor y = Tensor::Empty({6, 4 * dim}, DType::float64);
     for (std::int64_t head = 0; head < 4; ++head)
@@ -134,7 +134,7 @@ TEST(Attention, WeightsReproduceTheOutput) {
   const AttentionOptions options{.heads = 2, .scale = 0.6};
   const Tensor weights = AttentionWeights(query, key, kQueries, kKeys, options, 0);
   EXPECT_EQ(ToString(weights.shape()), "[1, 2, 3, 4]");
-  // Values that are 1 only in key row 2: the output is the weight of that key.
+  // The values are 1 only in key row 2, so the output is the weight of that key.
   Tensor value = Tensor::Zeros({6, 2}, DType::float64);
   value.ViewRows(2, 1).Fill(1);
   const Tensor y = Attention(query, key, value, kQueries, kKeys, options);
@@ -145,7 +145,7 @@ TEST(Attention, WeightsReproduceTheOutput) {
   EXPECT_THROW(AttentionWeights(query, key, kQueries, kKeys, options, 3), Error);
 }
 
-// A softmax-weighted lookup that can be checked by hand.
+// Checks a softmax-weighted lookup that can be computed by hand.
 TEST(Attention, LooksUp) {
   const Tensor keys = Tensor::From<double>({10, 0, 0, 0, 10, 0, 0, 0, 10, 0, 0, 10}, {4, 3});
   const Tensor values = Tensor::From<double>({1, 0, 1, 10, 0, 2, 100, 5, 0, 1000, 6, 0}, {4, 3});

@@ -13,7 +13,7 @@
 
 namespace headlight::ops {
 
-/// Rows of keys or values, in blocks of kernels::kBlockRows that never move.
+/// Rows of keys or values, in blocks of kernels::kBlockRows rows. Blocks are never moved in memory.
 class HEADLIGHT_API CacheBlocks {
  public:
   explicit CacheBlocks(kernels::CacheType type = kernels::CacheType::unrounded) : type_(type) {}
@@ -23,7 +23,7 @@ class HEADLIGHT_API CacheBlocks {
   void Write(std::span<const std::int32_t> rows, std::int32_t all_rows, const Tensor& from, std::int32_t heads);
 
   kernels::CacheType type() const { return type_; }
-  DType dtype() const { return dtype_; }  ///< of the rows written
+  DType dtype() const { return dtype_; }  ///< dtype of the written rows
   std::int64_t columns() const { return columns_; }
   std::int64_t rows() const { return std::ssize(blocks_) * kernels::kBlockRows; }
   std::span<const std::byte* const> blocks() const { return blocks_; }

@@ -12,12 +12,12 @@
 namespace headlight::ops {
 namespace {
 
-// Rows that share statistics.
+// A range of rows that share statistics.
 struct Part {
   std::int64_t first, rows;
 };
 
-// Replaces sums over `rows` by the means of each group of `of_group` channels, repeated for each channel.
+// Divides sums over `rows` to get the means of each group of `of_group` channels, repeated for each channel.
 template <typename T>
 void MeanOfGroups(std::vector<T>& sums, std::int64_t of_group, std::int64_t rows) {
   const auto group = static_cast<std::size_t>(of_group);
@@ -28,7 +28,7 @@ void MeanOfGroups(std::vector<T>& sums, std::int64_t of_group, std::int64_t rows
   }
 }
 
-// Moments of a part, [2, channels]: means, then variances.
+// Computes the moments of a part, [2, channels]: means, then variances.
 template <typename T>
 void Moments(Matrix<const T> x, std::int64_t of_group, T* moments) {
   std::vector<T> sums(static_cast<std::size_t>(x.columns), T{0});
@@ -52,8 +52,9 @@ void Normalize(Matrix<const T> x, const T* moments, const T* gain, const T* bias
   kernels::ScaleAndShiftRows<T>(x, factor.data(), offset.data(), y);
 }
 
-// Writes dx, and adds to d_gain and d_bias. With inverse = 1 / sqrt(variance + epsilon), normalized = (x - mean) *
-// inverse and g = gain dy: dx = inverse * (g - mean(g) - normalized * mean(g * normalized)), with means over the group.
+// Writes dx, and adds to d_gain and d_bias. Let inverse = 1 / sqrt(variance + epsilon), normalized = (x - mean) *
+// inverse and g = gain dy. Then dx = inverse * (g - mean(g) - normalized * mean(g * normalized)), with means over the
+// group.
 template <typename T>
 void Gradient(Matrix<const T> x, const T* moments, std::int64_t of_group, const T* gain, double epsilon,
               Matrix<const T> dy, Matrix<T> dx, T* d_gain, T* d_bias) {

@@ -63,7 +63,7 @@ TEST(GroupNorm, GradientsMatchFiniteDifferences) {
   }
 }
 
-// Inputs with a large mean give the same results in single as in double precision.
+// Checks that inputs with a large mean give the same results in single and in double precision.
 TEST(ChannelNorms, KeepTheirPrecisionFarFromZero) {
   const Tensor x = RandomTensor({1000, 20}, 1), gain = RandomTensor({20}, 2), bias = RandomTensor({20}, 3);
   std::vector<float> single;

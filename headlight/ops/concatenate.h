@@ -8,13 +8,14 @@
 
 namespace headlight::ops {
 
-/// a [rows of a, columns] and b [rows of b, columns] to [rows of a + rows of b, columns].
+/// Concatenates a [rows of a, columns] and b [rows of b, columns] to [rows of a + rows of b, columns].
 HEADLIGHT_API Tensor Concatenate(const Tensor& a, const Tensor& b);
 
-/// The rows of all parts [rows of part, columns]. Throws Error without a part, or if their columns differ.
+/// Concatenates the rows of all parts [rows of part, columns]. Throws Error if there is no part, or if their columns
+/// differ.
 HEADLIGHT_API Tensor Concatenate(std::span<const Tensor> parts);
 
-/// a [rows, columns of a] and b [rows, columns of b] to [rows, columns of a + columns of b].
+/// Concatenates a [rows, columns of a] and b [rows, columns of b] to [rows, columns of a + columns of b].
 HEADLIGHT_API Tensor ConcatenateColumns(const Tensor& a, const Tensor& b);
 
 }  // namespace headlight::ops

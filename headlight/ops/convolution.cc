@@ -35,7 +35,7 @@ kernels::MapRows<const T> Read(const Tensor& rows, const std::vector<Grid>& grid
   return {rows.matrix<T>(), grids};
 }
 
-// The packed matrix of each group.
+// Returns the packed matrix of each group.
 template <typename T>
 std::vector<kernels::PackedMatrix<T>> PackedGroups(const Weight& weight, std::int64_t groups) {
   const std::int64_t outputs = weight.shape()[0] / groups;
@@ -50,7 +50,7 @@ std::vector<kernels::PackedMatrix<T>> PackedGroups(const Weight& weight, std::in
   return packed;
 }
 
-// The gradient of relu: dy where y is not 0.
+// Returns the gradient of relu: dy where y is not 0, otherwise 0.
 Tensor OfRelu(bool relu, const Tensor& y, const Tensor& dy) {
   if (!relu) return dy;
   const Tensor masked = Tensor::Empty(dy.shape(), dy.dtype());

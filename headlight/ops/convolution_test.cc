@@ -57,7 +57,7 @@ Tensor RandomWeight(const Case& one) {
   return RandomTensor({one.outputs, one.shape.taps() * one.inputs / one.shape.groups}, 2);
 }
 
-// By the definition, cell by cell.
+// Computes the convolution by its definition, cell by cell.
 std::vector<double> Convolved(const Case& one, const Tensor& x, const Tensor& weight) {
   const ConvolutionShape& shape = one.shape;
   const std::int64_t group_inputs = one.inputs / shape.groups, group_outputs = one.outputs / shape.groups;
@@ -121,14 +121,14 @@ TEST_P(ConvolutionOf, AddsResidualAndRelu) {
   EXPECT_EQ("", CheckGradients(fused, inputs));
 }
 
-// <Convolution(x), y> = <x, TransposedConvolution(y)> for all x and y.
+// Checks that <Convolution(x), y> = <x, TransposedConvolution(y)> for all x and y.
 TEST_P(ConvolutionOf, IsTheAdjointOfTransposedConvolution) {
   const Case& one = GetParam();
   const Tensor x = RandomMaps(one), weight = RandomWeight(one);
   const FeatureMaps y = Convolution({x, one.grids}, one.shape, Weight{weight});
   const Tensor other = RandomTensor(y.rows.shape(), 5);
   const ConvolutionShape& shape = one.shape;
-  std::vector<double> back;  // per map: each may need more rows and columns than the minimum
+  std::vector<double> back;  // per map, because each map may need more rows and columns than the minimum
   std::int64_t first = 0;
   for (std::size_t map = 0; map < one.grids.size(); ++map) {
     const Grid &from = y.grids[map], &to = one.grids[map];
@@ -157,7 +157,7 @@ TEST(TransposedConvolution, GradientsMatchFiniteDifferences) {
   for (const Case& one : kCases) {
     const std::vector<Grid> grids = {{2, 3}, {3, 3}};
     const ConvolutionShape& shape = one.shape;
-    if (shape.padding.height > 2) continue;  // would give an empty map
+    if (shape.padding.height > 2) continue;  // the map would be empty
     const auto f = [&](const std::vector<Tensor>& in) {
       return TransposedConvolution({in[0], grids}, shape, Weight{in[1]}, in[2],
                                    {shape.stride.height - 1, shape.stride.width - 1})
@@ -177,7 +177,7 @@ Tensor InSingle(const Tensor& x) {
   return Tensor::From(std::span<const float>(single), x.shape());
 }
 
-// Depths that need several chunks, maps that need several blocks, and partial panels.
+// Cases with depths that need several chunks, maps that need several blocks, and partial panels.
 const Case kLarge[] = {{"deep", {.kernel = {3, 3}, .padding = {1, 1}}, 190, 70, {{9, 13}, {1, 2}, {14, 11}}},
                        {"stem", {.kernel = {7, 7}, .stride = {2, 2}, .padding = {3, 3}}, 3, 64, {{30, 25}, {7, 8}}},
                        {"few_places", {.kernel = {3, 3}, .padding = {1, 1}}, 21, 300, {{3, 4}, {5, 5}}},
@@ -222,14 +222,14 @@ TEST(Convolution, ComputesInEveryType) {
   }
 }
 
-// Maps smaller and larger than a tile, of several blocks, and one divided by panels; channels that fill no vector;
-// partial panels.
+// Cases for Winograd: maps smaller and larger than a tile, maps of several blocks, and a map that is divided by panels.
+// Channels do not fill a vector, and panels are partial.
 const Case kOfWinograd[] = {
     {"padded", {.kernel = {3, 3}, .padding = {1, 1}}, 65, 70, {{9, 13}, {1, 2}, {4, 4}, {41, 38}, {5, 1}}},
     {"without_padding", {.kernel = {3, 3}}, 32, 128, {{3, 3}, {14, 11}, {6, 30}}},
     {"wide_padding", {.kernel = {3, 3}, .padding = {2, 3}}, 256, 256, {{2, 2}, {1, 1}, {7, 8}, {9, 10}}}};
 
-// A convolution whose weight is packed only for Winograd.
+// Computes a convolution whose weight is packed only for Winograd.
 FeatureMaps ByWinograd(const Case& one, const FeatureMaps& x, const Tensor& weight,
                        const AfterConvolution& after = {}) {
   EXPECT_TRUE(kernels::SuitsWinograd(one.shape, one.inputs, one.outputs));
@@ -269,7 +269,7 @@ TEST(Convolution, WinogradKeepsNaN) {
     EXPECT_TRUE(std::isnan(y.matrix<float>().row(near)[3]));
 }
 
-// A map has the same bits in any batch and for any number of threads.
+// Checks that a map has the same bits in any batch and for any number of threads.
 TEST(Convolution, IsBatchInvariant) {
   const int threads = Threads();
   for (const Case& one : kLarge)
@@ -315,7 +315,8 @@ TEST(Convolution, WinogradIsBatchInvariant) {
   }
 }
 
-// Large maps are divided into blocks. Their gradients in single precision match those in double.
+// Large maps are divided into blocks. Checks that their gradients in single precision match the gradients in double
+// precision.
 TEST(Convolution, GradientsOfLargeMapsMatchDoublePrecision) {
   const int threads = Threads();
   for (const Case& one : kLarge) {

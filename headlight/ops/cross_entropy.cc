@@ -35,7 +35,7 @@ Tensor CrossEntropy(const Tensor& logits, std::span<const std::int32_t> labels, 
   Check(class_weights.empty() || std::ssize(class_weights) == logits.columns(),
         "CrossEntropy: {} class weights do not fit logits of shape {}", class_weights.size(), ToString(logits.shape()));
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
-  // Computed in the forward pass, for an incoming gradient of 1.
+  // The gradient is computed in the forward pass, for an incoming gradient of 1.
   const Tensor d_logits = logits.node() != nullptr ? logits.Clone() : Tensor();
   std::vector<double> losses(labels.size());
   Dispatch(logits.dtype(), [&]<typename T>(T) {

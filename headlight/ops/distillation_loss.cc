@@ -15,13 +15,13 @@
 namespace headlight::ops {
 namespace {
 
-// Returns the loss and, unless `d_logits` is empty, writes its gradient.
+// Returns the loss. Also writes its gradient, unless `d_logits` is empty.
 template <typename T>
 double Distil(const Tensor& logits, const Tensor& targets, std::span<const DistillationPair> pairs, double temperature,
               double scale, const Tensor& d_logits) {
   const Tensor scores = Tensor::Empty(logits.shape(), logits.dtype());
   kernels::ScaleRows<T>(logits.matrix<T>(), 1 / temperature, scores.matrix<T>());
-  // log(sum of exp(scores)) - scores[0] per row.
+  // Computes log(sum of exp(scores)) - scores[0] per row.
   std::vector<double> losses(static_cast<std::size_t>(logits.rows()));
   kernels::CrossEntropyRows<T>(scores.matrix<T>(), std::vector<std::int32_t>(losses.size()), 0, losses);
   if (!d_logits.empty()) kernels::SoftmaxRows<T>(scores.matrix<T>(), d_logits.matrix<T>());
@@ -30,7 +30,7 @@ double Distil(const Tensor& logits, const Tensor& targets, std::span<const Disti
   ParallelFor(logits.rows(), [&](std::int64_t row) {
     const auto index = static_cast<std::size_t>(row);
     const std::int64_t classes = logits.columns();
-    std::vector<T> wanted(static_cast<std::size_t>(classes));  // the sum of the row's targets
+    std::vector<T> wanted(static_cast<std::size_t>(classes));  // the sum of the targets of one row
     for (const std::int32_t teacher : teachers[index]) {
       const T* const target = targets.matrix<T>().row(teacher);
       for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k] += target[k];
@@ -60,7 +60,7 @@ Tensor DistillationLoss(const Tensor& logits, const Tensor& targets, std::span<c
           "DistillationLoss: rows {} and {} are outside of {} and {}", student, teacher, ToString(logits.shape()),
           ToString(targets.shape()));
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
-  // Computed in the forward pass, for an incoming gradient of 1.
+  // The gradient is computed in the forward pass, for an incoming gradient of 1.
   const Tensor d_logits = logits.node() != nullptr ? Tensor::Empty(logits.shape(), logits.dtype()) : Tensor();
   Dispatch(logits.dtype(), [&]<typename T>(T) {
     loss.data<T>()[0] = static_cast<T>(Distil<T>(logits, targets, pairs, temperature, scale, d_logits));

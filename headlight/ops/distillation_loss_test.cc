@@ -15,7 +15,7 @@ using Inputs = std::vector<Tensor>;
 using Pairs = std::vector<DistillationPair>;
 
 TEST(DistillationLoss, WorkedExample) {
-  // softmax({0, ln 3} / 0.5) = {1, 9} / 10.
+  // The softmax is softmax({0, ln 3} / 0.5) = {1, 9} / 10.
   const Tensor logits = Tensor::From<double>({5, 5, 0, std::log(3.0)}, {2, 2});
   const Tensor targets = Tensor::From<double>({0.25, 0.75, 1, 0}, {2, 2});
   const double expected = -0.25 * std::log(0.1) - 0.75 * std::log(0.9) - std::log(0.1);

@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-/// Sets random elements of x to 0 and multiplies the others by 1 / (1 - probability). Returns x itself if the
+/// Sets random elements of x to 0 and multiplies the other elements by 1 / (1 - probability). Returns x itself if the
 /// probability is 0. The mask is a function of (seed, row, column). Throws Error unless the probability is in [0, 1).
 HEADLIGHT_API Tensor Drop(const Tensor& x, Dropout dropout);
 

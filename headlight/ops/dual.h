@@ -1,5 +1,5 @@
-// Dual numbers for forward-mode differentiation: a value and its partial derivatives, propagated through plain
-// arithmetic.
+// Dual numbers for forward-mode differentiation: a value and its partial derivatives, which are propagated through
+// plain arithmetic.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ struct Dual {
 
   Dual() = default;
   Dual(T constant) : value(constant) {}  // NOLINT(google-explicit-constructor): numbers mix with duals in formulas
-  /// The variable with this index.
+  /// Returns the variable with this index.
   static Dual Variable(T value, std::size_t index) {
     Dual x(value);
     x.slopes[index] = 1;
     return x;
   }
 
-  /// f(a, b) with value `value` and partial derivatives by_a and by_b.
+  /// Returns f(a, b) with value `value` and partial derivatives by_a and by_b.
   static Dual Of(T value, const Dual& a, T by_a, const Dual& b, T by_b) {
     Dual y(value);
     for (std::size_t i = 0; i < count; ++i) y.slopes[i] = by_a * a.slopes[i] + by_b * b.slopes[i];

@@ -33,7 +33,7 @@ TEST(Embedding, EqualsItsComposition) {
   EXPECT_EQ(CheckGradients(twin, in), "");
 }
 
-// The gradients of a table that is used twice, such as a tied one, are summed.
+// Checks that the gradients of a table that is used twice, such as a tied table, are summed.
 TEST(Embedding, GradientOfATiedTable) {
   EXPECT_EQ(CheckGradients([](const Inputs& x) { return Add(Embedding(x[0], ids), Embedding(x[0], positions, 0.5)); },
                            {RandomTensor({6, 4}, 1)}),

@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-/// e^x, elementwise.
+/// Returns e^x, elementwise.
 HEADLIGHT_API Tensor Exponential(const Tensor& x);
 
 }  // namespace headlight::ops

@@ -1,4 +1,4 @@
-// Feature maps as packed rows: images of any sizes share a batch without padding.
+// Feature maps as packed rows. Images of any sizes share a batch without padding.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace headlight::ops {
 /// A batch of feature maps.
 struct FeatureMaps {
   Tensor rows;              ///< [total cells, channels]: the cells of each map in row-major order, map by map
-  std::vector<Grid> grids;  ///< per map
+  std::vector<Grid> grids;  ///< the size of each map
 };
 
 /// Throws Error, starting with the name of the operation, if the rows do not fit the grids.

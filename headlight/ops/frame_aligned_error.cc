@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::int64_t kBlock = 64;  // frames whose point gradients are summed together
 
-// Known frames or points, as elements of the rows of prediction and truth.
+// The position of a known frame or point in the rows of prediction and truth.
 struct Place {
-  std::int64_t row = 0, column = 0;  // column of its first element
+  std::int64_t row = 0, column = 0;  // column of the first element
 };
 
 std::vector<Place> PlacesOf(const char* what, const Tensor& predicted, const Tensor& truth, std::int64_t width,
@@ -34,7 +34,7 @@ std::vector<Place> PlacesOf(const char* what, const Tensor& predicted, const Ten
   return places;
 }
 
-// x, y and z of points, one array each.
+// The x, y and z coordinates of points, one array per axis.
 template <typename T>
 using Coordinates = std::array<std::vector<T>, 3>;
 
@@ -50,10 +50,10 @@ Coordinates<T> Gathered(const Tensor& points, const std::vector<Place>& places) 
 template <typename T>
 struct Error3 {
   std::array<T, 3> offset;  // from the predicted frame's origin to the point
-  std::array<T, 3> error;   // of the point's local coordinates
+  std::array<T, 3> error;   // error of the point's local coordinates
 };
 
-// R^T (p - t) of the prediction minus that of the truth.
+// Returns the local coordinates R^T (p - t) of the predicted point minus the local coordinates of the true point.
 template <typename T>
 Error3<T> ErrorOfPlace(const T* frame, const T* true_frame, const Coordinates<T>& points,
                        const Coordinates<T>& true_points, std::size_t point) {
@@ -89,7 +89,7 @@ Tensor FrameAlignedError(const FramesAndPoints& predicted, const FramesAndPoints
     const Coordinates<T> at = Gathered<T>(predicted.points, points), true_at = Gathered<T>(truth.points, points);
     const std::int64_t blocks = (std::ssize(frames) + kBlock - 1) / kBlock;
     std::vector<double> sums(static_cast<std::size_t>(blocks));
-    std::vector<std::vector<T>> d_at(static_cast<std::size_t>(blocks));  // x, y, z of each point
+    std::vector<std::vector<T>> d_at(static_cast<std::size_t>(blocks));  // gradients of the x, y and z of each point
     const T clamp = static_cast<T>(options.clamp), epsilon = static_cast<T>(options.epsilon);
     const T share = static_cast<T>(options.clamped_share), weight = static_cast<T>(factor);
     ParallelFor(blocks, [&](std::int64_t block) {

@@ -14,7 +14,8 @@ namespace {
 using Marks = std::vector<std::uint8_t>;
 
 TEST(FrameAlignedError, IsTheDistanceInLocalCoordinates) {
-  // A rotation by 90 degrees about z at (1, 0, 0) maps (1, 2, 0) to (2, 0, 0); in the true frame it is (2, 3, 4).
+  // A rotation by 90 degrees about z at (1, 0, 0) maps (1, 2, 0) to (2, 0, 0). In the true frame, the point is (2, 3,
+  // 4).
   const Tensor frame = Tensor::From<double>({0, -1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0}, {1, 12});
   const Tensor identity = Tensor::From<double>({1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, {1, 12});
   const Tensor point = Tensor::From<double>({1, 2, 0}, {1, 3}), truth = Tensor::From<double>({2, 3, 4}, {1, 3});
@@ -26,7 +27,7 @@ TEST(FrameAlignedError, IsTheDistanceInLocalCoordinates) {
   EXPECT_NEAR(loss({.clamp = 4, .clamped_share = 0.25, .unit = 10, .epsilon = 0}), 2 * (0.1 + 0.375), 1e-12);
 }
 
-// Several frames and points per row, some unknown, some beyond the clamp.
+// Tests several frames and points per row. Some are unknown, and some errors exceed the clamp.
 TEST(FrameAlignedError, Gradients) {
   const FramesAndPoints truth = {RandomTensor({2, 24}, 1), RandomTensor({3, 6}, 2)};
   const Marks frames = {1, 1, 0, 1}, points = {1, 0, 1, 1, 1, 1};
@@ -39,7 +40,7 @@ TEST(FrameAlignedError, Gradients) {
   }
 }
 
-// More frames than a block holds, with gradients of all.
+// Checks the gradients of more frames than a block holds.
 TEST(FrameAlignedError, SumsOverBlocks) {
   const FramesAndPoints truth = {RandomTensor({150, 12}, 1), RandomTensor({1, 3}, 2)};
   const auto f = [&](const std::vector<Tensor>& in) {

@@ -7,7 +7,7 @@
 namespace headlight::ops {
 namespace {
 
-// The rows of `x` for repetition `index`, either of the gate's rows or of x's own.
+// Returns the rows of `x` for repetition `index`. x has as many rows as the gate, or it is repeated.
 template <typename T>
 Matrix<T> RowsAt(const Tensor& x, std::int64_t rows, std::int64_t index) {
   return x.matrix<T>().Rows(x.rows() == rows ? 0 : index * rows, rows);

@@ -1,4 +1,4 @@
-// The gate of a feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020).
+// The gated activation of a feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020).
 #pragma once
 
 #include "headlight/base/export.h"
@@ -7,11 +7,11 @@
 
 namespace headlight::ops {
 
-/// Which half of the columns is the gate.
+/// Selects the half of the columns that is the gate.
 enum class GateHalf { first, second };
 
-/// activation(gate) * x, elementwise. `both` [rows, 2 * ffn] holds gate and x as halves of its columns; returns [rows,
-/// ffn].
+/// Returns activation(gate) * x, elementwise, of shape [rows, ffn]. The gate and x are the halves of the columns of
+/// `both` [rows, 2 * ffn].
 HEADLIGHT_API Tensor GatedActivation(Activation activation, const Tensor& both, GateHalf gate = GateHalf::first);
 
 }  // namespace headlight::ops

@@ -9,7 +9,7 @@
 namespace headlight::ops {
 namespace {
 
-// Two intervals on one axis: their ends, common part and span.
+// Two intervals on one axis, with their ends, the length of their intersection, and the length of their hull.
 struct Extent {
   Extent(double centre_a, double size_a, double centre_b, double size_b)
       : low_a(centre_a - size_a / 2),
@@ -19,7 +19,7 @@ struct Extent {
         common(std::max(0.0, std::min(high_a, high_b) - std::max(low_a, low_b))),
         span(std::max(high_a, high_b) - std::min(low_a, low_b)) {}
 
-  // Adds the gradients of `common` and `span` to those of a's centre and size.
+  // Adds the contributions of the gradients of `common` and `span` to the gradients of a's centre and size.
   void Back(double d_common, double d_span, double& d_centre, double& d_size) const {
     double d_low = low_a < low_b ? -d_span : 0, d_high = high_a > high_b ? d_span : 0;
     if (common > 0) {
@@ -47,11 +47,11 @@ struct BoxOverlap {
   double value;
 };
 
-// The gradient of GeneralizedIou with respect to a.
+// Returns the gradient of GeneralizedIou with respect to a.
 CentredBox GradientOfIou(const CentredBox& a, const CentredBox& b) {
   const BoxOverlap o(a, b);
   const double d_area =
-      1 / o.hull - o.intersection / (o.joined * o.joined);  // with respect to a's area, by which the union also grows
+      1 / o.hull - o.intersection / (o.joined * o.joined);  // with respect to a's area, which also increases the union
   const double d_intersection = 1 / o.joined - d_area;
   const double d_hull = -o.joined / (o.hull * o.hull);
   CentredBox gradient = {0, 0, d_area * a[3], d_area * a[2]};

@@ -12,12 +12,13 @@ namespace headlight::ops {
 
 using CentredBox = std::array<double, 4>;  // centre x, y, width, height
 
-/// Intersection over union minus the uncovered share of the smallest box around both: -1 to 1. At least one of the
-/// boxes must have a positive area.
+/// Returns the intersection over union, minus the share of the smallest box around both boxes that neither box covers.
+/// The result is in [-1, 1]. At least one of the boxes must have a positive area.
 HEADLIGHT_API double GeneralizedIou(const CentredBox& a, const CentredBox& b);
 
-/// [1]: scale times the sum of 1 - GeneralizedIou(boxes[r], targets[r]) over the rows of boxes [rows, 4]: centre x,
-/// centre y, width, height. Throws Error for another shape, another number of targets, or a target without area.
+/// Returns scale times the sum of 1 - GeneralizedIou(boxes[r], targets[r]) over the rows of boxes, of shape [1]. boxes
+/// is [rows, 4]: centre x, centre y, width, height. Throws Error for another shape, another number of targets, or a
+/// target without area.
 HEADLIGHT_API Tensor GeneralizedIouLoss(const Tensor& boxes, std::span<const CentredBox> targets, double scale);
 
 }  // namespace headlight::ops

@@ -32,7 +32,7 @@ Tensor HeadLayerNorm(const Tensor& x, const Tensor& gains, std::int64_t head_dim
                           x.matrix<T>().Columns(first, head_dim), gains.data<T>() + first,
                           {means.matrix<T>().row(head), inverse_deviations.matrix<T>().row(head)},
                           dy.matrix<T>().Columns(first, head_dim), dx.matrix<T>().Columns(first, head_dim),
-                          d_gains.data<T>() + first, d_bias.data<T>());  // the last is thrown away
+                          d_gains.data<T>() + first, d_bias.data<T>());  // the gradient of the bias is not used
                     }
                   });
                   Accumulate(x_node, dx);

@@ -12,7 +12,7 @@
 namespace headlight::ops {
 namespace {
 
-// Offsets of one head's elements in a residue's row of query, key_value and their points.
+// The offsets of one head's elements in a residue's row of query, key_value and their points.
 struct Head {
   Head(const InvariantPointShape& shape, std::int64_t of_head)
       : dim(shape.head_dim),
@@ -29,20 +29,21 @@ struct Head {
         output_point(shape.heads * dim + of_head * value_points),
         output_plane(shape.heads * value_points) {}
 
-  // Sizes of a query and of a value, with their points. The last element of a key is half the squared length of its
-  // points.
+  // The sizes of a query and of a value, including their points. The last element of a key is half the squared length
+  // of its points.
   std::int64_t width() const { return dim + 3 * points + 1; }
   std::int64_t value_width() const { return dim + 3 * value_points; }
 
   std::int64_t dim, points, value_points;
   std::int64_t query, key, value;         // first columns
-  std::int64_t query_point, query_plane;  // the first point's x, and the distance from x to y
+  std::int64_t query_point, query_plane;  // column of the first point's x, and the distance from x to y
   std::int64_t key_point, value_point, key_plane;
   std::int64_t output_point, output_plane;
 };
 
-// Squared distances as products: -w/2 |q - k|^2 = w q k - w/2 |k|^2 - w/2 |q|^2. The last term is constant over keys
-// and drops out of the softmax. Queries are [scaled q, w q's points, 1], keys [k, k's points, -w/2 |k's points|^2].
+// Computes squared distances as products: -w/2 |q - k|^2 = w q k - w/2 |k|^2 - w/2 |q|^2. The last term is constant
+// over keys and does not change the softmax. Queries are [scaled q, w q's points, 1]. Keys are [k, k's points, -w/2
+// |k's points|^2].
 template <typename T>
 class Heads {
  public:
@@ -104,7 +105,7 @@ class Heads {
       move(row + head.dim + axis * head.value_points, points + head.value_point + axis * head.key_plane,
            head.value_points);
   }
-  // Copies a row of a head's results to a row of the output, or back.
+  // Copies a row of a head's results to a row of the output or, if `back`, in the reverse direction.
   template <bool back, typename Number>
   static void MoveOutput(const Head& head, T* row, Number* output) {
     const auto move = [&](T* here, Number* there, std::int64_t count) {
@@ -119,7 +120,7 @@ class Heads {
            head.value_points);
   }
 
-  // The matrix [query, key] of one head in a tensor [residues (query), heads, residues (key)].
+  // Returns the matrix [query, key] of one head in a tensor [residues (query), heads, residues (key)].
   Matrix<T> OfHead(const Tensor& weights, std::int64_t head) const {
     return {weights.data<T>() + head * residues, residues, residues, sizes.heads * residues};
   }
@@ -135,7 +136,7 @@ class Heads {
   T scale, bias_scale;
 };
 
-// a^T b over rows.
+// Returns a^T b, summed over rows.
 template <typename T>
 Tensor TransposedProduct(Matrix<const T> a, const Tensor& b) {
   const Tensor c = Tensor::Zeros({a.columns, b.columns()}, b.dtype());
@@ -150,7 +151,7 @@ void Multiply(Matrix<const T> a, const Tensor& b, bool transposed, Matrix<T> c, 
   kernels::Gemm<T>(a, packed, c, nullptr, Activation::none, accumulate);
 }
 
-// The weights, [residues, heads, residues].
+// Returns the attention weights, [residues, heads, residues].
 template <typename T>
 Tensor WeightsOf(const Heads<T>& heads) {
   const std::int64_t residues = heads.residues, count = heads.sizes.heads;
@@ -187,7 +188,7 @@ void Forward(const Heads<T>& heads, const Tensor& weights, const Tensor& y) {
   y.ViewColumns(heads.pair_start(), pairs.columns()).CopyFrom(pairs);
 }
 
-// The gradients of the inputs.
+// Returns the gradients of the inputs.
 template <typename T>
 InvariantPointInput Backward(const Heads<T>& heads, const Tensor& weights, const Tensor& dy) {
   const auto zeros_like = [](const Tensor& x) { return Tensor::Zeros(x.shape(), x.dtype()); };

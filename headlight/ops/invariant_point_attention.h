@@ -14,8 +14,8 @@ struct InvariantPointShape {
   std::int64_t query_points = 4, value_points = 8;  ///< per head
 };
 
-/// Queries, keys, values and bias. Points are in global coordinates. A row holds the x of all its points, then y, then
-/// z, each head by head.
+/// The queries, keys, values and bias. Points are in global coordinates. A row has the x of all its points, then all y,
+/// then all z. Each of these is ordered by head.
 struct InvariantPointInput {
   Tensor query;         ///< [residues, heads * head_dim]
   Tensor key_value;     ///< [residues, heads * 2 * head_dim]: key, then value of each head
@@ -27,14 +27,14 @@ struct InvariantPointInput {
   Tensor pair;           ///< [residues * residues, pair]
 };
 
-/// With weights softmax_j(sqrt(1 / (3 head_dim)) q_i k_j + sqrt(1 / 3) b_ij - point_weight / 2 * D_ij), where D_ij sums
-/// the squared distances from i's query points to j's key points. Concatenates, per residue, the weighted sums of
-/// values, of value points (in the layout above) and of the residue's pairs.
+/// Computes the weights softmax_j(sqrt(1 / (3 head_dim)) q_i k_j + sqrt(1 / 3) b_ij - point_weight / 2 * D_ij). D_ij is
+/// the sum of the squared distances from i's query points to j's key points. Concatenates, per residue, the weighted
+/// sums of values, of value points (in the layout above) and of the residue's pairs.
 /// Returns [residues, heads * head_dim + 3 * heads * value_points + heads * pair]. The weights of all heads are saved
 /// for the gradient. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor InvariantPointAttention(const InvariantPointInput& input, const InvariantPointShape& shape);
 
-/// Only the weights, [1, heads, residue, residue].
+/// Returns only the weights, [1, heads, residue, residue].
 HEADLIGHT_API Tensor InvariantPointWeights(const InvariantPointInput& input, const InvariantPointShape& shape);
 
 }  // namespace headlight::ops

@@ -12,7 +12,8 @@ void CheckNormShapes(const char* operation, const Tensor& x, const Tensor& gain,
         ToString(bias.shape()), ToString(x.shape()));
 }
 
-// Where the gradient of gain or bias is added; a temporary if it is not needed.
+// Returns the tensor to which the gradient of gain or bias is added, or a temporary tensor if the gradient is not
+// needed.
 Tensor SumSlotOrScratch(Node* node, const Tensor& like) {
   return node != nullptr ? SumSlotFor(node) : Tensor::Zeros(like.shape(), like.dtype());
 }

@@ -40,7 +40,7 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
         ToString(bias.shape()), ToString(w));
   const bool wants_gradient = WantsGradient({&x, &weight.value, &bias});
   const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w[0]), x.dtype());
-  // Saved for the gradient of the activation: relu needs its output, others need their input.
+  // The tensor that the activation's gradient needs: relu needs its output, other activations need their input.
   const bool fused = !wants_gradient || activation == Activation::none || activation == Activation::relu;
   const Tensor of_activation = fused ? y : Tensor::Empty(y.shape(), y.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -1,4 +1,4 @@
-// y = activation(x W^T + b).
+// The linear layer y = activation(x W^T + b).
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace headlight::ops {
 
-/// Rows `ids` of the weight's values, [ids, inputs], dequantized if there is only a packed form. Throws Error for an id
-/// out of range.
+/// Returns rows `ids` of the weight's values, [ids, inputs]. They are dequantized if there is only a packed form.
+/// Throws Error if an id is out of range.
 HEADLIGHT_API Tensor Rows(const Weight& weight, std::span<const std::int32_t> ids);
 
-/// x [..., inputs] to y [..., outputs]; the bias has [outputs] elements or is empty. Throws Error if shapes do not fit.
+/// Maps x [..., inputs] to y [..., outputs]. The bias has [outputs] elements or is empty. Throws Error if shapes do not
+/// fit.
 HEADLIGHT_API Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias = {},
                             Activation activation = Activation::none);
 

@@ -12,7 +12,7 @@
 namespace headlight::ops::logit_laplace_test {
 namespace {
 
-// The density integrates to 1 over (0, 1).
+// Checks that the density integrates to 1 over (0, 1).
 TEST(LogitLaplace, IsANegativeLogDensity) {
   constexpr int steps = 200'000;
   double mass = 0;

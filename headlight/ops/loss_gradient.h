@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// Multiplies `saved`, gradients for an incoming gradient of 1, by `incoming` (one element), in place, since a tape
-/// runs backward once. It costs nothing if `incoming` is 1, as for most losses.
+/// Multiplies `saved`, the gradients for an incoming gradient of 1, by `incoming` (one element). Multiplies in place,
+/// because a tape runs backward only once. Does nothing if `incoming` is 1, which is true for most losses.
 inline void ScaleByIncoming(const Tensor& saved, const Tensor& incoming) {
   Dispatch(saved.dtype(), [&]<typename T>(T) {
     const T factor = incoming.data<T>()[0];

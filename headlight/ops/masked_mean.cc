@@ -14,7 +14,7 @@ Tensor MaskedMean(const Tensor& x, std::int64_t width, std::span<const std::uint
       "MaskedMean: x of shape {} and a mask of {} entries do not fit rows of {}", ToString(x.shape()), present.size(),
       width);
   const std::int64_t rows = x.rows() / width, columns = x.columns();
-  // The weight of each entry: 1 / (count + epsilon), or 0 if it is missing.
+  // The weight of each entry is 1 / (count + epsilon), or 0 if it is missing.
   std::vector<double> weights(static_cast<std::size_t>(rows * width), 1);
   for (std::int64_t place = 0; place < width; ++place) {
     double count = 0;

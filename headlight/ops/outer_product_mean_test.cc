@@ -11,14 +11,14 @@
 namespace headlight::ops::outer_product_mean_test {
 namespace {
 
-// A mask of `rows` rows and `residues` residues, with some missing.
+// Returns a mask of `rows` rows and `residues` residues, with some entries missing.
 std::vector<std::uint8_t> SomePresent(std::int64_t rows, std::int64_t residues) {
   std::vector<std::uint8_t> present(static_cast<std::size_t>(rows * residues), 1);
   for (std::size_t i = 1; i < present.size(); i += 3) present[i] = 0;
   return present;
 }
 
-// The definition in plain loops.
+// Computes the mean by its definition, in plain loops.
 Tensor Expected(const Tensor& a, const Tensor& b, std::int64_t residues, const std::vector<std::uint8_t>& present,
                 const Tensor& weight, const Tensor& bias, double epsilon) {
   const std::int64_t rows = a.rows() / residues, channels = a.columns(), outputs = weight.rows();

@@ -1,5 +1,5 @@
-// Sums of a function of the distance over all pairs of points, such as penalties of atoms that are too close. Nothing
-// is stored per pair.
+// Sums a function of the distance over all pairs of points, such as penalties of atoms that are too close. Pairs are
+// not stored.
 #pragma once
 
 #include <array>
@@ -16,14 +16,15 @@
 
 namespace headlight::ops {
 
-/// The function's value for one pair, and its derivative by the distance.
+/// The function's value for one pair, and its derivative with respect to the distance.
 template <typename T>
 struct PairTerm {
   T value = 0, slope = 0;
 };
 
-/// [1]: scale times the sum over pairs i < j of f(i, j, sqrt(|x_i - x_j|^2 + epsilon)). f returns a PairTerm of the
-/// distance's type and must be symmetric in (i, j). points is [rows, 3 * n]: x, y, z of one or more points per row.
+/// Returns scale times the sum over pairs i < j of f(i, j, sqrt(|x_i - x_j|^2 + epsilon)), of shape [1]. f returns a
+/// PairTerm of the distance's type and must be symmetric in (i, j). points is [rows, 3 * n]: x, y, z of one or more
+/// points per row.
 template <typename Function>
 Tensor SumOverPairs(const Tensor& points, const Function& f, double epsilon, double scale) {
   Check(points.columns() % 3 == 0, "SumOverPairs: points of shape {}", ToString(points.shape()));
@@ -33,7 +34,7 @@ Tensor SumOverPairs(const Tensor& points, const Function& f, double epsilon, dou
   std::vector<double> sums(static_cast<std::size_t>(points.rows()));
   Dispatch(points.dtype(), [&]<typename T>(T) {
     const auto at = [&](std::int64_t i) { return points.matrix<T>().row(i / in_row) + 3 * (i % in_row); };
-    // Each point sums the terms of all others, so that no two threads write the same gradient.
+    // Each point sums the terms of all other points, so that no two threads write the same gradient.
     ParallelFor(points.rows(), [&](std::int64_t row) {
       double sum = 0;
       for (std::int64_t i = row * in_row; i < (row + 1) * in_row; ++i) {

@@ -20,7 +20,7 @@ TEST(PairSums, CountEachPairOnce) {
 }
 
 TEST(PairSums, Gradients) {
-  // Squared distances with a weight per pair.
+  // Sums squared distances with a weight per pair.
   const auto f = [](const std::vector<Tensor>& in) {
     const auto term = []<typename T>(std::int64_t i, std::int64_t j, T distance) {
       const T weight = static_cast<T>(1 + i * j);

@@ -23,7 +23,7 @@ void CheckFrames(const char* operation, const Tensor& frames, const Tensor& poin
         ToString(frames.shape()));
 }
 
-// Calls body(row, the indices of x, y and z in the row) for every point; rows are divided among threads.
+// Calls body(row, indices of x, y and z in the row) for every point. Rows are divided among threads.
 void ForPoints(const Tensor& points, const auto& body) {
   const std::int64_t count = points.columns() / 3;
   ForRowChunks(points.rows(), points.columns(), [&](std::int64_t first, std::int64_t rows) {

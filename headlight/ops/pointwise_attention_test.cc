@@ -24,7 +24,7 @@ TEST(PointwiseAttention, ReturnsTheValuesOfASingleSet) {
             (std::vector<float>{3, 4}));
 }
 
-// More rows than one task processes; each result depends only on its own row.
+// Uses more rows than one task processes, and checks that each result depends only on its own row.
 TEST(PointwiseAttention, RowsAreIndependent) {
   const std::int64_t rows = 700;
   const Tensor query = RandomTensor({rows, 6}, 1);

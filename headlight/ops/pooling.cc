@@ -12,9 +12,9 @@
 namespace headlight::ops {
 namespace {
 
-// The cells of each window of all maps: row i of the result uses rows[begin[i]] to rows[begin[i + 1]] (exclusive).
+// The cells of each window of all maps. Row i of the result uses rows[begin[i]] to rows[begin[i + 1]] (exclusive).
 struct Windows {
-  std::vector<Grid> grids;  // of the results
+  std::vector<Grid> grids;  // grids of the results
   std::vector<std::int32_t> rows, begin = {0};
 };
 
@@ -83,7 +83,7 @@ FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape) {
 
 FeatureMaps AveragePool(const FeatureMaps& x, const PoolingShape& shape) {
   const Windows windows = WindowsOf("AveragePool", x, shape);
-  // Windows at the border have fewer cells; they are padded with cells of weight 0.
+  // Windows at the border have fewer cells. They are padded with cells of weight 0.
   const std::int64_t cells = shape.window.cells();
   std::vector<std::int32_t> rows;
   std::vector<double> weights;

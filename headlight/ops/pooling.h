@@ -8,26 +8,27 @@
 
 namespace headlight::ops {
 
-/// The window, stride and padding of a pooling, in cells. Windows that exceed the padded map are left out.
+/// The window, stride and padding of a pooling, in cells. Windows that exceed the padded map are omitted.
 struct PoolingShape {
   Grid window = {2, 2}, stride = {2, 2}, padding = {0, 0};
 };
 
-/// The maximum of each channel over each window; padding is -infinity. NaN gives NaN. The gradient goes to the first of
-/// equal maxima. Throw Error for impossible windows, such as windows that may contain only padding, and for a map
-/// smaller than the window.
+/// Returns the maximum of each channel over each window. Padding is -infinity. NaN gives NaN. If several elements are
+/// the maximum, the first gets the gradient. Throws Error for impossible windows, such as windows that may contain only
+/// padding, and for a map smaller than the window.
 HEADLIGHT_API FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape);
 
-/// The mean over each window. Padding counts as 0, as in PyTorch.
+/// Returns the mean over each window. Padding counts as 0, as in PyTorch.
 HEADLIGHT_API FeatureMaps AveragePool(const FeatureMaps& x, const PoolingShape& shape);
 
-/// The mean of each map: [maps, channels].
+/// Returns the mean of each map: [maps, channels].
 HEADLIGHT_API Tensor MeanOfMaps(const FeatureMaps& x);
 
-/// Nearest-neighbour resizing to other grids: cell j of m is cell floor(j * n / m) of n, on both axes.
+/// Resizes maps to other grids by nearest-neighbour interpolation. Cell j of m is cell floor(j * n / m) of n, on both
+/// axes.
 HEADLIGHT_API FeatureMaps NearestResize(const FeatureMaps& x, const std::vector<Grid>& grids);
 
-/// The same with twice the height and width.
+/// Resizes maps to twice the height and width, as NearestResize does.
 HEADLIGHT_API FeatureMaps NearestDouble(const FeatureMaps& x);
 
 }  // namespace headlight::ops

@@ -13,7 +13,8 @@
 namespace headlight::ops {
 namespace {
 
-// Rows whose logits exist at the same time: 8 MB for a vocabulary of 8,000, which fits into a third-level cache.
+// The number of rows whose logits exist at the same time. For a vocabulary of 8,000, they take 8 MB, which fits into a
+// third-level cache.
 constexpr std::int64_t kBlockRows = 256;
 
 }  // namespace
@@ -36,7 +37,7 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
   const Tensor dw = w.node() != nullptr ? Tensor::Zeros(shape, x.dtype()) : Tensor();
   const Tensor loss = Tensor::Empty({1}, x.dtype());
   const Tensor scores = Tensor::Empty({std::min(kBlockRows, x.rows()), vocab}, x.dtype());
-  // The loss overwrites the logits by their gradient; the derivative of the cap is computed from this copy.
+  // The loss overwrites the logits by their gradient, so the derivative of the cap is computed from this copy.
   const Tensor capped = logit_cap > 0 && wants_gradient ? Tensor::Empty(scores.shape(), x.dtype()) : Tensor();
   std::vector<double> losses(labels.size());
   Dispatch(x.dtype(), [&]<typename T>(T) {

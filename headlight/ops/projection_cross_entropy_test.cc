@@ -43,7 +43,7 @@ TEST(ProjectionCrossEntropy, CapsLogits) {
       };
       EXPECT_EQ("", CheckGradients(f, {RandomTensor({r_drop > 0 ? 8 : 4, 3}, 1), w}));
     }
-    // More rows than a block holds, compared with separate operations.
+    // Compares more rows than a block holds with separate operations.
     const Tensor many = RandomTensor({600, 3}, 3);
     std::vector<std::int32_t> classes(600);
     for (std::size_t row = 0; row < classes.size(); ++row) classes[row] = static_cast<std::int32_t>(row % 6) - 1;
@@ -53,7 +53,7 @@ TEST(ProjectionCrossEntropy, CapsLogits) {
   }
 }
 
-// Two equal passes have the loss of one; otherwise the divergence of their predictions is added.
+// Checks that two equal passes have the loss of one pass. Otherwise, the divergence of their predictions must be added.
 TEST(ProjectionCrossEntropy, AddsTheDivergenceOfTwoPasses) {
   constexpr std::int64_t rows = 300, vocab = 7;
   const Tensor x = RandomTensor({2 * rows, 4}, 1), w = RandomTensor({vocab, 4}, 2);
@@ -101,7 +101,7 @@ TEST(ProjectionCrossEntropy, AddsNoGradientIfItIsNotPartOfTheLoss) {
   EXPECT_EQ(tape.GradientOf(w).ToVector<double>(), std::vector<double>(15));
 }
 
-// The same definition with all logits at once, over several blocks of rows.
+// Compares with the definition on all logits at once, over several blocks of rows.
 TEST(ProjectionCrossEntropy, MatchesTheDefinition) {
   constexpr std::int64_t rows = 600, model = 4, vocab = 7;
   const Tensor x = RandomTensor({rows, model}, 1), w = RandomTensor({vocab, model}, 2);

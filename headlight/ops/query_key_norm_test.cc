@@ -11,7 +11,7 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-// Two query heads and one key head of size three, in a wider row.
+// Tests two query heads and one key head of size three, in a wider row.
 TEST(QueryKeyNorm, NormalizesHeadsWithSeparateGains) {
   const Tensor wide = RandomTensor({5, 12}, 1), query_gain = RandomTensor({3}, 2), key_gain = RandomTensor({3}, 3);
   const Tensor y = QueryKeyNorm(Columns(wide, 0, 9), 6, query_gain, key_gain, 1e-3);

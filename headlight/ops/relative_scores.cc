@@ -9,7 +9,7 @@ namespace headlight::ops {
 namespace {
 
 struct RelativePart {
-  Tensor x, relative;  // both empty if absent
+  Tensor x, relative;  // both are empty if the part is absent
   std::int64_t columns(std::int32_t heads) const { return x.empty() ? 0 : heads * relative.rows(); }
 };
 
@@ -18,7 +18,7 @@ Tensor OfHead(const Tensor& x, std::int32_t head, std::int32_t heads) {
   return x.ViewColumns(head * head_dim, head_dim);
 }
 
-// scores [tokens, heads * vectors] of one part.
+// Computes the scores [tokens, heads * vectors] of one part.
 template <typename T>
 void Multiply(const RelativePart& part, std::int32_t heads, const Tensor& scores) {
   const std::int64_t head_dim = part.x.columns() / heads, vectors = part.relative.rows();

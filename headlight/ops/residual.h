@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-/// x and sublayer have the same shape, which the result has, too. Throws Error if shapes differ.
+/// Returns x + dropout(sublayer). x, sublayer and the result have the same shape. Throws Error if shapes differ.
 HEADLIGHT_API Tensor Residual(const Tensor& x, const Tensor& sublayer, Dropout dropout = {});
 
 }  // namespace headlight::ops

@@ -6,11 +6,11 @@
 
 namespace headlight::ops {
 
-/// x / sqrt(mean of x^2 + epsilon) * gain (Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019). x is
-/// [..., model] and gain [model]; returns the shape of x. Throws Error if shapes do not fit.
+/// Returns x / sqrt(mean of x^2 + epsilon) * gain (Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019). x
+/// is [..., model] and gain is [model]. Returns the shape of x. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor RmsNorm(const Tensor& x, const Tensor& gain, double epsilon = 1e-6);
 
-/// x / |x| of each row. A row of zeros is unchanged.
+/// Returns x / |x| for each row. A row of zeros is unchanged.
 HEADLIGHT_API Tensor UnitRows(const Tensor& x);
 
 }  // namespace headlight::ops

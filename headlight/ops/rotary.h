@@ -14,13 +14,14 @@ namespace headlight::ops {
 struct RotaryAngles {
   Tensor cosines = {}, sines = {};         ///< [distinct positions, head_dim / 2]
   std::vector<std::int32_t> indices = {};  ///< [tokens]: rows of cosines and sines
-  /// If positive, the features of a head, of which only the first 2 * pairs are rotated (partial rotary embedding).
+  /// If positive, the number of features per head. Only the first 2 * pairs features are rotated (partial rotary
+  /// embedding).
   std::int64_t head_dim = 0;
   kernels::RotaryPairs pairs = kernels::RotaryPairs::halves;
 };
 
-/// x [tokens, heads * head_dim], possibly columns of a wider tensor, to the same shape. In each head, the two features
-/// of pair i are rotated by angle i of the token. Throws Error if shapes do not fit.
+/// Rotates the two features of pair i by angle i of the token, in each head of x [tokens, heads * head_dim]. x may be
+/// columns of a wider tensor. Returns the shape of x. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Rotary(const Tensor& x, const RotaryAngles& angles);
 
 }  // namespace headlight::ops

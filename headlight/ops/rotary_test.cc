@@ -13,7 +13,8 @@ namespace {
 using Inputs = std::vector<Tensor>;
 
 TEST(Rotary, RotatesPairs) {
-  // One head of size 4: the first pair is rotated by 90 degrees, the second by 180; the other token is unchanged.
+  // One head of size 4: the first pair is rotated by 90 degrees, the second pair by 180 degrees. The other token is
+  // unchanged.
   const RotaryAngles angles{
       Tensor::From<float>({1, 1, 0, -1}, {2, 2}), Tensor::From<float>({0, 0, 1, 0}, {2, 2}), {1, 0}};
   const Tensor x = Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4});

@@ -8,7 +8,8 @@
 namespace headlight::ops {
 namespace {
 
-// The indices of the largest values, the largest first; if some are equal, the lower index.
+// Writes the indices of the largest values, in descending order of the values. If values are equal, the lower index
+// comes first.
 template <typename T>
 void Largest(std::span<const T> values, std::span<std::int32_t> chosen) {
   std::vector<bool> taken(values.size());
@@ -21,7 +22,7 @@ void Largest(std::span<const T> values, std::span<std::int32_t> chosen) {
   }
 }
 
-// The chosen columns of each row, divided by their sum if `normalized`.
+// Returns the chosen columns of each row, divided by their sum if `normalized`.
 Tensor ChosenWeights(const Tensor& probabilities, const std::vector<std::int32_t>& chosen, std::int64_t per_token,
                      bool normalized) {
   const Tensor weights = Tensor::Empty({probabilities.rows(), per_token}, probabilities.dtype());
@@ -84,7 +85,7 @@ Tensor LoadBalancingLoss(std::span<const Routing> layers) {
   const std::int64_t experts = layers[0].probabilities.columns();
   const DType dtype = layers[0].probabilities.dtype();
   std::int64_t tokens = 0;
-  std::vector<double> factors(static_cast<std::size_t>(experts));  // of the sums of each expert's probabilities
+  std::vector<double> factors(static_cast<std::size_t>(experts));  // factors of the sums of each expert's probabilities
   const Tensor* on_tape = nullptr;
   for (const Routing& layer : layers) {
     Check(layer.probabilities.columns() == experts && layer.probabilities.dtype() == dtype,

@@ -11,7 +11,7 @@
 namespace headlight::ops::routing_test {
 namespace {
 
-// Logits whose softmax has these probabilities.
+// Returns logits whose softmax has these probabilities.
 Tensor LogitsOf(std::vector<double> probabilities, const Shape& shape) {
   for (double& probability : probabilities) probability = std::log(probability);
   return Tensor::From<double>(probabilities, shape);
@@ -41,7 +41,7 @@ TEST(Routing, GradientsMatchFiniteDifferences) {
   }
 }
 
-// Both experts of token 0 are 0 and 1, and those of the other two tokens 1 and 2.
+// Token 0 has experts 0 and 1, and the other two tokens have experts 1 and 2.
 TEST(LoadBalancingLoss, WeighsMeanProbabilitiesByShares) {
   const Routing first = Route(LogitsOf({0.5, 0.3, 0.2}, {1, 3}), 2, true);
   const Routing second = Route(LogitsOf({0.1, 0.3, 0.6, 0.2, 0.5, 0.3}, {2, 3}), 2, true);

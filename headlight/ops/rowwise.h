@@ -1,5 +1,6 @@
 // Functions of short rows, such as frames and angles, written once as plain arithmetic. Gradients are computed with
-// dual numbers; their cost is that of the values times the row's elements, so rows must be few and short.
+// dual numbers. A gradient costs as much as the values times the number of elements in a row, so rows must be few and
+// short.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,9 @@
 
 namespace headlight::ops {
 
-/// y [rows, outputs] with y.row(r) = f(r, x...), where each x is [rows, width]. f(row, const Number* x..., Number* y)
-/// must accept any Number with the arithmetic of float, sqrt, exp and log1p. Throws Error if shapes do not fit.
+/// Computes y [rows, outputs] with y.row(r) = f(r, x...), for inputs x of shape [rows, width]. f(row, const Number*
+/// x..., Number* y) must accept any Number with the arithmetic of float, sqrt, exp and log1p. Throws Error if shapes do
+/// not fit.
 template <std::size_t outputs, std::size_t... widths, typename Function, typename... Tensors>
 Tensor Rowwise(const Function& f, const Tensors&... x) {
   static constexpr std::size_t kInputs = sizeof...(widths);

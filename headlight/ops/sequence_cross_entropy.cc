@@ -15,12 +15,12 @@ Tensor SequenceCrossEntropy(const Tensor& scores, const Sequences& sequences, st
         "SequenceCrossEntropy: scores of shape {} in {} sequences do not fit {} labels", ToString(scores.shape()),
         sequences.size(), labels.size());
   const Tensor loss = Tensor::Empty({1}, scores.dtype());
-  // Computed in the forward pass, for an incoming gradient of 1.
+  // The gradient is computed in the forward pass, for an incoming gradient of 1.
   const Tensor d_scores = scores.node() != nullptr ? Tensor::Zeros(scores.shape(), scores.dtype()) : Tensor();
   Dispatch(scores.dtype(), [&]<typename T>(T) {
     double sum = 0;
     const Matrix<const T> from = scores.matrix<T>();
-    std::vector<T> column;  // a sequence's scores in one column
+    std::vector<T> column;  // the scores of a sequence in one column
     auto label = labels.begin();
     for (const Sequence& sequence : sequences) {
       Check(sequence.begin >= 0 && sequence.length > 0 && sequence.end() <= scores.rows(),

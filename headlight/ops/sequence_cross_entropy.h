@@ -1,4 +1,4 @@
-// Cross-entropy over the rows of a sequence, such as the start of an answer among the tokens of a text.
+// Cross-entropy over the rows of a sequence, for example for the start of an answer among the tokens of a text.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace headlight::ops {
 
-/// [1]: scale times the sum of cross-entropies, one per sequence and column. Each column of scores [rows, columns] has
-/// a softmax over the rows of each sequence. labels [sequences, columns] are rows relative to the start of the
-/// sequence; negative labels are ignored. Throws Error if shapes do not fit or a label is outside its sequence.
+/// Returns scale times the sum of cross-entropies, one per sequence and column, of shape [1]. Each column of scores
+/// [rows, columns] has a softmax over the rows of each sequence. labels [sequences, columns] are rows relative to the
+/// start of the sequence. Negative labels are ignored. Throws Error if shapes do not fit or a label is outside its
+/// sequence.
 HEADLIGHT_API Tensor SequenceCrossEntropy(const Tensor& scores, const Sequences& sequences,
                                           std::span<const std::int32_t> labels, double scale);
 

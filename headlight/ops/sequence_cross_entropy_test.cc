@@ -16,7 +16,7 @@ namespace {
 TEST(SequenceCrossEntropy, IsTheLogSoftmaxOfAColumnOfASequence) {
   const Tensor scores = RandomTensor({5, 2}, 1, 4);
   const std::vector<double> x = scores.ToVector<double>();
-  // The second sequence is rows 2, 3 and 4; its second column is ignored.
+  // The second sequence consists of rows 2, 3 and 4. Its second column is ignored.
   const double all = std::exp(x[4]) + std::exp(x[6]) + std::exp(x[8]);
   const double first = std::exp(x[0]) + std::exp(x[2]), second = std::exp(x[1]) + std::exp(x[3]);
   const double expected = -(x[8] - std::log(all)) - (x[0] - std::log(first)) - (x[3] - std::log(second));

@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-// A plain loop: used for boxes and gates, which are cheap compared with the products that compute them.
+// A plain loop suffices for boxes and gates. It is cheap compared with the products that compute its input.
 Tensor Sigmoid(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-/// 1 / (1 + e^-x), elementwise.
+/// Returns 1 / (1 + e^-x), elementwise.
 HEADLIGHT_API Tensor Sigmoid(const Tensor& x);
 
 }  // namespace headlight::ops

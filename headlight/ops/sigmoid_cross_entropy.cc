@@ -10,7 +10,8 @@
 
 namespace headlight::ops {
 
-// A plain loop: a batch of 1,024 pairs has a million elements, a thousandth of the work of the encoders' products.
+// A plain loop suffices: a batch of 1,024 pairs has a million elements, a thousandth of the work of the encoders'
+// products.
 Tensor SigmoidCrossEntropy(const Tensor& logits, const Tensor& targets, double scale) {
   Check(logits.shape() == targets.shape() && logits.dtype() == targets.dtype(),
         "SigmoidCrossEntropy: {} logits of shape {} and {} targets of shape {}", Name(logits.dtype()),

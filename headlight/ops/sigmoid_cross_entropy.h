@@ -1,4 +1,4 @@
-// Elementwise binary cross-entropy, for example whether two items belong together.
+// Elementwise binary cross-entropy, for example for whether two items belong together.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// [1]: scale times the sum over all elements of -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)). The targets t are in
-/// [0, 1], have the shape of the logits x, and have no gradient. Throws Error if shapes do not fit.
+/// Returns scale times the sum over all elements of -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)), of shape [1]. The
+/// targets t are in [0, 1], have the shape of the logits x, and have no gradient. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor SigmoidCrossEntropy(const Tensor& logits, const Tensor& targets, double scale);
 
 }  // namespace headlight::ops

@@ -13,8 +13,8 @@
 namespace headlight::ops {
 namespace {
 
-constexpr double kRadius = 15;     // angstrom within which pairs count
-constexpr double kEpsilon = 1e-4;  // of the square root, so that coinciding points have a gradient
+constexpr double kRadius = 15;     // only pairs within this distance in angstrom count
+constexpr double kEpsilon = 1e-4;  // added in the square root, so that coinciding points have a gradient
 
 template <typename T>
 T DistanceOf(const T* a, const T* b, T epsilon) {
@@ -24,7 +24,7 @@ T DistanceOf(const T* a, const T* b, T epsilon) {
 
 template <typename T>
 struct Score {
-  T value = 0, slope = 0;  // derivative with respect to the error
+  T value = 0, slope = 0;  // slope: derivative of the value with respect to the error
 };
 
 template <typename T>
@@ -65,7 +65,7 @@ Tensor SmoothLddtLoss(const Tensor& predicted, const Tensor& truth, std::span<co
         sums[row] += 1 - static_cast<double>(score.value);
         pairs[row] += 1;
         if (!wants_gradient) continue;
-        // Each pair is visited from both of its points: the full gradient is added here, none to the other's row.
+        // Each pair is visited from both of its points. The full gradient is therefore added to this point only.
         const T slope = -2 * (own < distance ? -score.slope : score.slope) / own;
         for (std::int64_t axis = 0; axis < 3; ++axis) flows.row(i)[axis] += slope * (at.row(i)[axis] - at.row(j)[axis]);
       }

@@ -15,7 +15,7 @@ using Marks = std::vector<std::uint8_t>;
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Three points on a line; the third is beyond the radius of the first two.
+// Tests three points on a line. The third point is beyond the radius of the first two points.
 TEST(SmoothLddt, CountsDistancesWithinReach) {
   const Tensor truth = Tensor::From<double>({0, 0, 0, 3, 0, 0, 40, 0, 0}, {3, 3});
   const Tensor predicted = Tensor::From<double>({1, 1, 1, 1, 1, 5.5, 0, 0, 0}, {3, 3});

@@ -1,4 +1,4 @@
-// Soft caps, such as of logits.
+// Soft caps, for example of logits.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// cap tanh(x / cap), elementwise (Gemma Team, "Gemma 2", 2024, section 2.2). Returns x itself if cap is 0. Throws
-/// Error if cap is neither 0 nor a positive number.
+/// Returns cap tanh(x / cap), elementwise (Gemma Team, "Gemma 2", 2024, section 2.2). Returns x itself if cap is 0.
+/// Throws Error if cap is neither 0 nor a positive number.
 HEADLIGHT_API Tensor SoftCap(const Tensor& x, double cap);
 
 }  // namespace headlight::ops

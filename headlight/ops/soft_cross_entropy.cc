@@ -14,7 +14,7 @@ Tensor SoftCrossEntropy(const Tensor& logits, const Tensor& targets, double scal
         "SoftCrossEntropy: {} logits of shape {} do not fit {} targets of shape {}", Name(logits.dtype()),
         ToString(logits.shape()), Name(targets.dtype()), ToString(targets.shape()));
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
-  // Computed in the forward pass, for an incoming gradient of 1.
+  // The gradient is computed in the forward pass, for an incoming gradient of 1.
   const Tensor d_logits = logits.node() != nullptr ? Tensor::Empty(logits.shape(), logits.dtype()) : Tensor();
   Dispatch(logits.dtype(), [&]<typename T>(T) {
     const std::int64_t classes = logits.columns();

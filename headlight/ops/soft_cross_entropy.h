@@ -1,4 +1,4 @@
-// Cross-entropy with a target distribution over the classes, as from mixup or a teacher.
+// Cross-entropy with a target distribution over the classes, for example from mixup or a teacher.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// [1]: scale times the sum over rows of -sum over classes of targets * log(softmax(logits)). Both are [rows, classes];
-/// targets need not sum to 1 and have no gradient. Throws Error if shapes do not fit.
+/// Returns scale times the sum over rows of -sum over classes of targets * log(softmax(logits)), of shape [1]. Both are
+/// [rows, classes]. targets need not sum to 1 and have no gradient. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor SoftCrossEntropy(const Tensor& logits, const Tensor& targets, double scale);
 
 }  // namespace headlight::ops

@@ -7,7 +7,7 @@
 namespace headlight::ops::softmax_test {
 namespace {
 
-// Worked example: softmax([1, 0]).
+// Checks a worked example: softmax([1, 0]).
 TEST(Softmax, WorkedExample) {
   const Tensor y = Softmax(Tensor::From<float>({1, 0}, {2}));
   EXPECT_EQ(y.shape(), (Shape{2}));

@@ -8,8 +8,8 @@
 namespace headlight::ops {
 namespace {
 
-// Memory for each channel as a plane [residues, residues]: [channels, residues * residues], padded. Planes a power of
-// two apart would compete for a few cache sets.
+// Allocates a plane [residues, residues] for each channel: [channels, residues * residues], padded. If planes were a
+// power of two apart, they would compete for a few cache sets.
 Tensor EmptyPlanes(std::int64_t channels, std::int64_t pairs, DType dtype) {
   constexpr std::int64_t padding = 64;
   return Tensor::Empty({channels, pairs + padding}, dtype).ViewColumns(0, pairs);
@@ -31,7 +31,7 @@ Tensor TriangleProduct(const Tensor& projected, std::int64_t residues, Triangle 
   const auto part = [channels](const Tensor& of, std::int64_t index) {
     return of.ViewColumns(index * channels, channels);
   };
-  // The gated a (index 0) or b (2), [channels, pairs].
+  // Returns the gated a (index 0) or b (index 2), [channels, pairs].
   const auto gated = [=](const Tensor& of, std::int64_t index) {
     const Tensor planes = EmptyPlanes(channels, pairs, of.dtype());
     Dispatch(of.dtype(), [&]<typename T>(T) {

@@ -13,7 +13,7 @@ namespace {
 TEST(TriangleProduct, SumsOverTheThirdResidue) {
   constexpr std::int64_t n = 4, channels = 3;
   const Tensor projected = RandomTensor({n * n, 4 * channels}, 1, 2);
-  // The gated a (0) or b (1) of edge (i, j) in a channel.
+  // Returns the gated a (which = 0) or b (which = 1) of edge (i, j) in a channel.
   const auto gated = [&](std::int64_t i, std::int64_t j, std::int64_t which, std::int64_t channel) {
     const double* const row = projected.matrix<double>().row(i * n + j) + 2 * which * channels + channel;
     return row[0] / (1 + std::exp(-row[channels]));

@@ -5,7 +5,7 @@
 namespace headlight::ops {
 namespace {
 
-// Calls body(row, t, neighbour's row) for every neighbour within the text.
+// Calls body(row, t, row of the neighbour) for every neighbour within the text.
 void ForEachNeighbour(const Sequences& texts, std::int64_t width, const auto& body) {
   for (const Sequence& text : texts)
     for (std::int64_t row = text.begin; row < text.end(); ++row)

@@ -1,4 +1,4 @@
-// The window of neighbours of each token, for 1D convolutions.
+// Gathers the window of neighbours of each token, for 1D convolutions.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace headlight::ops {
 
-/// x [tokens, model] to [tokens, model * width]. Element m * width + t of a token is element m of the token at offset t
-/// - width / 2 in its text, or 0 outside the text. width is odd. A Linear with a convolution's weight [outputs, model,
-/// width] then equals that convolution.
+/// Maps x [tokens, model] to [tokens, model * width]. Element m * width + t of a token is element m of the token at
+/// offset t - width / 2 in its text, or 0 outside the text. width must be odd. A Linear layer with a convolution's
+/// weight [outputs, model, width] then equals that convolution.
 HEADLIGHT_API Tensor Unfold(const Tensor& x, const Sequences& texts, std::int64_t width);
 
 }  // namespace headlight::ops

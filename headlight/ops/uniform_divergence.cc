@@ -11,7 +11,7 @@
 
 namespace headlight::ops {
 
-// With p = softmax(l) and D = sum of p ln p + ln classes: dD / dl = p (ln p - sum of p ln p).
+// Let p = softmax(l) and D = sum of p ln p + ln classes. Then dD / dl = p (ln p - sum of p ln p).
 Tensor UniformDivergence(const Tensor& logits, double scale) {
   const Tensor p = Softmax(logits.Detached());
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
@@ -21,7 +21,7 @@ Tensor UniformDivergence(const Tensor& logits, double scale) {
   Dispatch(logits.dtype(), [&]<typename T>(T) {
     ParallelFor(p.rows(), [&](std::int64_t row) {
       const T* const of = p.matrix<T>().row(row);
-      const auto logarithm = [](T value) { return value > 0 ? std::log(value) : T{0}; };  // p ln p is 0 at 0
+      const auto logarithm = [](T value) { return value > 0 ? std::log(value) : T{0}; };  // p ln p is 0 for p = 0
       double sum = 0;
       for (std::int64_t i = 0; i < p.columns(); ++i) sum += static_cast<double>(of[i] * logarithm(of[i]));
       divergences[static_cast<std::size_t>(row)] = sum + std::log(static_cast<double>(p.columns()));

@@ -1,4 +1,4 @@
-// Divergence from the uniform distribution.
+// The divergence from the uniform distribution.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// [1]: scale times the sum over the rows of logits [rows, classes] of KL(softmax(row), uniform) = ln(classes) -
-/// entropy(softmax(row)).
+/// Returns scale times the sum over the rows of logits [rows, classes] of KL(softmax(row), uniform) = ln(classes) -
+/// entropy(softmax(row)), of shape [1].
 HEADLIGHT_API Tensor UniformDivergence(const Tensor& logits, double scale);
 
 }  // namespace headlight::ops

@@ -17,7 +17,7 @@ TEST(UniformDivergence, IsBetweenZeroAndLogClasses) {
   };
   EXPECT_NEAR(of({3, 3, 3}), 0, 1e-12);
   EXPECT_NEAR(of({0, 900, 0, 0}), 2 * std::log(4), 1e-12);
-  // Probabilities 1/4 and 3/4.
+  // The probabilities are 1/4 and 3/4.
   EXPECT_NEAR(of({0, std::log(3)}), 2 * (0.25 * std::log(0.25) + 0.75 * std::log(0.75) + std::log(2)), 1e-12);
 }
 

@@ -1,4 +1,4 @@
-// Views whose gradient is the same view of the gradient of the base tensor.
+// Views with gradient. The gradient of a view is the same view of the base tensor's gradient.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -6,10 +6,10 @@
 
 namespace headlight::ops {
 
-/// Columns [begin, begin + count) of x, such as the keys in a fused query-key-value projection.
+/// Returns columns [begin, begin + count) of x, such as the keys in a fused query-key-value projection.
 HEADLIGHT_API Tensor Columns(const Tensor& x, std::int64_t begin, std::int64_t count);
 
-/// The same elements in the same order with another shape; x must be contiguous.
+/// Returns the same elements in the same order with another shape. x must be contiguous.
 HEADLIGHT_API Tensor Reshape(const Tensor& x, const Shape& shape);
 
 }  // namespace headlight::ops

@@ -1,4 +1,4 @@
-// The weight of a product, and its packed forms.
+// The weight of a linear layer, and its packed forms.
 #pragma once
 
 #include <type_traits>
@@ -10,17 +10,17 @@
 namespace headlight::ops {
 
 /// A weight matrix: its values, as stored in checkpoints, and optionally a packed form for products. Without a packed
-/// form, a product packs the values itself, which is cheap for many rows. Weights for inference may hold only the
-/// packed form.
+/// form, each product packs the values, which is cheap for many rows. Weights for inference may have only the packed
+/// form.
 struct Weight {
   Tensor value;                                          ///< [outputs, inputs]
-  const kernels::PackedMatrix<float>* packed = nullptr;  ///< value^T, for y = x value^T
-  Compute compute = Compute::float32;                    ///< compute type of all its products
+  const kernels::PackedMatrix<float>* packed = nullptr;  ///< packed value^T, for y = x value^T
+  Compute compute = Compute::float32;                    ///< compute type of all products with this weight
 
   Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
 };
 
-/// value^T, for y = x value^T: the weight's packed form, or packed now into `made`.
+/// Returns value^T for y = x value^T. This is the weight's packed form, or `made` after packing into it.
 template <typename T>
 const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::PackedMatrix<T>& made) {
   if constexpr (std::is_same_v<T, float>)
@@ -30,7 +30,7 @@ const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::
   return made;
 }
 
-/// value, for dx = dy value.
+/// Returns the packed value for dx = dy value.
 template <typename T>
 kernels::PackedMatrix<T> Packed(const Weight& weight) {
   kernels::PackedMatrix<T> packed(weight.value.rows(), weight.value.columns(), weight.compute);

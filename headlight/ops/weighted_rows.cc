@@ -9,14 +9,14 @@
 namespace headlight::ops {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 16, kColumnsAtOnce = 64;  // at a time by one thread
+constexpr std::int64_t kRowsAtOnce = 16, kColumnsAtOnce = 64;  // rows and columns that a thread processes at a time
 
 void CheckRows(const Tensor& table, std::span<const std::int32_t> rows) {
   for (const std::int32_t row : rows)
     Check(row >= 0 && row < table.rows(), "WeightedRows: row {} is outside of {}", row, ToString(table.shape()));
 }
 
-// Calls body(begin, end) for ranges of [0, count) of so many at a time, in parallel.
+// Calls body(begin, end) for ranges of [0, count) of `at_once` indices each, in parallel.
 template <typename Body>
 void ForRanges(std::int64_t count, std::int64_t at_once, const Body& body) {
   ParallelFor((count + at_once - 1) / at_once,
@@ -32,7 +32,7 @@ Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows, std
   CheckRows(table, rows);
   const std::int64_t results = std::ssize(rows) / terms, columns = table.columns();
   const Tensor y = Tensor::Zeros({results, columns}, table.dtype());
-  // Calls body(result, table row, weight).
+  // Calls body(result, table row, weight) for each term.
   const auto for_each = [terms](std::span<const std::int32_t> of, std::span<const double> by, const auto& body) {
     for (std::size_t i = 0; i < of.size(); ++i) body(static_cast<std::int64_t>(i) / terms, of[i], by[i]);
   };
@@ -95,7 +95,7 @@ Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows, con
           }
           if (table_node == nullptr) return;
           const Matrix<T> d_table = SumSlotFor(table_node).template matrix<T>();
-          // By columns, since results may share a row.
+          // Threads divide the columns, because several results may share a row.
           ForRanges(columns, kColumnsAtOnce, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = 0; i < results * terms; ++i) {
               const T* const d_result = dy.matrix<T>().row(i / terms);

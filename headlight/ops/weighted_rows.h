@@ -9,14 +9,14 @@
 
 namespace headlight::ops {
 
-/// Row i of the result is the sum of weights[i * terms + t] * table[rows[i * terms + t]] over t < terms. table is
+/// Row i of the result is the sum over t < terms of weights[i * terms + t] * table[rows[i * terms + t]]. table is
 /// [table rows, columns]; rows and weights have results * terms elements. Returns [results, columns]. Throws Error if a
 /// row is out of range.
 HEADLIGHT_API Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows,
                                   std::span<const double> weights, std::int64_t terms);
 
-/// The same with weights [results, terms] that have a gradient, as a mixture of experts has them. The terms of a result
-/// are added in their order, whatever the other results are.
+/// Computes the same sums with weights [results, terms] that have a gradient, as in a mixture of experts. The terms of
+/// a result are added in their order, independently of other results.
 HEADLIGHT_API Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows, const Tensor& weights);
 
 }  // namespace headlight::ops
