@@ -1,4 +1,4 @@
-// Tensor: a shape over shared storage.
+// Tensor: a shape and shared storage.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace headlight {
 
-struct Node;  // autograd/tape.h
+struct Node;  // defined in autograd/tape.h
 
 /// The element type of a Tensor.
 enum class DType : std::uint8_t { float32, float64, int32 };
@@ -31,7 +31,7 @@ constexpr DType DTypeOf() {
   return std::is_same_v<T, float> ? DType::float32 : std::is_same_v<T, double> ? DType::float64 : DType::int32;
 }
 
-/// Up to six axes. A scalar has none.
+/// A shape has up to six axes. A scalar has no axes.
 class HEADLIGHT_API Shape {
  public:
   static constexpr int kMaxRank = 6;
@@ -51,14 +51,15 @@ class HEADLIGHT_API Shape {
   std::array<std::int64_t, kMaxRank> axes_{};
   int rank_ = 0;
 };
-HEADLIGHT_API std::string ToString(const Shape& shape);  // [2, 3]
+HEADLIGHT_API std::string ToString(const Shape& shape);  // for example "[2, 3]"
 
-/// Copies share their elements. Rows (all axes except the last, flattened) are `stride` elements apart, which exceeds
-/// the last axis only in a view of some columns. The tape node is set only if a gradient is computed.
+/// A multidimensional array. Copies share their elements. Rows (all axes except the last, flattened) are `stride`
+/// elements apart. The stride exceeds the last axis only in a view of some columns. The tape node is set only if a
+/// gradient is computed.
 class HEADLIGHT_API Tensor {
  public:
   Tensor() = default;
-  static Tensor Empty(const Shape& shape, DType dtype = DType::float32);  ///< not initialised
+  static Tensor Empty(const Shape& shape, DType dtype = DType::float32);  ///< not initialized
   static Tensor Zeros(const Shape& shape, DType dtype = DType::float32);
   template <typename T>
   static Tensor From(std::span<const T> values, const Shape& shape);
@@ -67,7 +68,7 @@ class HEADLIGHT_API Tensor {
     return From(std::span<const T>(values.begin(), values.size()), shape);
   }
 
-  bool empty() const { return !defined_; }  ///< undefined, for example an optional argument
+  bool empty() const { return !defined_; }  ///< true if undefined, for example an optional argument
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   std::int64_t elements() const { return shape_.elements(); }
@@ -76,9 +77,9 @@ class HEADLIGHT_API Tensor {
   std::int64_t stride() const { return stride_; }
   bool contiguous() const { return stride_ == columns() || rows() <= 1; }
 
-  /// Views of the same elements without gradient (ops/view.h has views with gradient).
+  /// These views share the elements and have no gradient. ops/view.h has views with gradient.
   Tensor ViewColumns(std::int64_t begin, std::int64_t count) const;
-  Tensor ViewRows(std::int64_t begin, std::int64_t count) const;  ///< along the first axis
+  Tensor ViewRows(std::int64_t begin, std::int64_t count) const;  ///< rows along the first axis
   Tensor ViewAs(const Shape& shape) const;  ///< requires contiguous elements and the same number of elements
 
   template <typename T>
@@ -91,12 +92,12 @@ class HEADLIGHT_API Tensor {
     return {data<T>(), rows(), columns(), stride_};
   }
   template <typename T>
-  std::span<T> span() const {  ///< must be contiguous
+  std::span<T> span() const {  ///< elements must be contiguous
     Ensure(contiguous(), "a view of columns is used as a contiguous tensor");
     return {data<T>(), static_cast<std::size_t>(elements())};
   }
   template <typename T>
-  std::vector<T> ToVector() const;  ///< row-major
+  std::vector<T> ToVector() const;  ///< elements in row-major order
   Tensor Clone() const;             ///< contiguous copy of the values, without gradient
   void CopyFrom(const Tensor& other) const;
   void Fill(double value) const;
