@@ -5,7 +5,7 @@
 
 namespace headlight {
 
-/// Thrown by a cancelled call.
+/// The exception that a cancelled call throws.
 class HEADLIGHT_API Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled") {}

@@ -10,7 +10,8 @@
 
 namespace headlight {
 
-/// Binds an option to the words of `choices`. The initial `value` is the default; an empty std::optional has none.
+/// Binds an option to a fixed set of values. `choices` has the name of each value. The initial `value` is the default;
+/// an empty std::optional has no default.
 template <typename Enum, typename Value>
 Option& AddChoice(OptionTable& table, const char* name, Value& value,
                   const std::vector<std::pair<std::string, Enum>>& choices, std::string description) {

@@ -4,8 +4,8 @@
 namespace headlight {
 
 /// The type to which the factors of a float product are rounded. bfloat16 accumulates in float32. int8 accumulates
-/// exactly in 32-bit integers; each row of the left side and each column of the right side has its own scale, its
-/// largest magnitude / 127. int4 (kernels/int4.h) has 4 bits on the right side and 8 on the left. blocks
+/// exactly in 32-bit integers. Each row of the left side and each column of the right side has its own int8 scale, the
+/// largest magnitude / 127. int4 (kernels/int4.h) has 4 bits on the right side and 8 bits on the left side. blocks
 /// (kernels/block_product.h) has the exact weights of a GGUF file. Quantized types are for inference only.
 enum class Compute { float32, bfloat16, int8, int4, blocks };
 

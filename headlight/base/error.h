@@ -11,17 +11,17 @@
 
 namespace headlight {
 
-/// Who caused the error: the caller (a bad file, shape or option) or this code (a broken invariant).
+/// The cause of an error: the caller (a bad file, shape or option) or this code (a broken invariant).
 enum class Blame { user, internal };
 
-/// Its message is one line that says what is wrong, where, and what is allowed. Options are in backquotes, as in
-/// "`top_k` must be at least 0"; a front end replaces them by its own name, such as a flag.
+/// The message is one line that states what is wrong, where, and what is allowed. Options are in backquotes, as in
+/// "`top_k` must be at least 0". A front end replaces an option by its own name, such as a flag.
 class HEADLIGHT_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message, Blame blame = Blame::user)
       : std::runtime_error(std::move(message)), blame_(blame) {}
   Blame blame() const { return blame_; }
-  /// The first option named in the message; empty if there is none.
+  /// Returns the first option named in the message, or an empty string if there is none.
   std::string option() const;
 
  private:
@@ -44,7 +44,7 @@ void Check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
     ThrowError(Blame::user, format, fmt::make_format_args(args...));
 }
 
-/// Like Check, for internal invariants: throws Error with Blame::internal.
+/// Throws Error with Blame::internal unless the condition holds. For internal invariants.
 template <typename... Args>
 void Ensure(bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition) [[unlikely]]

@@ -50,8 +50,8 @@ void Flush(const std::string& path) {
   Flush(opened.number, path);
 }
 
-// Flush and remove a folder and its contents; removal ignores errors. (libstdc++'s recursive iterator and remove_all
-// terminate the program if memory is exhausted.)
+// The next two functions flush and remove a folder and its contents. Errors of removal are ignored. libstdc++'s
+// recursive iterator and remove_all are not used, because they terminate the program if memory is exhausted.
 void FlushAll(const std::string& folder) {
   const auto flush = [](const char* path, const struct stat*, int type, FTW*) {
     if (type == FTW_SL) return 0;
@@ -72,8 +72,8 @@ void RemoveAll(const std::string& name) {
 
 enum class Kind { file, folder };
 
-// The absolute path of `path` with links resolved, so that links are kept. Throws Error if another kind of file exists
-// there.
+// Returns the absolute path of `path` with links resolved, so that links are kept. Throws Error if another kind of file
+// exists at the path.
 std::string Target(const std::string& path, Kind kind) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -85,25 +85,25 @@ std::string Target(const std::string& path, Kind kind) {
   }
   fs::path target = fs::weakly_canonical(fs::absolute(path, error), error);
   Check(!error && !path.empty(), "{}: cannot be written: {}", path, error ? error.message() : "the path is empty");
-  if (!target.has_filename()) target = target.parent_path();  // "out/"
+  if (!target.has_filename()) target = target.parent_path();  // for example "out/"
   return target.string();
 }
 
 std::string ParentFolder(const std::string& target) { return fs::path(target).parent_path().string(); }
 
-// A replacement is written next to its target, with this prefix and a number. Its writer holds a lock on it, which ends
-// with the process. Such a file without a lock is a leftover.
+// Returns the prefix of new files, which are written next to their target. A number follows the prefix. The writer
+// holds a lock on the file, which ends with its process. A new file without a lock is a leftover.
 std::string FreshPrefix(const std::string& target) { return target + ".headlight-new-"; }
 
-// True if the open file or folder still has this name. If so, and we hold its lock, no other process removes it.
+// Returns true if the open file or folder still has this name. If we hold its lock, too, no other process removes it.
 bool IsAt(int descriptor, const std::string& name) {
   struct stat opened, named;
   return fstat(descriptor, &opened) == 0 && lstat(name.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
 }
 
-// Removes the file or folder with this name unless it is locked. On file systems without locks (some network ones), it
-// is removed only if it is known to be `ours`.
+// Removes the file or folder with this name unless it is locked. Some network file systems have no locks. There, it is
+// removed only if it is known to be `ours`.
 void RemoveUnlocked(const std::string& name, bool ours) {
   const Descriptor opened(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (opened.number < 0) return;
@@ -112,8 +112,8 @@ void RemoveUnlocked(const std::string& name, bool ours) {
   if (IsAt(opened.number, name)) RemoveAll(name);
 }
 
-// Removes leftovers of killed processes next to the target. Their numbers are low, as each writer takes the lowest free
-// one. Listing the folder instead would make writing many files into one folder quadratic.
+// Removes leftovers of killed processes next to the target. Their numbers are low, because each writer uses the lowest
+// free number. Listing the folder instead would take quadratic time for many files in one folder.
 void RemoveLeftovers(const std::string& target) {
   constexpr unsigned most_absent = 16;
   for (unsigned number = 0, absent = 0; absent < most_absent; ++number) {
@@ -138,8 +138,8 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
     const int descriptor = is_file       ? open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                            : made_folder ? open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                                          : -1;
-    // Until it is locked, another process may treat it as a leftover; then the next number is tried. On file systems
-    // without locks nothing counts as a leftover.
+    // Until the file is locked, another process may treat it as a leftover. In that case, the next number is tried. On
+    // file systems without locks, nothing counts as a leftover.
     if (descriptor >= 0) {
       const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
       if (!taken && IsAt(descriptor, name)) return {std::move(name), descriptor};
@@ -153,7 +153,7 @@ Fresh CreateFresh(const std::string& target, Kind kind, const std::string& path)
   }
 }
 
-// Exchanges the folders `fresh` and `target`, or moves `fresh` if there is no target. Returns false, with errno, on
+// Exchanges the folders `fresh` and `target`, or moves `fresh` if there is no target. Returns false and sets errno on
 // failure.
 bool Exchange(const std::string& fresh, const std::string& target) {
   const auto move = [](const std::string& from, const std::string& to) {
@@ -162,7 +162,8 @@ bool Exchange(const std::string& fresh, const std::string& target) {
   if (renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return true;
   if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) return false;
   if (access(target.c_str(), F_OK) != 0) return move(fresh, target);
-  // The file system cannot exchange names (NFS). A kill between these two renames leaves the old folder as `old`.
+  // The file system cannot exchange names (NFS). If the process is killed between these two renames, the old folder
+  // remains as `old`.
   const std::string old = fresh + ".old";
   RemoveAll(old);
   if (!move(target, old)) return false;
@@ -177,7 +178,7 @@ bool Exchange(const std::string& fresh, const std::string& target) {
 }
 
 void PutInPlace(const std::string& fresh, const std::string& target, const std::string& path) {
-  // It may take several attempts if other processes create folders there.
+  // Several attempts may be needed if other processes create folders at the target.
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (Exchange(fresh, target)) return;
     if (errno != ENOENT && errno != EEXIST && errno != ENOTEMPTY) break;
@@ -186,7 +187,7 @@ void PutInPlace(const std::string& fresh, const std::string& target, const std::
   FailErrno(path, mounted ? "is where a disk is mounted, name a folder in it" : "cannot put the new folder in place");
 }
 
-// Standard input may be a pipe, which cannot be mapped, so it is copied to a file in memory.
+// Copies standard input to a file in memory, because a pipe cannot be mapped.
 void CopyStandardInput(int to) {
   constexpr std::size_t most = std::size_t{1} << 30;
   char bytes[1 << 16];
@@ -199,7 +200,7 @@ void CopyStandardInput(int to) {
   }
 }
 
-// The memory of all MappedFiles.
+// The memory ranges of all MappedFiles.
 class MappedMemory {
  public:
   void Add(std::span<const std::byte> bytes) {
@@ -304,7 +305,7 @@ void AtomicFile::Commit() {
   Flush(descriptor_, path_);
   if (rename(fresh_.c_str(), target_.c_str()) != 0) FailErrno(path_, "cannot replace");
   fresh_.clear();
-  close(std::exchange(descriptor_, -1));  // last, since it releases the lock
+  close(std::exchange(descriptor_, -1));  // last, because closing releases the lock
   Flush(ParentFolder(target_));
 }
 
@@ -345,7 +346,7 @@ void ReplaceFolder(const std::string& path, const std::function<void(const std::
     }
   }
   Flush(ParentFolder(target));
-  RemoveUnlocked(fresh.name, true);  // the old folder, after the exchange
+  RemoveUnlocked(fresh.name, true);  // removes the old folder after the exchange
 }
 
 }  // namespace headlight

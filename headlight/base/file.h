@@ -1,4 +1,4 @@
-// Files: memory-mapped to read, atomically replaced to write.
+// Files that are memory-mapped for reading and atomically replaced for writing.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,13 @@
 
 namespace headlight {
 
-/// False only if nothing is at `path`. A path that cannot be examined counts as existing, so that opening it reports
-/// the error.
+/// Returns false only if nothing exists at `path`. A path that cannot be examined counts as existing, so that opening
+/// it reports the error.
 HEADLIGHT_API bool Exists(const std::string& path);
 
-/// The bytes of a file, memory-mapped for reading; - is standard input, read to its end. Throws Error if it cannot be
-/// read. Truncating a mapped file kills its reader (SIGBUS); replacing it with AtomicFile is safe.
+/// The bytes of a file, memory-mapped for reading. The path - is standard input, which is read to its end. Throws Error
+/// if the file cannot be read. Truncating a mapped file kills its reader (SIGBUS). Replacing it with AtomicFile is
+/// safe.
 class HEADLIGHT_API MappedFile {
  public:
   MappedFile() = default;
@@ -36,13 +37,14 @@ class HEADLIGHT_API MappedFile {
   std::size_t size_ = 0;
 };
 
-/// Gives the memory of the whole pages within `bytes` back to the system if they are of a MappedFile. They are read
-/// again when they are used. Other memory stays as it is.
+/// Returns the memory of the whole pages within `bytes` to the system if they belong to a MappedFile. The system reads
+/// the pages again when they are used. Other memory is unchanged.
 HEADLIGHT_API void ReleasePages(std::span<const std::byte> bytes);
 
-/// A file that is written atomically: to a temporary file next to it, flushed to disk, and renamed by Commit. Without
-/// Commit, the old file is kept and the new one is removed. If the process is killed, the next write to that path
-/// removes it. All failures throw Error, including a full disk. Only regular files are replaced.
+/// A file that is written atomically. It is written to a temporary file next to it, flushed to disk, and renamed by
+/// Commit. Without Commit, the old file is kept and the new file is removed. If the process is killed, the next write
+/// to that path removes the temporary file. All failures throw Error, including a full disk. Only regular files are
+/// replaced.
 class HEADLIGHT_API AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -62,16 +64,16 @@ class HEADLIGHT_API AtomicFile {
 /// Atomically replaces the file at `path` by `text`.
 HEADLIGHT_API void WriteFile(const std::string& path, std::string_view text);
 
-/// The whole file as a string. Throws Error with both sizes if it has more than `limit` bytes.
+/// Returns the whole file as a string. Throws Error with both sizes if it has more than `limit` bytes.
 HEADLIGHT_API std::string ReadFile(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32);
 
-/// Makes `to`, which must not exist, a hard link to the file `from`, or a copy if the file system has no links. Neither
-/// may be changed in place afterwards.
+/// Makes `to`, which must not exist, a hard link to the file `from`, or a copy if the file system has no links.
+/// Afterwards, neither file may be changed in place.
 HEADLIGHT_API void LinkOrCopy(const std::string& from, const std::string& to);
 
-/// Atomically replaces a folder: `fill` writes into an empty folder next to `path`, which is flushed and renamed to
-/// `path`. The old folder is removed only afterwards. The next call also removes leftovers of killed processes. Throws
-/// Error if a file is at `path`.
+/// Atomically replaces a folder. `fill` writes into an empty folder next to `path`, which is then flushed and renamed
+/// to `path`. The old folder is removed only after the rename. The next call also removes leftovers of killed
+/// processes. Throws Error if a file exists at `path`.
 HEADLIGHT_API void ReplaceFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
 }  // namespace headlight

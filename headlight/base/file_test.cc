@@ -36,7 +36,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
   return names;
 }
 
-// Runs `action` in a child process and returns its exit status: 0 if it returns, 9 for an Error.
+// Runs `action` in a child process and returns its exit status: 0 if the action returns, 9 if it throws Error.
 template <typename Action>
 int InChild(Action action) {
   const pid_t child = fork();
@@ -53,7 +53,7 @@ int InChild(Action action) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// A fill function for ReplaceFolder: two files that belong together.
+// Returns a fill function for ReplaceFolder that writes two files that belong together.
 auto Model(const std::string& text) {
   return [text](const std::string& folder) {
     WriteFile(folder + "/config.json", text);
@@ -72,7 +72,7 @@ TEST(MappedFile, ReturnsTheBytes) {
   MappedFile file(folder.File("a"));
   EXPECT_EQ(file.text(), "text");
   MappedFile moved = std::move(file);
-  WriteFile(folder.File("a"), "other");  // replaced: the mapping stays valid
+  WriteFile(folder.File("a"), "other");  // replaces the file; the mapping stays valid
   EXPECT_EQ(moved.text(), "text");
   moved = MappedFile(folder.File("a"));
   EXPECT_EQ(moved.text(), "other");
@@ -81,7 +81,7 @@ TEST(MappedFile, ReturnsTheBytes) {
   EXPECT_EQ(MappedFile(folder.File("empty")).bytes().size(), 0u);
 }
 
-// Kilobytes of files in this process's memory.
+// Returns the kilobytes of files in this process's memory.
 long FileMemory() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -119,7 +119,7 @@ TEST(MappedFile, RejectsBadPaths) {
   WriteFile(folder.File("secret"), "text");
   fs::permissions(folder.File("secret"), fs::perms::none);
   EXPECT_EQ(InChild([&] {
-              if (geteuid() == 0 && setuid(65534) != 0) _exit(1);  // root may read everything
+              if (geteuid() == 0 && setuid(65534) != 0) _exit(1);  // root can read everything
               MappedFile(folder.File("secret"));
             }),
             9);
@@ -173,7 +173,7 @@ TEST(AtomicFile, ReplacesOnlyRegularFiles) {
   EXPECT_THAT(ErrorOf([&] { AtomicFile(folder.File("a/b")); }), HasSubstr("a/b"));
 }
 
-// Simulates a full disk: no file may grow beyond 4 KiB.
+// Simulates a full disk: no file can grow beyond 4 KiB.
 void FillDisk() {
   signal(SIGXFSZ, SIG_IGN);
   const rlimit limit{4096, 4096};
@@ -241,7 +241,8 @@ TEST(ReplaceFolder, KeepsTheOldFolderOnFailure) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
-// Skipped under the undefined-behaviour sanitizer, which probes pointers through a pipe that it could not open here.
+// Skipped under the undefined-behaviour sanitizer. It checks pointers through a pipe, which it cannot open in this
+// test.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(ReplaceFolder, ReportsTooManyOpenFiles) {
   const TemporaryFolder folder;
@@ -264,7 +265,7 @@ TEST(ReplaceFolder, RejectsFiles) {
   EXPECT_THAT(ErrorOf([&] { ReplaceFolder("/", Model("new")); }), HasSubstr("/"));
 }
 
-// Kills a process in the middle of ReplaceFolder: at each call that fills the folder, and after increasing times.
+// Kills a process during ReplaceFolder: at each call that fills the folder, and after increasing times.
 TEST(ReplaceFolder, KeepsACompleteFolderIfKilled) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
@@ -304,7 +305,7 @@ TEST(ReplaceFolder, RemovesOnlyLeftovers) {
                                  "model.headlight-new-1x", "model.headlight-new-0.old", "other.headlight-new-0"})
     fs::create_directory(folder.File(name));
   fs::create_directory_symlink("other.headlight-new-0", folder.File("model.headlight-new-3"));
-  // Another process in the middle of its own replacement.
+  // Simulates another process during its own replacement.
   const int locked = open(folder.File("model.headlight-new-12").c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(flock(locked, LOCK_EX), 0);
   ReplaceFolder(folder.File("model"), Model("new"));
@@ -356,7 +357,7 @@ TEST(ReplaceFolder, WorksWithoutAtomicExchange) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   ReplaceFolder(path, Model("old"));
-  fs::create_directory(folder.File("model.headlight-new-0.old"));  // of a process killed between two renames
+  fs::create_directory(folder.File("model.headlight-new-0.old"));  // left by a killed process, between two renames
   WriteFile(folder.File("model.headlight-new-0.old/weights"), "older");
   const int status = InChild([&] {
     Forbid(SYS_renameat2, EINVAL);

@@ -24,8 +24,8 @@ static_assert(std::endian::native == std::endian::little, "the format's numbers 
 namespace {
 
 constexpr std::string_view kMagic = "GGUF";
-constexpr std::uint64_t kMostEntries = 1 << 20;  // keys, and tensors
-constexpr std::uint64_t kMostName = 1 << 16;     // bytes of a key or of a tensor's name
+constexpr std::uint64_t kMostEntries = 1 << 20;  // maximum number of keys, and of tensors
+constexpr std::uint64_t kMostName = 1 << 16;     // maximum bytes of a key or of a tensor's name
 constexpr int kMostAxes = 4;
 
 constexpr std::array<GgufTypeInfo, 15> kTypes = {{{GgufType::f32, 0, "F32", 1, 4},
@@ -44,7 +44,7 @@ constexpr std::array<GgufTypeInfo, 15> kTypes = {{{GgufType::f32, 0, "F32", 1, 4
                                                   {GgufType::iq4_nl, 20, "IQ4_NL", 32, 18},
                                                   {GgufType::iq4_xs, 23, "IQ4_XS", 256, 136}}};
 
-// Types of llama.cpp that are not read, for errors.
+// Returns the name of a llama.cpp type that this reader does not support, for errors.
 std::string NameOfOther(std::uint32_t id) {
   constexpr std::array<std::pair<std::uint32_t, const char*>, 16> others = {{{9, "Q8_1"},
                                                                              {15, "Q8_K"},
@@ -127,7 +127,7 @@ double FloatAt(ValueType type, const std::byte* from) {
 const GgufTypeInfo& InfoOf(GgufType type) { return kTypes[static_cast<std::size_t>(type)]; }
 std::span<const GgufTypeInfo> GgufTypes() { return kTypes; }
 
-// Reads a file from its begin to its end, and never past it.
+// Reads a file from its beginning to its end, and never beyond its end.
 class GgufReader {
  public:
   GgufReader(std::span<const std::byte> file, std::string source)
@@ -154,14 +154,14 @@ class GgufReader {
     return std::move(content_);
   }
 
-  // The metadata as it is in the file.
+  // Returns the metadata in its format in the file.
   static std::vector<GgufEntry> EntriesOf(std::span<const std::byte> file, const std::string& source) {
     GgufReader reader(file, source);
     reader.Read();
     return std::move(reader.entries_);
   }
 
-  // The strings of an array, whose bytes were checked when they were read.
+  // Returns the strings of an array. Their bytes were checked when the file was parsed.
   static std::vector<std::string_view> StringsOf(std::span<const std::byte> bytes, std::uint64_t count) {
     GgufReader reader(bytes, "");
     std::vector<std::string_view> strings;
@@ -273,7 +273,7 @@ class GgufReader {
     content_.tensors.push_back(std::move(tensor));
   }
 
-  // The bytes of all tensors, which must not overlap.
+  // Finds the bytes of all tensors, which must not overlap.
   void ReadBytes() {
     const std::uint64_t header = file_.size() - rest_.size();
     const std::uint64_t padding = (alignment_ - header % alignment_) % alignment_;
@@ -305,7 +305,7 @@ class GgufReader {
   GgufContent content_;
   std::vector<GgufEntry> entries_;
   std::set<std::string, std::less<>> names_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> places_;  // of each tensor the offset and the size
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places_;  // offset and size of each tensor
 };
 
 std::vector<std::int64_t> GgufArray::Integers() const {
@@ -352,7 +352,7 @@ bool IsGguf(const std::string& path) {
 
 namespace {
 
-// The path of file `index`, from 0, of a split model, given that of the first.
+// Returns the path of file `index` (from 0) of a split model, given the path of the first file.
 std::string SplitPath(const std::string& first, std::int64_t index, std::int64_t count) {
   const std::string ending = fmt::format("-00001-of-{:05}.gguf", count);
   Check(first.ends_with(ending), "{}: is one of {} files, whose first must be named ...{}", first, count, ending);

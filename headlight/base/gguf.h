@@ -1,5 +1,5 @@
-// The container of GGUF files, as llama.cpp writes them: metadata, named tensors and their bytes. Versions 2 and 3 are
-// read. It is in base/ because tokenizers read their metadata from it, and io/ reads the weights.
+// Reads the container of GGUF files as written by llama.cpp: metadata, named tensors and their bytes. Versions 2 and 3
+// are supported. The reader is in base/ because tokenizers read their metadata from it, and io/ reads the weights.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// The element types that are read. Block types store runs of 32 or 256 numbers together.
+/// The supported element types. Block types store runs of 32 or 256 numbers together.
 enum class GgufType : std::uint8_t {
   f32,
   f16,
@@ -37,54 +37,55 @@ enum class GgufType : std::uint8_t {
 
 struct GgufTypeInfo {
   GgufType type;
-  std::uint32_t id;        // in the file
-  const char* name;        // as llama.cpp prints it, "Q4_K"
-  std::int64_t run, size;  // numbers of a block, and its bytes
+  std::uint32_t id;        // the type's number in the file
+  const char* name;        // the name in llama.cpp, such as "Q4_K"
+  std::int64_t run, size;  // numbers in a block, and its bytes
 };
 HEADLIGHT_API const GgufTypeInfo& InfoOf(GgufType type);
-/// All types, in the order of the enumeration.
+/// Returns all types, in the order of the enumeration.
 HEADLIGHT_API std::span<const GgufTypeInfo> GgufTypes();
 
-/// A metadata array whose items are read only on demand: a vocabulary has 262,144 strings.
+/// A metadata array whose items are read only on demand. For example, a vocabulary has 262,144 strings.
 class HEADLIGHT_API GgufArray {
  public:
-  /// The items as integers, floats or strings. Throws Error if they have another type.
+  /// Return the items as integers, floats or strings. Throw Error if the items have another type.
   std::vector<std::int64_t> Integers() const;
   std::vector<float> Floats() const;
-  std::vector<std::string_view> Strings() const;  // of the mapped file
+  std::vector<std::string_view> Strings() const;  // views into the mapped file
   std::uint64_t size() const { return count_; }
 
  private:
   friend class GgufReader;
-  std::string place_;  // for errors: "model.gguf: key 'tokenizer.ggml.tokens'"
+  std::string place_;  // location for errors: "model.gguf: key 'tokenizer.ggml.tokens'"
   std::uint32_t type_ = 0;
   std::uint64_t count_ = 0;
   std::span<const std::byte> bytes_;
 };
 
-/// A metadata value. Integers of all widths are int64; an unsigned one above its range is refused.
+/// A metadata value. Integers of all widths are int64. An unsigned integer above the range of int64 is an error.
 using GgufValue = std::variant<bool, std::int64_t, double, std::string_view, GgufArray>;
 
 struct GgufTensor {
   std::string name;
   GgufType type = GgufType::f32;
-  std::vector<std::int64_t> axes;    // [outputs, inputs] of a matrix: the file has them in reverse
-  std::span<const std::byte> bytes;  // row by row; a row of a block type is a whole number of blocks
+  std::vector<std::int64_t> axes;    // [outputs, inputs] of a matrix, the reverse of the order in the file
+  std::span<const std::byte> bytes;  // row by row; a row of a block type consists of whole blocks
 };
 
 struct GgufContent {
   std::map<std::string, GgufValue, std::less<>> metadata;
-  std::vector<GgufTensor> tensors;  // in the file's order
+  std::vector<GgufTensor> tensors;  // in the order of the file
 };
 
-/// Parses one file. All views are into `file`. Throws Error naming `source`, the key or tensor, and the rule.
+/// Parses one file. All views point into `file`. Throws Error with `source`, the key or tensor, and the rule that it
+/// violates.
 HEADLIGHT_API GgufContent ParseGguf(std::span<const std::byte> file, const std::string& source);
 
-/// True if a regular file at `path` begins as GGUF does, in either byte order.
+/// Returns true if a regular file at `path` begins with GGUF's signature, in either byte order.
 HEADLIGHT_API bool IsGguf(const std::string& path);
 
-/// A model in GGUF, mapped. It may be split: `path` then is the first file, "name-00001-of-00003.gguf", and the others
-/// are next to it.
+/// A memory-mapped GGUF model. The model may be split into several files. In that case, `path` is the first file,
+/// "name-00001-of-00003.gguf", and the other files are next to it.
 class HEADLIGHT_API Gguf {
  public:
   explicit Gguf(const std::string& path);
@@ -93,14 +94,14 @@ class HEADLIGHT_API Gguf {
   const std::map<std::string, GgufValue, std::less<>>& metadata() const { return metadata_; }
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
 
-  /// The value of a key. Throws Error if it is missing, has another type or is out of bounds (inclusive).
+  /// Return the value of a key. Throw Error if it is missing, has another type or is out of bounds (inclusive).
   std::int64_t Integer(std::string_view key, std::int64_t least, std::int64_t most) const;
   double Number(std::string_view key, double least, double most) const;
   std::string Text(std::string_view key) const;
   bool Flag(std::string_view key) const;
   const GgufArray& Array(std::string_view key) const;
   bool contains(std::string_view key) const { return metadata_.contains(key); }
-  /// "model.gguf: key 'llama.block_count'", to begin an error with.
+  /// Returns the location of a key, to start an error message with: "model.gguf: key 'llama.block_count'".
   std::string Place(std::string_view key) const;
 
  private:

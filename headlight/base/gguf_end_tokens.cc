@@ -6,10 +6,10 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kControl = 3;  // in tokenizer.ggml.token_type
+constexpr std::int64_t kControl = 3;  // value in tokenizer.ggml.token_type
 
-// The end of a reply in chats of published models. Those that are also tags of HTML or plain words in other
-// vocabularies count only if the file says that they control.
+// The tokens that end a reply in chats of published models. Some of them are also HTML tags or plain words in other
+// vocabularies. They count only if the file marks them as control tokens.
 struct EndName {
   std::string_view name;
   bool only_control = false;

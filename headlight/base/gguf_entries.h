@@ -1,4 +1,4 @@
-// The metadata of a GGUF file as it is in the file, to be written again.
+// Reads the metadata of a GGUF file in its stored format, so that it can be written again.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace headlight {
 
-/// A key of a file's metadata, and its type and value as they are in the file.
+/// A key of a file's metadata, with its type and value in the format of the file.
 struct GgufEntry {
   std::string key;
   std::span<const std::byte> value;
 };
 
-/// The metadata of one file, in its order. Views are into `file`. Throws Error as ParseGguf (base/gguf.h) does.
+/// Parses the metadata of one file, in the order of the file. Views point into `file`. Throws Error in the same cases
+/// as ParseGguf (base/gguf.h).
 HEADLIGHT_API std::vector<GgufEntry> ParseGgufEntries(std::span<const std::byte> file, const std::string& source);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Any bytes are refused by an Error or hold tensors within them, and metadata that can be read.
+// Checks that any bytes either cause an Error or give tensors within the bytes and readable metadata.
 #include <cstdlib>
 #include <string>
 #include <variant>

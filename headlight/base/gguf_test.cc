@@ -1,5 +1,5 @@
-// Files that the container's reader rejects. io/gguf_blocks_test.cc compares the contents of valid files with Python's
-// gguf package.
+// Tests files that the container's reader rejects. io/gguf_blocks_test.cc compares the contents of valid files with
+// Python's gguf package.
 #include "headlight/base/gguf.h"
 
 #include <gmock/gmock.h>
@@ -75,11 +75,11 @@ TEST(Gguf, IsReadOrRefusedWhateverIsCutOffOrFlipped) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string flipped = whole;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
-      Refusal(flipped);  // which fails if the error is not the user's or has several lines
+      Refusal(flipped);  // Refusal fails unless the error is the user's and has one line
     }
 }
 
-// The key that says which file of a split model this is.
+// Returns a file of a split model, with the key that stores its number.
 std::string Part(std::int64_t number, std::int64_t count, const std::string& name) {
   return Bytes::Header(1, 2)
       .Key("split.no", kInt32)

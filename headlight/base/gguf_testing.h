@@ -12,7 +12,7 @@ namespace headlight::gguf_testing {
 
 inline constexpr std::uint32_t kF32 = 0, kInt32 = 5, kFloat32 = 6, kBool = 7, kString = 8, kArray = 9, kUint64 = 10;
 
-// A file that is built number by number.
+// The bytes of a file, built number by number.
 struct Bytes {
   template <typename T>
   Bytes& Number(T number) {
@@ -24,7 +24,7 @@ struct Bytes {
     text += string;
     return *this;
   }
-  // The header of so many tensors and keys.
+  // Returns the header of a file with this many tensors and keys.
   static Bytes Header(std::uint64_t tensors, std::uint64_t keys, std::uint32_t version = 3) {
     Bytes bytes;
     bytes.text = "GGUF";
@@ -46,7 +46,7 @@ struct Bytes {
   std::string text;
 };
 
-// A file of metadata and of tensors in F32.
+// Builds a file with metadata and F32 tensors.
 class Builder {
  public:
   Builder& Set(const std::string& key, int number) { return Add(key, Bytes().Number(kInt32).Number(number)); }
@@ -72,7 +72,7 @@ class Builder {
     values_.erase(key);
     return *this;
   }
-  // A tensor whose axes are in the file's order: inputs before outputs.
+  // Adds a tensor whose axes are in the file's order: inputs before outputs.
   Builder& Tensor(const std::string& name, const std::vector<std::uint64_t>& axes) {
     tensors_[name] = axes;
     return *this;

@@ -10,10 +10,10 @@
 namespace headlight {
 namespace {
 
-// The numbers of the value types that are written.
+// The ids in the file of the value types that are written.
 constexpr std::uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kBoolean = 7, kString = 8, kArray = 9;
 
-constexpr std::size_t kLongestTensorName = 63;  // that llama.cpp reads
+constexpr std::size_t kLongestTensorName = 63;  // the longest name that llama.cpp reads
 constexpr std::size_t kMostTensorAxes = 4;
 
 template <typename T>
@@ -158,7 +158,7 @@ void GgufWriter::Write(std::span<const std::byte> bytes) {
 }
 
 void GgufWriter::Commit() {
-  Write({});  // passes tensors without bytes
+  Write({});  // skips tensors without bytes
   Ensure(tensor_ == sizes_.size(), "{} of {} tensors are written", tensor_, sizes_.size());
   file_.Commit();
 }

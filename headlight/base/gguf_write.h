@@ -15,10 +15,11 @@
 
 namespace headlight {
 
-/// Metadata to be written, in the order in which keys are first set.
+/// The metadata of a file. Keys are written in the order in which they are first set.
 class HEADLIGHT_API GgufMetadata {
  public:
-  /// Sets a value of the type that llama.cpp has for such keys: unsigned 32-bit integers, and 32-bit floats.
+  /// Set a value with the type that llama.cpp uses for such keys: integers are unsigned with 32 bits, floats have 32
+  /// bits.
   void SetInteger(const std::string& key, std::int64_t value);
   void SetNumber(const std::string& key, double value);
   void SetFlag(const std::string& key, bool value);
@@ -28,7 +29,7 @@ class HEADLIGHT_API GgufMetadata {
   void SetIntegers(const std::string& key, std::span<const std::int32_t> values);
   void SetEntry(const GgufEntry& entry);
 
-  /// Removes a key if it is there.
+  /// Removes a key if it exists.
   void Remove(std::string_view key);
 
  private:
@@ -41,21 +42,21 @@ class HEADLIGHT_API GgufMetadata {
   std::vector<Item> items_;
 };
 
-/// A tensor to be written.
+/// The name, type and shape of a tensor that will be written.
 struct HEADLIGHT_API GgufTensorPlan {
   std::string name;
   GgufType type = GgufType::f32;
   std::vector<std::int64_t> axes;  // as in GgufTensor
 
-  std::int64_t RowNumbers() const;  // numbers of a row
-  std::int64_t Rows() const;        // rows, of all matrices
-  std::int64_t RowBytes() const;    // bytes of a row
+  std::int64_t RowNumbers() const;  // numbers per row
+  std::int64_t Rows() const;        // number of rows of all matrices
+  std::int64_t RowBytes() const;    // bytes per row
   std::int64_t Bytes() const { return Rows() * RowBytes(); }
 };
 
-/// Writes a file atomically: the header at once, then the bytes of the tensors in their order, in any portions. Each
-/// tensor begins at a multiple of `alignment`. Throws Error if writing fails, and for more axes or longer names than
-/// the format has.
+/// Writes a file atomically. The constructor writes the header. Then the bytes of the tensors are written in their
+/// order, in pieces of any size. Each tensor begins at a multiple of `alignment`. Throws Error if writing fails, or if
+/// a tensor has more axes or a longer name than the format allows.
 class HEADLIGHT_API GgufWriter {
  public:
   GgufWriter(const std::string& path, const GgufMetadata& metadata, std::span<const GgufTensorPlan> tensors,
@@ -67,9 +68,9 @@ class HEADLIGHT_API GgufWriter {
 
  private:
   AtomicFile file_;
-  std::vector<std::int64_t> sizes_;  // of the tensors
-  std::size_t tensor_ = 0;           // the one that is being written
-  std::int64_t written_ = 0;         // bytes of it
+  std::vector<std::int64_t> sizes_;  // bytes of each tensor
+  std::size_t tensor_ = 0;           // index of the current tensor
+  std::int64_t written_ = 0;         // bytes written of the current tensor
   std::int64_t alignment_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The package gguf wrote the file, which has metadata of every type.
+// The file was written by Python's gguf package and has metadata of every type.
 TEST(GgufWriter, WritesWhatItReadByteByByte) {
   const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/blocks.gguf";
   const TemporaryFolder folder;
@@ -29,7 +29,7 @@ TEST(GgufWriter, WritesWhatItReadByteByByte) {
   for (const GgufTensor& tensor : content.tensors) plans.push_back({tensor.name, tensor.type, tensor.axes});
   GgufWriter writer(folder.File("again.gguf"), metadata, plans);
   for (const GgufTensor& tensor : content.tensors) {
-    writer.Write(tensor.bytes.first(1));  // in portions
+    writer.Write(tensor.bytes.first(1));  // writes the bytes in pieces
     writer.Write(tensor.bytes.subspan(1));
   }
   writer.Commit();

@@ -1,4 +1,4 @@
-// A hash that detects accidental mix-ups of files; not cryptographic.
+// A hash that detects accidental mix-ups of files. It is not cryptographic.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-/// Incremental XXH64 (Collet, "xxHash fast digest algorithm", version 0.1.1). The value does not depend on the division
-/// into updates.
+/// Incremental XXH64 (Collet, "xxHash fast digest algorithm", version 0.1.1). The result does not depend on how the
+/// bytes are divided into updates.
 class HEADLIGHT_API Hash64 {
  public:
   explicit Hash64(std::uint64_t seed = 0);
@@ -25,7 +25,7 @@ class HEADLIGHT_API Hash64 {
   std::uint64_t size_ = 0;        // bytes so far
 };
 
-/// The hash of `bytes`.
+/// Returns the hash of `bytes`.
 inline std::uint64_t HashOf(std::string_view bytes) {
   Hash64 hash;
   hash.Update(bytes);

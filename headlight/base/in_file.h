@@ -1,4 +1,4 @@
-// Adds the path of a file to errors of code that does not know it.
+// Adds the path of a file to errors of code that has no access to the path.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,13 +20,13 @@ decltype(auto) InFile(const std::string& path, Action&& action) {
     return action();
   } catch (const Error& error) {
     const std::string_view text = error.what();
-    const std::size_t folder = path.rfind('/') + 1;  // in bytes; 0 without a folder
+    const std::size_t folder = path.rfind('/') + 1;  // bytes of the folder's name; 0 without a folder
     if (text.find(path + ":") != text.npos || (folder > 0 && text.find(path.substr(0, folder)) != text.npos)) throw;
     throw Error(fmt::format("{}: {}", path, text), error.blame());
   }
 }
 
-/// InFile for code that reads several files: prepends all their names.
+/// Does the same as InFile for code that reads several files. Prepends all their names.
 template <typename Action>
 decltype(auto) InFiles(const std::vector<std::string>& paths, Action&& action) {
   try {

@@ -1,4 +1,4 @@
-// JSON: values that are built in code and printed, a strict bounded parser for untrusted text, and views that check
+// JSON values that are built in code and printed, a strict and bounded parser for untrusted text, and views that check
 // values. No other file includes the JSON library.
 #pragma once
 
@@ -26,18 +26,18 @@ struct Named {
   bool operator==(const Named&) const = default;
 };
 
-/// null, a Boolean, a number, a string, an array of values, or an object of named values. Objects keep the order of
-/// their members:
+/// A JSON value: null, a Boolean, a number, a string, an array of values, or an object of named values. Objects keep
+/// the order of their members:
 ///   Json config = Json::Object{{"model_type", "marian"}, {"d_model", 512}, {"eos_token_ids", Json::Array{0, 2}}};
 class HEADLIGHT_API Json {
  public:
   using Member = Named<Json>;
-  /// Write a list of one list as Array{Json(Array{...})}: compilers disagree on Array{Array{...}}.
+  /// Write an array with one array as Array{Json(Array{...})}, because compilers disagree on Array{Array{...}}.
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
   Json();  ///< null
-  /// Defined in json.cc, because inlining them in every file that uses Json is slow to compile.
+  /// Defined in json.cc, because inlining these functions in every file that uses Json is slow to compile.
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
@@ -49,7 +49,7 @@ class HEADLIGHT_API Json {
     if (std::unsigned_integral<T> && std::get<std::int64_t>(value_) < 0) value_ = static_cast<std::uint64_t>(value);
   }
   Json(double value) : value_(value) {}
-  Json(float value);  ///< the shortest decimal that reads back as this float: 0.1f is printed as 0.1
+  Json(float value);  ///< uses the shortest decimal that parses to this float: 0.1f is printed as 0.1
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}
   Json(std::string value) : value_(std::move(value)) {}
@@ -58,14 +58,16 @@ class HEADLIGHT_API Json {
   template <typename T>
   Json(const std::vector<T>& items) : value_(Array(items.begin(), items.end())) {}
 
-  /// The alternative that this value holds, or nullptr. An integer is an int64_t if it fits, otherwise a uint64_t.
+  /// Returns the alternative that this value holds, or nullptr. An integer is an int64_t if it fits, otherwise a
+  /// uint64_t.
   template <typename T>
   const T* As() const {
     return std::get_if<T>(&value_);
   }
   bool is_null() const { return As<std::monostate>() != nullptr; }
 
-  /// The member with this name, or nullptr if there is none or this is not an object. Takes time linear in the members.
+  /// Returns the member with this name. Returns nullptr if there is none or this is not an object. Takes time linear in
+  /// the number of members.
   const Json* Find(std::string_view name) const;
   /// Adds the member, or replaces it at its position. Only for objects.
   void Set(std::string_view name, Json value);
@@ -76,8 +78,8 @@ class HEADLIGHT_API Json {
   bool operator==(const Json& other) const;  ///< ignores the order of members
 
  private:
-  // Never used. If all alternatives look never-valueless to libstdc++ 12, it destroys values that do not exist when
-  // copying throws. This alternative prevents that.
+  // This alternative is never used. Without it, libstdc++ 12 treats the variant as never valueless. If copying throws,
+  // it then destroys values that do not exist.
   struct Unused {
     Unused(const Unused&) {}
     Unused& operator=(const Unused&) = default;
@@ -86,27 +88,28 @@ class HEADLIGHT_API Json {
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object, Unused> value_;
 };
 
-/// Bounds on the text that ParseJson and ReadJson accept.
+/// Limits of the text that ParseJson and ReadJson accept.
 struct JsonLimits {
-  std::uint64_t bytes = std::uint64_t{64} << 20;  ///< of a file
-  std::int64_t values = std::int64_t{1} << 22;    ///< Gemma's tokenizer.json has 1.8 million
-  /// Members with these names are skipped at any depth: they must be valid JSON, but are neither counted nor stored.
+  std::uint64_t bytes = std::uint64_t{64} << 20;  ///< maximum size of a file
+  std::int64_t values = std::int64_t{1} << 22;    ///< maximum number of values; Gemma's tokenizer.json has 1.8 million
+  /// Members with these names are skipped at any depth. They must be valid JSON, but are neither counted nor stored.
   std::vector<std::string_view> without = {};
 };
 
 /// Parses untrusted text: strict UTF-8 JSON, at most 64 levels deep, without duplicate keys, NaN and Infinity. Errors
-/// begin with `source`, the file's path, and the line and column, or the byte in a single line.
+/// begin with `source`, which is the file's path, and the line and column. If the text is a single line, they have the
+/// byte instead.
 HEADLIGHT_API Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits = {});
 
-/// R"({"type": "NFKC"})"_json
+/// Parses a literal, as in R"({"type": "NFKC"})"_json.
 HEADLIGHT_API Json operator""_json(const char* text, std::size_t size);
 
 /// Formats an untrusted string for error messages: in single quotes, on one line, with escaped control characters,
 /// truncated after 100 bytes.
 HEADLIGHT_API std::string Quoted(std::string_view text);
 
-/// A value in a JSON file that knows its location. A missing member and a null member are both absent. Views are cheap
-/// to copy. Views of one file must not be used from several threads at once.
+/// A value in a JSON file, with its location for error messages. A missing member and a null member are both absent.
+/// Views are cheap to copy. Views of one file must not be used concurrently from several threads.
 ///   const JsonView config = ReadJson("model/config.json");
 ///   const std::int64_t layers = config["encoder_layers"].Integer(1);             // required, at least 1
 ///   const double dropout = config.Get("dropout", 0.1).Number(0, 1);              // 0.1 if absent
@@ -115,38 +118,39 @@ class HEADLIGHT_API JsonView {
  public:
   JsonView(Json root, std::string source);  ///< `source`: the file's path, for errors
 
-  /// The member with this name, which may be absent. Throws Error if this is not an object.
+  /// Returns the member with this name, which may be absent. Throws Error if this is not an object.
   JsonView operator[](std::string_view name) const;
-  /// The same, with a value to use if the member is absent.
+  /// Returns the member with this name, or `fallback` if the member is absent.
   JsonView Get(std::string_view name, Json fallback) const;
 
   bool present() const { return !value_->is_null(); }
   const Json& value() const { return *value_; }
-  /// The location of this value, for the start of errors: "model/config.json: key 'id2label.0'".
+  /// Returns the location of this value, to start an error message with: "model/config.json: key 'id2label.0'".
   std::string location() const;
 
-  /// The content, or an Error with the expected and the actual value. Bounds are inclusive.
+  /// Return the content. Throw Error with the expected and the actual value if the type or bounds do not fit. Bounds
+  /// are inclusive.
   bool Bool() const;
   std::int64_t Integer(std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   std::uint64_t Unsigned() const;
   double Number(double least = std::numeric_limits<double>::lowest(),
                 double most = std::numeric_limits<double>::max()) const;
-  /// One of `allowed`, or any string if it is empty.
+  /// Returns one of `allowed`, or any string if `allowed` is empty.
   std::string String(std::initializer_list<std::string_view> allowed = {}) const;
-  /// The plain values, for large arrays and objects. They live as long as a view of them.
+  /// Return the plain values, for large arrays and objects. The values live as long as a view of them.
   const Json::Array& Array() const&;
   const Json::Object& Object() const&;
   void Array() && = delete;
   void Object() && = delete;
-  std::vector<JsonView> Items() const;                            ///< of an array
-  std::vector<std::string> Strings() const;                       ///< of an array of strings
-  std::vector<std::pair<std::string, JsonView>> Members() const;  ///< of an object
+  std::vector<JsonView> Items() const;                            ///< items of an array
+  std::vector<std::string> Strings() const;                       ///< items of an array of strings
+  std::vector<std::pair<std::string, JsonView>> Members() const;  ///< members of an object
 
-  /// The names of members that are not null and were not read by name.
+  /// Returns the names of members that are not null and were not read by name.
   std::vector<std::string> Unread() const;
-  /// Throws Error that lists members that were not read by name and are neither null nor in `harmless`: they could
-  /// change the meaning of the file.
+  /// Throws Error with a list of members that were not read by name and are neither null nor in `harmless`. Such
+  /// members could change the meaning of the file.
   void RefuseUnread(std::span<const std::string_view> harmless) const;
   void RefuseUnread(std::initializer_list<std::string_view> harmless) const {
     RefuseUnread(std::span(harmless.begin(), harmless.size()));
@@ -160,7 +164,7 @@ class HEADLIGHT_API JsonView {
 
   std::shared_ptr<File> file_;
   std::shared_ptr<const Json> value_;
-  std::string key_;  // names and indices from the root: "layers[2].name"
+  std::string key_;  // names and indices from the root, such as "layers[2].name"
 };
 
 /// Reads an untrusted JSON file, as ParseJson does.

@@ -1,5 +1,5 @@
-// Any bytes are rejected with an Error or give a value, which can be inspected, and which prints and parses to the
-// same.
+// Checks that any bytes either cause an Error or give a value. The value can be inspected, and printing and parsing it
+// again gives the same value.
 #include <cstdlib>
 
 #include "headlight/base/error.h"
@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// Calls all accessors of a value; those of other types throw Error.
+// Calls all accessors of a value. Accessors of other types throw Error.
 void Visit(const JsonView& view) {
   const auto ask = [](auto question) {
     try {

@@ -32,7 +32,7 @@ class Builder {
   bool number_unsigned(std::uint64_t value) { return Add(value); }
   bool number_float(double value, const std::string&) { return Add(value); }
   bool string(std::string& value) { return Add(std::move(value)); }
-  bool binary(nlohmann::json::binary_t&) { return false; }  // impossible in text
+  bool binary(nlohmann::json::binary_t&) { return false; }  // never called for text
 
   bool key(std::string& name) {
     if (skipped_in_ == 0 && std::ranges::find(limits_.without, name) != limits_.without.end())
@@ -58,8 +58,8 @@ class Builder {
   bool parse_error(std::size_t position, const std::string& token, const Exception& error) {
     constexpr int kNumberOverflow = 406;
     if (error.id == kNumberOverflow) Fail("{}: the number {} is too large", source_, Quoted(token));
-    // In "[json.exception.parse_error.101] parse error at line ...: REASON; last read: 'TOKEN'; expected ..." only
-    // REASON is sure to be short and printable.
+    // The message is "[json.exception.parse_error.101] parse error at line ...: REASON; last read: 'TOKEN'; expected
+    // ...". Only REASON is guaranteed to be short and printable.
     std::string reason = error.what();
     if (const auto begin = reason.find(": "); begin != std::string::npos) reason.erase(0, begin + 2);
     reason.resize(std::min(reason.size(), reason.find("; last read: ")));
@@ -74,7 +74,7 @@ class Builder {
     bool is_object;
     Json::Array items;
     Json::Object members;
-    std::string name;  // of the next member
+    std::string name;  // name of the next member
   };
 
   bool Add(Json value) {
@@ -115,7 +115,7 @@ class Builder {
 }  // namespace
 
 Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits) {
-  // The parser would treat a zero byte as the end.
+  // The parser would treat a zero byte as the end of the text.
   const std::size_t zero = text.find('\0');
   Check(zero == std::string_view::npos, "{}: byte {} is zero: this is not text", source, zero);
   Builder builder(text, source, limits);

@@ -131,7 +131,7 @@ void JsonView::RefuseUnread(std::span<const std::string_view> harmless) const {
   std::vector<std::string> unread = Unread();
   std::erase_if(unread, [&](const std::string& name) { return std::ranges::find(harmless, name) != harmless.end(); });
   for (std::string& name : unread) name = Quoted(name);
-  constexpr std::size_t most = 20;  // enough to see the kind of file
+  constexpr std::size_t most = 20;  // enough to recognize the kind of file
   const std::size_t rest = unread.size() > most ? unread.size() - most : 0;
   unread.resize(unread.size() - rest);
   Check(unread.empty(), "{}: unknown {}: {}{}; without support the result would be wrong", location(),

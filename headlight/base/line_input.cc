@@ -18,9 +18,9 @@ namespace headlight {
 
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;  // per read
+constexpr std::size_t kReadBytes = 64 * 1024;  // bytes per read
 
-// Two readers of standard input would each get only some of its lines.
+// Only one reader may use standard input, because two readers would each get only some of its lines.
 std::atomic<bool> standard_input_taken = false;
 
 int Acquire(const std::string& path) {
@@ -84,7 +84,8 @@ class ByteInput::State {
   static constexpr std::array<unsigned char, 2> kMagic = {0x1f, 0x8b};
 
   void Begin() {
-    // One byte suffices unless it is gzip's first, so that an empty line at a terminal is returned at once.
+    // Waits for a second byte only if the first byte is gzip's first byte, so that an empty line at a terminal is
+    // returned at once.
     while (held_ < 2 && (held_ == 0 || compressed_[0] == kMagic[0]) && Receive() > 0) continue;
     if (held_ < 2 || !std::equal(kMagic.begin(), kMagic.end(), compressed_.begin())) return;
     constexpr int kGzipWindow = 15 + 16;
@@ -122,7 +123,7 @@ class ByteInput::State {
         Check(ended_, "{}: the gzip data ends too early: the file is truncated", name_);
         return 0;
       }
-      if (std::exchange(ended_, false)) inflateReset(&stream_);  // another member may follow
+      if (std::exchange(ended_, false)) inflateReset(&stream_);  // another gzip member may follow
       stream_.next_in = compressed_.data();
       stream_.avail_in = static_cast<uInt>(held_);
       const int result = inflate(&stream_, Z_NO_FLUSH);
@@ -138,11 +139,11 @@ class ByteInput::State {
   bool owned_;
   std::string name_;
   bool begun_ = false, gzip_ = false;
-  bool ended_ = false;  // a gzip member is complete, and no other has begun
+  bool ended_ = false;  // a gzip member is complete, and no other member has begun
   z_stream stream_{};
   std::array<unsigned char, kReadBytes> compressed_;
   std::size_t held_ = 0;              // bytes at the front of compressed_
-  double size_ = 0, bytes_read_ = 0;  // of a regular file, from the initial offset; size 0: unknown
+  double size_ = 0, bytes_read_ = 0;  // of a regular file, from the initial offset; size 0 if unknown
 };
 
 ByteInput::ByteInput(const std::string& path)

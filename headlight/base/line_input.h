@@ -1,4 +1,4 @@
-// Sequential reading of plain and gzip files.
+// Reads plain and gzip files sequentially.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace headlight {
 
-/// The bytes of a file, plain or gzip (detected by its first two bytes), or of a pipe or terminal as they arrive.
+/// Reads the bytes of a file, plain or gzip (detected by its first two bytes), or of a pipe or terminal as they arrive.
 /// Throws Error with the file's name if it is missing or unreadable, or if gzip data is damaged or truncated.
 class HEADLIGHT_API ByteInput {
  public:
-  explicit ByteInput(const std::string& path);  ///< - is standard input, for one reader at a time
+  explicit ByteInput(const std::string& path);  ///< - is standard input, which can have one reader at a time
   ByteInput(int descriptor, std::string name);  ///< reads a descriptor owned by the caller; `name` is for errors
   ByteInput(ByteInput&&) noexcept;
   ~ByteInput();
 
-  /// Reads up to `size` > 0 bytes to `to` and returns their number; 0 at the end.
+  /// Reads up to `size` > 0 bytes into `to` and returns their number, or 0 at the end.
   std::size_t Read(char* to, std::size_t size);
-  /// The share of a regular file that has been read, in [0, 1], minus `unread` bytes returned by Read. For gzip files
-  /// it counts compressed bytes. -1 for other inputs.
+  /// Returns the fraction of a regular file that has been read, in [0, 1]. `unread` bytes that Read returned are not
+  /// counted. For gzip files, compressed bytes are counted. Returns -1 for other inputs.
   double Share(std::size_t unread = 0) const;
   const std::string& name() const;
 
@@ -34,30 +34,30 @@ class HEADLIGHT_API ByteInput {
   std::unique_ptr<State> state_;
 };
 
-/// The whole file, inflated if it is gzip. Throws Error if it has more than `limit` bytes.
+/// Returns the whole file, decompressed if it is gzip. Throws Error if it has more than `limit` bytes.
 HEADLIGHT_API std::string ReadInflated(const std::string& path, std::size_t limit);
 
-/// Longer lines are rejected, which bounds the memory that a file can use.
+/// The maximum length of a line. Longer lines are rejected, which bounds the memory that a file can use.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 24;
 
-/// The lines of a ByteInput, each returned as soon as it is complete. A line ends with "\n" or "\r\n"; the last one may
-/// end with the file. Throws Error with the file, line (from 1) and byte (from 0) if a line contains NUL or is longer
-/// than kMaxLineBytes. Reading can then continue with the next line.
+/// Reads the lines of a ByteInput and returns each line as soon as it is complete. A line ends with "\n" or "\r\n"; the
+/// last line may end with the file. Throws Error with the file, line (from 1) and byte (from 0) if a line contains NUL
+/// or is longer than kMaxLineBytes. Reading can then continue with the next line.
 class HEADLIGHT_API LineInput {
  public:
-  /// Marks that other programs add to a file: a byte order mark at its start, and NULs at the start of a line, with
-  /// which MMseqs2 ends entries.
+  /// Whether to skip marks that other programs add to a file. These are a byte order mark at its start, and NULs at the
+  /// start of a line, with which MMseqs2 ends entries.
   enum class Marks { kept, skipped };
   explicit LineInput(ByteInput input, Marks marks = Marks::kept) : input_(std::move(input)), marks_(marks) {}
 
-  /// The next line without its end, valid until the next call; nullopt after the last.
+  /// Returns the next line without its end, valid until the next call, or nullopt after the last line.
   std::optional<std::string_view> Next();
-  /// Returns true if the following bytes are `bytes`, without consuming them. It waits for more input as long as the
-  /// bytes match.
+  /// Returns true if the following bytes are `bytes`, without consuming them. Waits for more input as long as the bytes
+  /// match.
   bool BeginsWith(std::string_view bytes);
-  std::int64_t line_number() const { return line_number_; }  ///< of the last line returned by Next, from 1
+  std::int64_t line_number() const { return line_number_; }  ///< number of the last line returned by Next, from 1
   const std::string& name() const { return input_.name(); }
-  double share() const { return input_.Share(end_ - begin_); }  ///< share of the file returned as lines
+  double share() const { return input_.Share(end_ - begin_); }  ///< fraction of the file that was returned as lines
 
  private:
   std::string_view TakeLine(std::size_t size, std::size_t with_end);
@@ -67,9 +67,9 @@ class HEADLIGHT_API LineInput {
   ByteInput input_;
   Marks marks_;
   std::string buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // the part of the buffer that is read but not yet returned
+  std::size_t begin_ = 0, end_ = 0;  // the part of the buffer that was read but not yet returned
   std::int64_t line_number_ = 0;
-  bool skipping_ = false;  // skipping the rest of a line that is too long
+  bool skipping_ = false;  // true while skipping the rest of a line that is too long
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Matrix: a view of rows of numbers for kernels. Each row is contiguous.
+// A view of rows of numbers for kernels. Each row is contiguous.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Matrix {
   std::int64_t stride = 0;  ///< elements from one row to the next, at least `columns`
 
   T* row(std::int64_t index) const { return data + index * stride; }
-  /// The view of `count` columns starting at `begin`, such as the keys in a fused query-key-value projection.
+  /// Returns a view of `count` columns starting at `begin`, such as the keys in a fused query-key-value projection.
   Matrix Columns(std::int64_t begin, std::int64_t count) const { return {data + begin, rows, count, stride}; }
   Matrix Rows(std::int64_t begin, std::int64_t count) const { return {row(begin), count, columns, stride}; }
   operator Matrix<const T>() const { return {data, rows, columns, stride}; }

@@ -55,8 +55,8 @@ OptionCheck Whole(std::int64_t least, std::int64_t most, bool says_most) {
   };
 }
 
-// `range` is empty if all numbers are allowed. Numbers beyond float's range are rejected, because some options are
-// stored as float.
+// Returns a check for real numbers. `range` is empty if all numbers are allowed. Numbers beyond float's range are
+// rejected, because some options are stored as float.
 template <typename InRange>
 OptionCheck Real(InRange in_range, const std::string& range) {
   return [=](const std::string& text) -> std::string {

@@ -1,5 +1,5 @@
-// Checks of option values, as in Add("--top", options.top, AtLeast(1), "..."). Numeric checks reject text that is not
-// entirely a finite number within the bounds.
+// Checks of option values, used as in Add("--top", options.top, AtLeast(1), "..."). Numeric checks reject text that is
+// not entirely a finite number within the bounds.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,37 @@
 
 namespace headlight {
 
-/// Returns the requirement, to be appended to the option's name ("must be at least 1, not 0"), or "" if the value is
-/// allowed.
+/// Returns "" if the value is allowed. Otherwise returns the requirement, which is appended to the option's name ("must
+/// be at least 1, not 0").
 using OptionCheck = std::function<std::string(const std::string& value)>;
 
-/// Integers.
-HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  // and at most 2^31 - 1, the limit of all integer options
+/// Checks of integers.
+HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  // at most 2^31 - 1, the limit of all integer options
 HEADLIGHT_API OptionCheck Between(std::int64_t least, std::int64_t most);
 HEADLIGHT_API OptionCheck Seed();  // from 0 to 2^63 - 1
 
-/// Real numbers.
+/// Checks of real numbers.
 HEADLIGHT_API OptionCheck NumberFrom(double least);
 HEADLIGHT_API OptionCheck NumberFrom(double least, double most);
 HEADLIGHT_API OptionCheck NumberAbove(double bound);
 HEADLIGHT_API OptionCheck NumberAbove(double bound, double most);
-HEADLIGHT_API OptionCheck NumberBelow(double least, double bound);  // from `least`, and below `bound`
+HEADLIGHT_API OptionCheck NumberBelow(double least, double bound);  // at least `least` and less than `bound`
 HEADLIGHT_API OptionCheck AnyNumber();
 
 HEADLIGHT_API OptionCheck NotEmpty();
 HEADLIGHT_API OptionCheck OneOf(const std::vector<std::string>& words);
-/// Throws Error itself, unlike the others, since its message begins with the folder.
+/// Checks that a folder exists. Unlike the other checks, throws Error itself, because its message begins with the
+/// folder.
 HEADLIGHT_API OptionCheck ExistingFolder();
-// The same for a model, which may be a GGUF file instead.
+// Checks that a model exists, which is a folder or a GGUF file. Throws Error itself, too.
 HEADLIGHT_API OptionCheck ExistingModel();
 
-/// Parses the whole text as an integer or a number, without a plus sign, spaces or another base.
+/// Parse the whole text as an integer or a number, without a plus sign, spaces or another base. Return nullopt if this
+/// fails.
 HEADLIGHT_API std::optional<std::int64_t> IntegerOf(std::string_view text);
 HEADLIGHT_API std::optional<double> NumberOf(std::string_view text);
 
-/// "a, b or c"
+/// Returns the words as a list: "a, b or c".
 HEADLIGHT_API std::string Alternatives(const std::vector<std::string>& words);
 
 }  // namespace headlight

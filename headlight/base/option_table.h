@@ -1,4 +1,4 @@
-// A description of options, used by the command line, option files, help and completion.
+// Describes options for the command line, option files, help and completion.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// The variable that an option sets. It must outlive the option's table.
+/// The variable that an option sets. The variable must outlive the option's table.
 class HEADLIGHT_API OptionTarget {
  public:
   OptionTarget(bool& value);  ///< a flag: takes no value and sets `true`
@@ -32,40 +32,40 @@ class HEADLIGHT_API OptionTarget {
   OptionTarget(std::optional<std::string>& value);
   OptionTarget(std::vector<std::int64_t>& values);  ///< one or more values
   OptionTarget(std::vector<std::string>& values);
-  /// No variable: calls `set` with at most `most_values` values; 0 makes a flag, kMany means no limit.
+  /// Has no variable. Calls `set` with at most `most_values` values. 0 makes a flag, kMany means no limit.
   OptionTarget(std::function<void(const std::vector<std::string>& values)> set, int most_values);
 
   static constexpr int kMany = 1 << 20;
 
   std::function<void(const std::vector<std::string>& values)> set;  ///< throws Error for an invalid value
-  std::function<bool()> is_set;  ///< whether the variable has a value; empty if it always has one
-  std::string shown;             ///< the variable's initial value; "" if it has none
-  std::string type;              ///< how help shows a value: N (integer), X (real number), TEXT, or "" for a flag
+  std::function<bool()> is_set;  ///< returns whether the variable has a value; empty if it always has one
+  std::string shown;             ///< the variable's initial value, or "" if it has none
+  std::string type;              ///< the value in help: N (integer), X (real number), TEXT, or "" for a flag
   int most_values = 1;
 };
 
-/// One option or positional argument. Functions return the option itself, so that calls can be chained.
+/// One option or positional argument. Member functions return the option itself, so that calls can be chained.
 class HEADLIGHT_API Option {
  public:
-  /// `names`: "--top-k", several names separated by commas, or an argument's name without dashes. It is the option's
-  /// name in every front end: a flag, or a key of a file of options without its first dashes. Messages of the library
-  /// name the variable instead, as in "`top_k` must be ...", and front ends write their own name for it.
+  /// `names` is "--top-k", several names separated by commas, or an argument's name without dashes. All front ends use
+  /// this name: as a flag, or without its first dashes as a key of an option file. Messages of the library name the
+  /// variable instead, as in "`top_k` must be ...", and front ends replace it by their own name.
   Option(std::string_view names, OptionTarget target, std::string description);
   Option(const Option&) = delete;
 
   Option& Required();
-  Option& Type(std::string name);      ///< how help shows a value, such as N, FILE or a|b
+  Option& Type(std::string name);      ///< the value in help, such as N, FILE or a|b
   Option& Check(OptionCheck check);    ///< applied to each value
   Option& Group(std::string title);    ///< the heading in help; "" hides the option
   Option& Describe(std::string text);  ///< replaces the description
-  Option& Default(std::string text);   ///< shown in brackets in help
-  Option& ShowDefault();               ///< Default() with the variable's value
-  Option& Values(int count);           ///< exactly this many values
-  Option& OneAtATime();                ///< one value each time it is given
-  Option& Delimiter(char delimiter);   ///< separates several values
-  /// A model's folder or file. Front ends may take the name of a downloaded model for it.
+  Option& Default(std::string text);   ///< the default shown in brackets in help
+  Option& ShowDefault();               ///< calls Default() with the variable's value
+  Option& Values(int count);           ///< requires exactly this many values
+  Option& OneAtATime();                ///< allows one value per occurrence
+  Option& Delimiter(char delimiter);   ///< separator of several values
+  /// Makes the option a model's folder or file. Front ends may accept the name of a downloaded model instead.
   Option& Model(OptionCheck check = ExistingModel());
-  Option& Excludes(Option& other);       ///< in both directions
+  Option& Excludes(Option& other);       ///< the two options exclude each other
   Option& StopExcluding(Option& other);  ///< undoes Excludes()
   Option& Needs(const Option& other);
   Option& HasValueIf(
@@ -90,10 +90,11 @@ class HEADLIGHT_API Option {
   const std::vector<const Option*>& excluded() const { return excluded_; }
   const std::vector<const Option*>& needed() const { return needed_; }
 
-  /// Sets the variable. Throws Error for values that its type cannot hold. Does not call the checks.
+  /// Sets the variable. Throws Error for values that do not fit its type. Does not call the checks.
   void Give(const std::vector<std::string>& values);
   bool given() const { return given_; }
-  /// Whether the variable has a value. Only for variables that can be empty, such as a std::optional or a std::string.
+  /// Returns whether the variable has a value. Only for variables that can be empty, such as a std::optional or a
+  /// std::string.
   bool has_value() const;
 
  private:
@@ -107,26 +108,27 @@ class HEADLIGHT_API Option {
   bool required_ = false, is_model_ = false, one_at_a_time_ = false, given_ = false;
 };
 
-/// The options of a command in the order of help.
+/// The options of a command, in the order of help.
 class HEADLIGHT_API OptionTable {
  public:
   Option& Add(std::string_view names, OptionTarget target, std::string description);
   Option& Add(std::string_view names, OptionTarget target, OptionCheck check, std::string description);
-  /// A file, or several, shown as `type`. The name must not be empty.
+  /// Adds an option for one or several files, shown as `type` in help. The name must not be empty.
   Option& AddFile(std::string_view names, OptionTarget target, std::string description, std::string type = "FILE");
-  /// An option with one value, which is passed to `set`.
+  /// Adds an option with one value, which is passed to `set`.
   Option& AddFunction(std::string_view names, std::function<void(const std::string& value)> set,
                       std::string description);
-  /// A flag that calls `set`.
+  /// Adds a flag that calls `set`.
   Option& AddFlag(std::string_view names, std::function<void()> set, std::string description);
-  /// One of `words`; `set` receives its index. `initial` is the index of the default, if there is one.
+  /// Adds an option whose value is one of `words`. `set` receives its index. `initial` is the index of the default, if
+  /// there is one.
   Option& AddChoice(std::string_view names, const std::vector<std::string>& words, std::optional<std::size_t> initial,
                     std::function<void(std::size_t index)> set, std::string description);
 
-  /// Finds an option by name, such as "--top" or "FILE"; null if there is none.
+  /// Finds an option by name, such as "--top" or "FILE". Returns null if there is none.
   Option* Find(std::string_view name);
   const Option* Find(std::string_view name) const;
-  /// The same; a missing option is an internal error.
+  /// Finds an option by name. A missing option is an internal error.
   Option& Get(std::string_view name);
   const Option& Get(std::string_view name) const;
   void Remove(std::string_view name);

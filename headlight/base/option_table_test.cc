@@ -1,4 +1,4 @@
-// Describing, setting and checking options.
+// Tests describing, setting and checking options.
 #include "headlight/base/option_table.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ TEST(OptionTable, SetsVariablesOfEachType) {
   EXPECT_THAT(texts, ElementsAre("a", "b"));
 }
 
-// An initial value of the variable counts, too.
+// Checks that an initial value of the variable counts as a value.
 TEST(OptionTable, ReportsWhetherAVariableHasAValue) {
   OptionTable table;
   bool flag = false;

@@ -36,13 +36,13 @@ void Pause() {
 
 thread_local bool inside_a_body = false;
 
-// Each thread has a contiguous share of the indices, the same one in each round. An operation therefore finds the data
-// of the previous one in a core's caches. A thread then takes indices from other shares. The caller never waits for a
-// worker that has not begun. On a busy machine it does all the work itself, while an OpenMP barrier would wait until
-// every thread has been scheduled.
+// A pool of threads. Each thread has a contiguous share of the indices, which is the same in each round. An operation
+// therefore finds the data of the previous operation in a core's caches. After its share, a thread processes indices of
+// other shares. The caller never waits for a worker that has not begun. On a busy machine, the caller does all the work
+// itself, while an OpenMP barrier would wait until every thread has been scheduled.
 class Pool {
  public:
-  // At most `threads` threads, including the caller.
+  // Runs body on at most `threads` threads, including the caller.
   void Run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
     while (workers_ < threads - 1 && StartWorker()) continue;
     body_ = &body;
@@ -54,7 +54,7 @@ class Pool {
       shares_[i].end = count * static_cast<std::int64_t>(i + 1) / threads;
     }
     places_ = threads - 1;
-    // Opens a new, empty round; this publishes the fields above.
+    // Opens a new, empty round. This publishes the fields that were set above.
     const std::uint64_t round = (state_.load(std::memory_order_relaxed) >> kRoundShift) + 1;
     state_.store(round << kRoundShift | kOpen);
     if (sleeping_.load() > 0) state_.notify_all();
@@ -68,11 +68,12 @@ class Pool {
   }
 
  private:
-  // The state: the round, whether it is open, and the number of workers inside.
+  // The bits of the state: the round, whether it is open, and the number of workers inside.
   static constexpr std::uint64_t kInside = 0xffff, kOpen = 0x10000;
   static constexpr int kRoundShift = 17;
 
-  // Returns false if the system has no thread or no memory for one. The existing threads then do the work.
+  // Starts a worker. Returns false if the system has no thread or no memory for it. The existing threads then do the
+  // work.
   bool StartWorker() {
     const BlockedSignals blocked;
     try {
@@ -94,7 +95,7 @@ class Pool {
       }
     } catch (...) {
       for (std::size_t i = 0; i < used_; ++i)
-        shares_[i].next.store(shares_[i].end, std::memory_order_relaxed);  // stop the others from taking more
+        shares_[i].next.store(shares_[i].end, std::memory_order_relaxed);  // no thread takes more indices
       if (!failed_.exchange(true)) failure_ = std::current_exception();
     }
     inside_a_body = false;
@@ -119,7 +120,8 @@ class Pool {
     }
   }
 
-  // Spins for about 100 microseconds, which covers the time between the operations of a step, then sleeps.
+  // Waits for a new round. Spins for about 100 microseconds, which covers the time between the operations of a step,
+  // then sleeps.
   std::uint64_t AwaitRoundAfter(std::uint64_t seen) {
     const auto is_new = [&](std::uint64_t state) { return (state >> kRoundShift) != seen && (state & kOpen) != 0; };
     const auto begin = std::chrono::steady_clock::now();
@@ -142,12 +144,12 @@ class Pool {
 
   std::atomic<std::uint64_t> state_{0};
   std::atomic<int> sleeping_{0}, places_{0};
-  struct alignas(64) Share {  // of a round's indices; one cache line
+  struct alignas(64) Share {  // a share of a round's indices, in one cache line
     std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;
   };
   std::vector<Share> shares_;
-  std::size_t used_ = 0;             // shares of this round
+  std::size_t used_ = 0;             // number of shares of this round
   std::atomic<bool> failed_{false};  // whether a body has thrown in this round
   std::exception_ptr failure_;       // the first exception
   const std::function<void(std::int64_t)>* body_ = nullptr;
@@ -167,8 +169,8 @@ OneThread::OneThread() { inside_a_body = true; }
 OneThread::~OneThread() { inside_a_body = false; }
 
 void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body) {
-  // The pool serves one caller at a time. Others compute on their own threads, so that there are never more threads
-  // than callers and workers.
+  // The pool serves one caller at a time. Other callers compute on their own threads, so that there are never more
+  // threads than callers and workers.
   static std::mutex busy;
   static Pool* pool = new Pool;  // never destroyed: its threads sleep until the process ends
   const int threads = static_cast<int>(std::min<std::int64_t>(Threads(), count));

@@ -20,11 +20,11 @@ namespace {
 std::atomic<bool> threads_are_refused = false;
 }  // namespace
 
-// The system's function, unless the test simulates that no threads are left.
+// Replaces the system's function. It calls the system's function unless the test simulates that no threads are left.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) noexcept {
   if (threads_are_refused) return EAGAIN;
-  // clang links the interceptor of its sanitizers into the program, so that RTLD_NEXT would skip it.
+  // clang links the interceptor of its sanitizers into the program, so RTLD_NEXT would skip it.
   static void* const sanitizers = dlsym(RTLD_DEFAULT, "__interceptor_pthread_create");
   static const auto real = reinterpret_cast<decltype(&pthread_create)>(
       sanitizers != nullptr ? sanitizers : dlsym(RTLD_NEXT, "pthread_create"));
@@ -87,8 +87,8 @@ TEST(ParallelFor, VisitsEveryIndexOnce) {
   }
 }
 
-// Two threads each start with their own half. While the first waits in its first index, the other reaches index 50
-// before any other.
+// Two threads each start with half of the indices. While the first thread waits in its first index, the second thread
+// reaches index 50 before any other index.
 TEST(ParallelFor, GivesEachThreadNeighbours) {
   const WithThreads with(2);
   std::latch both(2);
@@ -132,7 +132,7 @@ TEST(ParallelFor, ServesCallersOnManyThreads) {
   EXPECT_EQ(visits, 4 * 500 * 10);
 }
 
-// The largest number of bodies that ran at once.
+// Counts the largest number of bodies that ran at the same time.
 class Gauge {
  public:
   void Visit() {

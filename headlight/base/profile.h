@@ -1,4 +1,4 @@
-// Profiling: time, arithmetic and memory traffic of kernels, summed per operation.
+// Profiles the time, arithmetic and memory traffic of kernels, summed per operation.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,19 @@ struct ProfileEntry {
   std::int64_t calls = 0;
   double seconds = 0;
   double operations = 0;  ///< floating-point operations of matrix products; 0 for other kernels
-  double bytes = 0;       ///< read and written
+  double bytes = 0;       ///< bytes read and written
 };
 
-/// Starts profiling with empty sums. While it is off, Profiled has almost no cost.
+/// Starts profiling with empty sums. While profiling is off, Profiled has almost no cost.
 HEADLIGHT_API void StartProfile();
 
-/// Stops profiling and returns the sums, longest first.
+/// Stops profiling and returns the sums, with the longest time first.
 HEADLIGHT_API std::vector<ProfileEntry> TakeProfile();
 
-/// Adds its lifetime to the sums of `operation`. Must not be nested, so that time is counted once.
+/// Adds the time of its lifetime to the sums of `operation`. Must not be nested, so that time is counted once.
 class HEADLIGHT_API Profiled {
  public:
-  /// A product from [rows, inputs] to [rows, outputs] with a weight of `bytes` bytes.
+  /// Profiles a product from [rows, inputs] to [rows, outputs] with a weight of `bytes` bytes.
   Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs, std::size_t bytes);
   Profiled(const char* operation, double operations, double bytes);
   ~Profiled();

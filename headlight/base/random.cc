@@ -26,7 +26,8 @@ std::uint64_t Random::operator()() {
 }
 
 std::uint64_t Random::Below(std::uint64_t limit) {
-  // Lemire, "Fast Random Integer Generation in an Interval", 2019: rejects the rare samples that would bias the result.
+  // Lemire's method ("Fast Random Integer Generation in an Interval", 2019) rejects the rare samples that would bias
+  // the result.
   using Wide = unsigned __int128;
   Wide product = Wide{(*this)()} * limit;
   if (static_cast<std::uint64_t>(product) < limit) {
@@ -39,7 +40,7 @@ std::uint64_t Random::Below(std::uint64_t limit) {
 double Random::Uniform() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
 
 double Random::Normal() {
-  // Box and Muller, 1958; 1 - u avoids the logarithm of zero.
+  // The method of Box and Muller (1958). 1 - u avoids the logarithm of zero.
   const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform()));
   return radius * std::cos(2.0 * std::numbers::pi * Uniform());
 }

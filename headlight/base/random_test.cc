@@ -5,7 +5,7 @@
 namespace headlight::random_test {
 namespace {
 
-// The known answers published with the generator (Random123, kat_vectors).
+// The expected values are the known answers published with the generator (Random123, kat_vectors).
 TEST(Philox, KnownAnswers) {
   using Words = std::array<std::uint32_t, 4>;
   EXPECT_EQ(Philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

@@ -13,7 +13,8 @@ double SecondsBetween(std::chrono::steady_clock::time_point begin, std::chrono::
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// Sends the same bytes to all other ranks, and receives theirs into `others`, [size], whose own entry is not used.
+// Sends the same bytes to all other ranks, and receives their bytes into `others`, [size]. The entry of this rank is
+// not used.
 void ExchangeWithAll(Ranks& ranks, std::span<std::byte> own, const std::function<std::span<std::byte>(int)>& others) {
   std::vector<Transfer> transfers;
   for (int peer = 0; peer < ranks.size(); ++peer) {
@@ -72,7 +73,7 @@ bool Transfers::Poll() {
     begun_.erase(begun_.begin() + at);
     then_.erase(then_.begin() + at);
   }
-  for (auto then = thens.rbegin(); then != thens.rend(); ++then)  // in the order in which they were begun
+  for (auto then = thens.rbegin(); then != thens.rend(); ++then)  // in the order in which the transfers were begun
     if (*then) (*then)();
   if (SecondsBetween(looked_, now) > 0.05) {
     looked_ = now;

@@ -1,4 +1,4 @@
-// Ranks: the processes of a run, from the view of one of them. This interface is independent of the transport.
+// Communication between the ranks, which are the processes of a run. This interface is independent of the transport.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// A message to or from another rank. Both sides know its size.
+/// A message to or from another rank. Both ranks must pass its size.
 struct Transfer {
   int peer = 0;
   bool sends = false;
@@ -24,7 +24,7 @@ struct Transfer {
   int tag = 0;  ///< messages between two ranks with the same tag arrive in the order in which they are begun
 };
 
-/// A pending transfer and its handle in the transport.
+/// A pending transfer, and its handle in the transport.
 struct BegunTransfer {
   Transfer transfer;
   void* handle = nullptr;
@@ -41,30 +41,30 @@ class HEADLIGHT_API Ranks {
   /// exceptions of `waiting`.
   void Exchange(std::span<const Transfer> transfers);
 
-  /// Used by Transfers, from one thread at a time. Begin starts a transfer of at most 1 GiB; its bytes must stay valid
-  /// until it is done or given up. Done returns the sorted indices of completed transfers, whose handles become
-  /// invalid; throws Error if a connection is lost. Failed returns a rank that has reported an error, or -1.
+  /// Used by Transfers, from one thread at a time. Begin starts a transfer of at most 1 GiB. Its bytes must stay valid
+  /// until the transfer is done or given up. Done returns the sorted indices of completed transfers, whose handles
+  /// become invalid. It throws Error if a connection is lost. Failed returns a rank that has reported an error, or -1.
   virtual void* Begin(const Transfer& transfer) = 0;
   virtual std::vector<std::size_t> Done(std::span<const BegunTransfer> begun) = 0;
   virtual void GiveUp(void* handle) = 0;
   virtual int Failed() = 0;
 
   /// Called occasionally while this rank waits, with the sorted peers that have not answered and the seconds since the
-  /// last answer. It may throw to give up. May be empty.
+  /// last answer. The function may throw to give up. It may be empty.
   std::function<void(std::span<const int> peers, double seconds)> waiting;
 
-  std::vector<std::string> hosts;  ///< of each rank, for messages; may be empty
-  std::int64_t bytes_sent = 0;     ///< so far
-  double seconds_waited = 0;       ///< idle
-  double seconds_sending = 0;      ///< while a message to another rank was pending
+  std::vector<std::string> hosts;  ///< host name of each rank, for messages; may be empty
+  std::int64_t bytes_sent = 0;     ///< bytes sent so far
+  double seconds_waited = 0;       ///< seconds that this rank was idle
+  double seconds_sending = 0;      ///< seconds while a message to another rank was pending
   double seconds_hidden = 0;       ///< the part of seconds_sending in which this rank computed
   std::int64_t step = 0;           ///< the run's current step, for messages
 
-  /// "rank 3 (host b)"
+  /// Returns the name of a rank for messages: "rank 3 (host b)".
   std::string Name(int of) const;
 };
 
-/// Thrown if another rank has ended with an error, which it reports itself.
+/// Thrown if another rank has ended with an error. The other rank reports the error itself.
 struct OtherRankFailed {
   int rank = 0;
 };
@@ -77,7 +77,7 @@ class HEADLIGHT_API Transfers {
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
 
-  /// Starts a transfer. Poll or Wait calls `then` when it is complete, which may begin others.
+  /// Starts a transfer. When it is complete, Poll or Wait calls `then`, which may begin other transfers.
   void Begin(const Transfer& transfer, std::function<void()> then = {});
 
   /// Returns false if no transfer has completed since the last call. Throws OtherRankFailed.
@@ -94,18 +94,18 @@ class HEADLIGHT_API Transfers {
   Ranks& ranks_;
   std::vector<BegunTransfer> begun_;
   std::vector<std::function<void()>> then_;  // per transfer
-  std::int64_t sends_ = 0;                   // number of sends among them
+  std::int64_t sends_ = 0;                   // number of sends among the pending transfers
   bool waits_ = false;
-  Clock::time_point polled_, looked_;  // looked_: last check for failed ranks
+  Clock::time_point polled_, looked_;  // looked_: time of the last check for failed ranks
 };
 
-/// Numbers as bytes to send.
+/// Returns numbers as bytes to send.
 template <typename T>
 std::span<std::byte> BytesOf(std::span<T> values) {
   return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(values.data())), values.size_bytes()};
 }
 
-/// Numbers from received bytes.
+/// Converts received bytes to numbers.
 template <typename T>
 std::vector<T> NumbersOf(std::string_view bytes) {
   std::vector<T> numbers(bytes.size() / sizeof(T));
@@ -113,14 +113,15 @@ std::vector<T> NumbersOf(std::string_view bytes) {
   return numbers;
 }
 
-/// All-gather: fills in the other ranks' parts of `all`, [size] parts of equal length. Each rank must provide its own.
+/// All-gather of parts of equal length. `all` has [size] parts. Each rank must provide its own part, and receives the
+/// others.
 HEADLIGHT_API void GatherSame(Ranks& ranks, std::span<std::byte> all);
 
-/// All-gather of bytes of any length, [size].
+/// All-gather of bytes of any length. Returns the bytes of each rank, [size].
 HEADLIGHT_API std::vector<std::string> GatherToAll(Ranks& ranks, std::string_view own);
 
-/// Overwrites `bytes` on other ranks by those of rank 0.
+/// Overwrites `bytes` on the other ranks by the bytes of rank 0.
 HEADLIGHT_API void Broadcast(Ranks& ranks, std::span<std::byte> bytes);
-HEADLIGHT_API std::string Broadcast(Ranks& ranks, std::string_view text);  // that of rank 0, of any length
+HEADLIGHT_API std::string Broadcast(Ranks& ranks, std::string_view text);  // returns the text of rank 0, of any length
 
 }  // namespace headlight

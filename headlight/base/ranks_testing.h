@@ -1,4 +1,4 @@
-// Ranks as threads of one process, for tests.
+// Runs ranks as threads of one process, for tests.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace headlight {
 // Pending messages by (from, to, tag).
 struct ThreadMail {
   std::mutex mutex;
-  std::map<std::tuple<int, int, int>, std::map<std::int64_t, std::vector<std::byte>>> boxes;  // by number
+  std::map<std::tuple<int, int, int>, std::map<std::int64_t, std::vector<std::byte>>> boxes;  // by message number
   int failed = -1;  // a rank that has ended with an exception
 };
 
@@ -69,10 +69,10 @@ class ThreadRanks : public Ranks {
  private:
   std::shared_ptr<ThreadMail> mail_;
   int rank_, size_;
-  std::map<std::tuple<int, bool, int>, std::int64_t> numbers_;  // of the next message by (peer, sends, tag)
+  std::map<std::tuple<int, bool, int>, std::int64_t> numbers_;  // number of the next message by (peer, sends, tag)
 };
 
-// Runs body(ranks) with this many ranks. The first exception of a rank is rethrown.
+// Runs body(ranks) with this many ranks. Rethrows the first exception of a rank.
 inline void RunRanks(int size, const std::function<void(Ranks&)>& body) {
   const auto mail = std::make_shared<ThreadMail>();
   std::vector<std::thread> threads;

@@ -18,10 +18,10 @@ class HEADLIGHT_API ReadRecord {
   ReadRecord& operator=(const ReadRecord&) = delete;
   ~ReadRecord();
 
-  /// By path. A JSON file has one view per read, which knows what was read from it.
+  /// Returns the files by path. A JSON file has one view per read, which records the members that were read.
   const std::map<std::string, std::vector<JsonView>>& files() const { return files_; }
 
-  /// Called by all code that reads files. Does nothing unless this thread has a record.
+  /// Must be called by all code that reads files. Does nothing unless this thread has a record.
   static void Add(const std::string& path);
   static void Add(const std::string& path, const JsonView& view);
 

@@ -49,8 +49,8 @@ std::byte* MapPages(std::size_t bytes) {
   return begin + before;
 }
 
-// Best-fit allocator. Regions from the system are divided into blocks; a freed block is merged with free neighbours.
-// Give does not allocate, since it runs in destructors: a used block keeps its node of the free list. Take has no
+// A best-fit allocator. Regions from the system are divided into blocks. A freed block is merged with free neighbours.
+// Give does not allocate, because it runs in destructors: a used block keeps its node of the free list. Take has no
 // effect if it throws.
 class Arena {
  public:
@@ -111,8 +111,8 @@ class Arena {
   using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
   struct Block {
     std::size_t bytes;
-    bool first;                  // of its region
-    FreeBlocks::node_type node;  // of free_, while the block is in use
+    bool first;                  // true for the first block of its region
+    FreeBlocks::node_type node;  // node of free_, kept while the block is in use
 
     bool free() const { return node.empty(); }
   };
@@ -146,8 +146,8 @@ class Arena {
   }
 
   std::size_t region_bytes_;
-  std::map<std::byte*, Block> blocks_;  // by address
-  FreeBlocks free_;                     // by size, then address
+  std::map<std::byte*, Block> blocks_;  // sorted by address
+  FreeBlocks free_;                     // sorted by size, then address
 };
 
 struct StoragePool {

@@ -1,5 +1,5 @@
-// Memory for tensors and packed weights. Freed blocks are reused, so that after its largest step a training run makes
-// no more system allocations.
+// Allocates memory for tensors and packed weights. Freed blocks are reused, so a training run makes no system
+// allocations after its largest step.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace headlight {
 
-/// Allocates uninitialised memory, aligned to 64 bytes; a null pointer for 0 bytes. Throws Error if memory is
+/// Allocates uninitialized memory, aligned to 64 bytes. Returns a null pointer for 0 bytes. Throws Error if memory is
 /// exhausted.
 HEADLIGHT_API std::shared_ptr<std::byte> AllocateStorage(std::int64_t bytes);
 
 struct StorageStatistics {
-  std::int64_t system_allocations = 0;  ///< since the program started
-  std::int64_t bytes_held = 0;          ///< allocated from the system, in use or free
+  std::int64_t system_allocations = 0;  ///< number since the program started
+  std::int64_t bytes_held = 0;          ///< bytes allocated from the system, in use or free
   std::int64_t bytes_in_use = 0;
 };
 HEADLIGHT_API StorageStatistics GetStorageStatistics();
 
-/// Returns regions without used blocks to the system, and free pages of the heap.
+/// Returns regions without used blocks, and free pages of the heap, to the system.
 HEADLIGHT_API void ReleaseUnusedStorage();
 
 }  // namespace headlight

@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-// The folder of this test program and of the program.
+// Returns the folder that contains this test program and the program `headlight`.
 inline std::string BuildFolder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
 
 // An empty folder that is removed with its contents at the end of the test.
@@ -30,7 +30,8 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// The message of the Error that `action` throws with Blame::user, which must be one line; empty if it does not throw.
+// Returns the message of the Error that `action` throws, or an empty string if it does not throw. The error must have
+// Blame::user and a message of one line.
 template <typename Action>
 std::string ErrorOf(Action&& action) {
   try {
