@@ -53,7 +53,7 @@ void AdamChunk(const kernels::AdamStep& step, std::int64_t count, T* value, cons
 template <typename T>
 double SumOfSquaresChunk(std::int64_t count, const T* values) {
   const hn::ScalableTag<double> d;
-  const hn::Rebind<T, decltype(d)> narrow;  // the same number of lanes
+  const hn::Rebind<T, decltype(d)> narrow;  // has as many lanes as d
   return SumOverLanes(d, count, [&](std::int64_t i, auto lanes) HWY_ATTR {
     const auto loaded = LoadLanes(narrow, values + i, lanes);
     if constexpr (sizeof(T) == 4) {

@@ -50,7 +50,7 @@ TEST(AdamUpdate, UpdatesTheSameValuesWithoutAnAverage) {
   AdamUpdate<float>({.learning_rate = 0.1}, one, gradient, m1, v1, {});
   AdamUpdate<float>({.learning_rate = 0.1}, two, gradient, m2, v2, average);
   EXPECT_EQ(one, two);
-  EXPECT_EQ(average, two);  // decay 0: the average equals the value
+  EXPECT_EQ(average, two);  // with decay 0, the average equals the value
 }
 
 TEST(SumOfSquares, MatchesPlainLoopsForAnyThreadCount) {

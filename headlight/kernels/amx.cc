@@ -17,8 +17,7 @@ constexpr std::int64_t kTile = 16, kLine = 64;          // rows of a tile; bytes
 constexpr std::ptrdiff_t kUnitRow = kPanelColumns * 4;  // bytes of a row of b
 constexpr std::int64_t kUnitBytes = 4;
 
-// Keeps writes to memory before a tile load. g++'s intrinsics do not declare that they read the memory, so a call must
-// precede them.
+// Declares that memory is read. g++'s intrinsics do not declare this, so a call must precede each load of a tile.
 inline void ReadsMemory(const void* memory) { asm volatile("" ::"r"(memory) : "memory"); }
 
 // Adds the product of one step to the sums. Tiles 0 to 3 hold the sums, the other tiles hold the factors.

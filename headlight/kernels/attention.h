@@ -3,8 +3,8 @@
 // "FlashAttention", 2022), so memory is linear in the number of tokens.
 //
 // T is float or double. Results have the same bits for any number of threads. They are batch-invariant, except for
-// dropout, whose hash includes the index of the sequence. In float32, a query's output does not depend on the other
-// queries of its sequence. NaN in a used query, key or value gives NaN.
+// dropout, whose hash includes the index of the sequence. In float32, the bits of a query's output do not depend on the
+// other queries of its sequence. NaN in a used query, key or value gives NaN.
 #pragma once
 
 #include <cstdint>

@@ -95,7 +95,7 @@ class Tiles {
   }
 
  private:
-  // Describes the product to += a b with inner dimension `inner`.
+  // Returns the description of the product to += a b with inner dimension `inner`.
   static TileProduct<T> Of(const Packed<T>& a, const Packed<T>& b, const Packed<T>& to, std::int32_t inner) {
     return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
   }
@@ -211,7 +211,7 @@ class RoundedTiles {
 
   const AttentionHead<float>& head_;
   const Matrix<const float>& d_output_;
-  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // numbers; depth in rows
+  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // in elements; in rows
   // The packed keys and values, and the two factors that are packed again for each product.
   std::uint16_t *keys_transposed_ = nullptr, *values_transposed_ = nullptr, *keys_ = nullptr, *right_ = nullptr,
                 *left_ = nullptr;
@@ -318,8 +318,8 @@ class BackwardHead {
     products_.PackKeys(first, count);
   }
 
-  // Computes weights_ and d_scores_ of the tile, whose keys are packed. Returns false if no query of the tile attends
-  // to a key of the tile.
+  // Computes weights_ and d_scores_ of the tile, whose keys are already packed. Returns false if no query of the tile
+  // attends to a key of the tile.
   bool Recompute(const TileRange& tile) {
     if (SeesNothing(head_, tile)) return false;
     for (std::int32_t i = 0; i < tile.queries; ++i) PrefetchNextHead(output_.row(tile.query + i), head_.value_dim);
@@ -363,10 +363,10 @@ class BackwardHead {
 
   const kernels::BackwardArguments<T>& arguments_;
   AttentionHead<T> head_;
-  Matrix<const T> output_, d_output_;  // of this head
+  Matrix<const T> output_, d_output_;  // columns of this head
   GradientTo<T> d_query_, d_key_, d_value_;
   Products products_;
-  Packed<T> weights_, d_scores_;  // of a tile: weights after dropout, and the gradient of the scores
+  Packed<T> weights_, d_scores_;  // weights after dropout, and the gradient of the scores, for one tile
   Packed<T> slopes_;              // derivatives of the cap, if scores are capped
 };
 
@@ -422,7 +422,7 @@ void Compute(const BackwardPart& part, std::span<const std::int32_t> order, std:
   for (std::int32_t head = key_head * group; head < (key_head + 1) * group; ++head) {
     for (std::size_t place = part.first; place < part.last; ++place)
       HEADLIGHT_DISPATCH(BackwardOf, T)(arguments, part, order[place], head);
-    arguments.d_key.add = arguments.d_value.add = true;  // the group's other query heads add their gradients
+    arguments.d_key.add = arguments.d_value.add = true;  // the group's other query heads add to these gradients
   }
 }
 

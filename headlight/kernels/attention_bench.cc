@@ -1,5 +1,5 @@
-// Attention in typical shapes: training on short sequences, decoding, long sequences. GFLOP/s count the operations of
-// plain matrix products, 2 forward and 5 backward. With a causal mask, half of the operations count.
+// Measures attention in typical shapes: training on short sequences, decoding, long sequences. GFLOP/s count the
+// operations of plain matrix products, 2 forward and 5 backward. With a causal mask, half of the operations count.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -61,7 +61,7 @@ struct Problem {
     }
     if (shape.columns) queries = keys = GridColumns(1, queries[0].length, static_cast<std::int32_t>(queries.size()));
     Random random(2);
-    const auto random_numbers = [&](std::int64_t count) {  // allocated as for a tensor, in large pages
+    const auto random_numbers = [&](std::int64_t count) {  // uses AllocateStorage, as tensors do, to get large pages
       std::shared_ptr<float> values =
           std::reinterpret_pointer_cast<float>(AllocateStorage(count * std::int64_t{sizeof(float)}));
       for (std::int64_t i = 0; i < count; ++i) values.get()[i] = static_cast<float>(random.Uniform() - 0.5);
@@ -282,9 +282,9 @@ const bool registered = [] {
         .heads = 1,
         .head_dim = 64,
         .mask = {.stride = 512}},
-        // DALL-E's attention: 65 text tokens, then 32 x 32 image tokens. The masks are none, rows, columns and squares.
-        // For columns, nn/grid_attention.h uses the row mask on the transposed image. A query attends to 545, 79, 79
-        // and 84 keys on average.
+        // DALL-E's attention: 65 text tokens, then 32 x 32 image tokens. The cases have no mask and masks of rows,
+        // columns and squares. For columns, nn/grid_attention.h uses the row mask on the transposed image. A query
+        // attends to 545, 79, 79 and 84 keys on average.
         Shape{.name = "65 + 32x32 12x64, all",
         .lengths = Lengths(1, {1089, 1089}),
         .heads = 12,

@@ -48,7 +48,7 @@ struct AttentionBias {
   /// The first pair of each sequence. If empty, all sequences have equal lengths and share the pairs starting at 0, for
   /// example the windows of an image or the rows of an alignment.
   std::span<const std::int64_t> begin = {};
-  Matrix<T> d_values = {};  ///< AttentionBackward adds the gradient of `values` to it; without data: not needed
+  Matrix<T> d_values = {};  ///< the gradient of `values` is added to it; without data, it is not computed
 
   ComputedBias<T>* computed = nullptr;  ///< an additional bias, or null
 

@@ -150,8 +150,8 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
   });
 }
 
-// Beams with the same source are computed together. Checks that each beam has the bits of a separate computation, also
-// in bfloat16.
+// Beams with the same source are computed together. Checks that each beam has the same bits as when it is computed
+// separately, also in bfloat16.
 TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16})
     ForEveryTarget([compute] {

@@ -281,7 +281,7 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
         input.heads);
 
   const Profiled profiled("attention", OperationsOf(input), 0);
-  constexpr std::int32_t rounded_queries = 256;  // enough to amortize that each block packs its keys
+  constexpr std::int32_t rounded_queries = 256;  // enough queries to amortize that each block packs its keys
   struct Block {
     std::int32_t sentence, query, queries;
     bool rounded;
@@ -322,8 +322,7 @@ template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
   Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
         "attention: sentence {} of {}", sentence, input.queries.size());
-  AttentionInput<T> alone =
-      input;  // avoids checking all sequences on each call, for callers that iterate over sequences
+  AttentionInput<T> alone = input;  // the checks below cover one sequence only, for callers that iterate over sequences
   alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
   alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
   if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sentence), 1);

@@ -16,7 +16,7 @@ namespace headlight::kernels {
 template <typename T>
 struct HeadRows {
   const T* data = nullptr;
-  std::int64_t stride = 0;  ///< in numbers; for blocks, the bytes of an entry
+  std::int64_t stride = 0;  ///< in elements; for blocks, the bytes of an entry
   const std::int32_t* index = nullptr;
   const std::byte* const* blocks = nullptr;
   std::int64_t first_byte = 0;  ///< offset of the head's entries in a block
@@ -106,7 +106,7 @@ struct AttentionHead {
   HeadRows<T> query, key, value;
   bool masked;                 ///< if false, every query attends to every key
   bool gaps;                   ///< if true, the keys that a query attends to are not contiguous
-  std::uint64_t dropout_seed;  ///< rows of the dropout mask are queries, columns are keys
+  std::uint64_t dropout_seed;  ///< seed of a dropout mask with queries as rows and keys as columns
   std::uint32_t dropout_threshold;
 
  private:
@@ -155,8 +155,8 @@ double OperationsOf(const AttentionInput<T>& input) {
 }
 
 /// Returns how many of `pairs` a thread processes at a time, so that the overhead of a tenth of a microsecond is
-/// negligible. A pair is a block of queries or a part, and a head. The result is 1 or a multiple of `heads`, so that a
-/// thread itself reads what it prefetched.
+/// negligible. A pair consists of a head and a block of queries or a part of the backward pass. The result is 1 or a
+/// multiple of `heads`, so that the same thread uses the data that it prefetched.
 template <typename T>
 std::int64_t PairsPerPiece(const AttentionInput<T>& input, std::int64_t pairs, std::int32_t heads) {
   constexpr std::int64_t enough = 100'000;  // multiplications, which take some microseconds

@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-/// A query attends to the keys for which all conditions that are set hold. Positions are positions of keys: query i of
-/// a sequence is at position i + keys - queries. With a cache, the last query is therefore at the position of the last
+/// A query attends to the keys that fulfil all conditions that are set. Positions are positions of keys: query i of a
+/// sequence is at position i + keys - queries. With a cache, the last query is therefore at the position of the last
 /// key.
 struct AttentionMask {
   bool causal = false;      ///< keys up to the query's own position
@@ -34,7 +34,7 @@ struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };
 
-/// Whether all, some or no pairs of a tile of queries and keys are visible.
+/// Whether all, some or none of the pairs of a tile of queries and keys are visible.
 enum class TileCover : std::uint8_t { empty, partial, full };
 
 namespace attention_mask {

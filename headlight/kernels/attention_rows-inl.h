@@ -53,7 +53,7 @@ struct SeenColumns {
   }
 };
 
-// Dropout of one query's weights.
+// The dropout of one query's weights.
 struct WeightDropout {
   DropoutKey key;
   std::uint32_t threshold;  // 0 for no dropout

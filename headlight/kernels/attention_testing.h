@@ -22,12 +22,12 @@ struct AttentionCase {
   std::int32_t window = 0;
   BiasKind bias = BiasKind::none;
   double dropout = 0;
-  bool shared_keys = false;  // all sequences use the keys of the first
+  bool shared_keys = false;  // all sequences use the keys of the first sequence
   bool indexed = false;      // keys are selected by key_rows
   bool interleaved = false;  // sequence b is column b of a grid
   std::int32_t key_heads = 0;
   AttentionMask mask = {};
-  bool absent = false;  // some keys are not present; in the first sequence, none are
+  bool absent = false;  // some keys are not present; the first sequence has no present keys
   double score_cap = 0;
 };
 
@@ -78,9 +78,11 @@ struct AttentionRows {
   std::vector<std::int32_t> index;
 };
 
-// A bias of the given kind, with its values and their gradient.
-//   dense: [heads, pairs], separate pairs per sequence; shared_pairs: [pairs, heads], the same for all sequences;
-//   indexed: a table [heads, 31] and an entry per pair; relative: a table [23, heads] and an entry per distance;
+// A bias of the given kind, with its values and their gradient. The kinds are:
+//   dense: [heads, pairs], separate pairs per sequence;
+//   shared_pairs: [pairs, heads], the same for all sequences;
+//   indexed: a table [heads, 31] and an entry per pair;
+//   relative: a table [23, heads] and an entry per distance;
 //   computed: a number per sequence, head and distance.
 template <typename T>
 class TestBias : public ComputedBias<T> {

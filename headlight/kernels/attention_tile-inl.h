@@ -1,5 +1,5 @@
-// A tile of attention: the scores of some queries and keys, in the thread's scratch memory. Included once per target,
-// after hwy/highway.h.
+// Operations on a tile of attention, which consists of the scores of some queries and keys, in the thread's scratch
+// memory. Included once per target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_
 #undef HEADLIGHT_KERNELS_ATTENTION_TILE_INL_H_
@@ -33,7 +33,7 @@ HWY_INLINE std::int32_t WholeVectors(std::int32_t columns) {
   return (columns + lanes - 1) / lanes * lanes;
 }
 
-// A packed tile in scratch memory: rows of whole vectors.
+// A packed tile in scratch memory. Its rows consist of whole vectors.
 template <typename T>
 struct Packed {
   T* data = nullptr;
@@ -62,13 +62,13 @@ class Scratch {
   }
 
  private:
-  static constexpr std::int64_t kAlignment = 64 / sizeof(T);  // in elements: the widest vector, a cache line
+  static constexpr std::int64_t kAlignment = 64 / sizeof(T);  // elements of the widest vector and of a cache line
   T* next_;
 };
 
-// Prefetches the same number of following rows of this head, those of the next tile or sequence, into the second-level
-// cache. Otherwise short sequences wait for memory a third of the time. From the first-level cache, rows would be
-// evicted before they are read.
+// Prefetches the next `count` rows of this head, which belong to the next tile or sequence, into the second-level
+// cache. Without prefetching, short sequences wait for memory a third of the time. In the first-level cache, rows would
+// be evicted before they are used.
 template <typename T>
 HWY_INLINE void PrefetchNextRows(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);
@@ -77,15 +77,15 @@ HWY_INLINE void PrefetchNextRows(const HeadRows<T>& rows, std::int32_t first, st
     for (std::int32_t column = 0; column < dim; column += line) __builtin_prefetch(rows.row(i) + column, 0, 2);
 }
 
-// A tile's keys or values in float.
+// The keys or values of a tile in float.
 template <typename T>
 struct TileRows {
   HeadRows<T> rows;
   std::int32_t first;
 };
 
-// to[count, whole vectors]: the dequantized entries in the first `dim` columns. Bits are those of plain code on any
-// target.
+// Dequantizes the first `dim` columns of entries to `to` [count, whole vectors]. The bits are the same on any target,
+// and equal to those of scalar code.
 template <typename T>
 void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim, const Packed<T>& to) {
   const hn::ScalableTag<float> d;
@@ -97,7 +97,7 @@ void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std:
   const std::int64_t bytes = kernels::EntryBytes<T>(rows.type, dim);
   for (std::int32_t i = 0; i < count; ++i) {
     const std::byte* const entry = rows.entry(first + i);
-    for (std::int64_t byte = bytes; byte < 2 * bytes; byte += 64) hwy::Prefetch(entry + byte);  // of the next row
+    for (std::int64_t byte = bytes; byte < 2 * bytes; byte += 64) hwy::Prefetch(entry + byte);  // the next row
     const auto* const halves = reinterpret_cast<const std::uint16_t*>(entry);
     const auto* const integers = reinterpret_cast<const std::int8_t*>(entry + sizeof(float));
     const float scale = scaled ? kernels::ScaleOfEntry(entry) : 1;
@@ -120,7 +120,8 @@ void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std:
   }
 }
 
-// The `count` rows of a tile in place. Rows of a bfloat16 or int8 cache are converted into `widened`.
+// Returns the `count` rows of a tile without copying them. Rows of a bfloat16 or int8 cache are converted into
+// `widened`.
 template <typename T>
 HWY_INLINE TileRows<T> RowsOfTile(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim,
                                   const Packed<T>& widened) {
@@ -129,7 +130,7 @@ HWY_INLINE TileRows<T> RowsOfTile(const HeadRows<T>& rows, std::int32_t first, s
   return {{.data = widened.data, .stride = widened.stride}, 0};
 }
 
-// The part of a head that one tile covers.
+// The queries and keys of one tile: first query, number of queries, first key, number of keys.
 struct TileRange {
   std::int32_t query, queries, key, keys;
 };
@@ -157,7 +158,7 @@ HWY_INLINE bool SeesNothing(const AttentionHead<T>& head, const TileRange& tile)
                                 head.keys) == TileCover::empty;
 }
 
-// Calls step with an integral constant, for up to kFewQueries queries.
+// Calls step with `queries`, at most kFewQueries, as an integral constant.
 template <class Step>
 HWY_INLINE void ForFew(std::int32_t queries, const Step& step) {
   static_assert(kernels::kFewQueries == 4);
@@ -173,14 +174,14 @@ HWY_INLINE void ForFew(std::int32_t queries, const Step& step) {
   }
 }
 
-// True if keys and values are read in place instead of being packed.
+// Returns true if keys and values are used without packing them.
 template <typename T>
 constexpr bool ReadsUnpacked(std::int32_t queries) {
   return std::is_same_v<T, float> && queries <= kernels::kFewQueries;
 }
 
-// scores[queries, keys in whole vectors] = query . key, unscaled. `packed` is scratch memory for the keys [head_dim,
-// keys].
+// Computes scores[queries, keys in whole vectors] = query . key, unscaled. `packed` is scratch memory for the keys
+// [head_dim, keys].
 template <typename T>
 HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, const TileRows<T>& keys,
                            const Packed<T>& packed, const Packed<T>& scores) {
@@ -204,8 +205,8 @@ HWY_INLINE void TileScores(const AttentionHead<T>& head, const TileRange& tile, 
                     tile.queries, columns);
 }
 
-// sums[queries, value_dim] += weights[queries, keys] * values. `packed` is scratch memory for the values [keys,
-// value_dim].
+// Computes sums[queries, value_dim] += weights[queries, keys] * values. `packed` is scratch memory for the values
+// [keys, value_dim].
 template <typename T>
 HWY_INLINE void AddValues(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& weights,
                           const TileRows<T>& values, const Packed<T>& packed, const Packed<T>& sums) {
@@ -246,8 +247,9 @@ HWY_INLINE void HideAbsent(const AttentionHead<T>& head, const TileRange& tile, 
   }
 }
 
-// If there is a cap, a bias, or a key that is not present: scales the scores, caps them, adds the bias and hides absent
-// keys. Returns the scale that is still to be applied. With a cap, `slopes` receives its derivatives if it has data.
+// Returns the scale that must still be applied to the scores. If there is a cap, a bias, or a key that is not present,
+// scales the scores, caps them, adds the bias, and hides absent keys. With a cap, `slopes` receives the derivatives of
+// the cap if it has data.
 template <typename T>
 HWY_INLINE T CapAndAddBias(const AttentionHead<T>& head, const TileRange& tile, const Packed<T>& scores,
                            const Packed<T>& slopes = {}) {

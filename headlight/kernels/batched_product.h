@@ -14,14 +14,14 @@ struct Planes {
   T* data = nullptr;
   std::int64_t count = 0, rows = 0, columns = 0;
   bool transposed = false;
-  std::int64_t apart = rows * columns;  ///< distance between matrices in numbers
+  std::int64_t apart = rows * columns;  ///< distance between matrices in elements
 
   Matrix<T> operator[](std::int64_t plane) const { return {data + plane * apart, rows, columns, columns}; }
   Planes Transposed() const { return {data, count, rows, columns, !transposed, apart}; }
   operator Planes<const T>() const { return {data, count, rows, columns, transposed, apart}; }
 };
 
-/// Computes c[i] = a[i] b[i] for every plane i, with the transposes of a and b if they are `transposed`; c must not be
+/// Computes c[i] = a[i] b[i] for every plane i. a and b are transposed if `transposed` is set; c must not be
 /// transposed. T is double, or float with factors in float32 or bfloat16. The result has the same bits for any number
 /// of threads. Throws Error if shapes do not fit.
 template <typename T>

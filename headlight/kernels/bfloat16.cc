@@ -63,7 +63,7 @@ HEADLIGHT_BF16 __attribute__((always_inline)) inline void RoundPair(const Matrix
   for (; begin < columns; begin += 16) round(begin, FirstLanes(source.columns - begin));
 }
 
-// Transposes 16 lines of 16 pairs: line i of the result has pair i of each line. Strides are in numbers.
+// Transposes 16 lines of 16 pairs: line i of the result has pair i of each line. Strides are in elements.
 HEADLIGHT_BF16 void Transpose16(const std::uint16_t* from, std::ptrdiff_t stride, std::uint16_t* to,
                                 std::ptrdiff_t to_stride) {
   constexpr int kLines = 16;
@@ -98,7 +98,7 @@ HEADLIGHT_BF16 void Transpose16(const std::uint16_t* from, std::ptrdiff_t stride
   }
 }
 
-constexpr int kTileVectors = 4;  // of 16 columns
+constexpr int kTileVectors = 4;  // vectors of 16 columns
 static_assert(kTileVectors * 16 == kPanelColumns);
 
 template <int rows>
@@ -188,7 +188,7 @@ using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matr
 // The sums of six rows of four vectors leave 8 of 32 registers for the factors.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
 
-constexpr std::int64_t kTilePair = 2 * kTileRoom;  // in numbers
+constexpr std::int64_t kTilePair = 2 * kTileRoom;  // in elements
 
 // Computes one block of a product with AMX, of at most AmxColumns(rows) columns. The sums start with the epilogue's
 // `added`.
@@ -221,7 +221,7 @@ HEADLIGHT_BF16 void AmxTile(AmxBlock block, Matrix<float> c, const Epilogue<floa
       __m512 sum = _mm512_loadu_ps(copy + row * width + column);
       if (last != nullptr) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(live, last + column));
       const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
-      if (epilogue.relu) sum = _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());  // keeps NaN
+      if (epilogue.relu) sum = _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());  // NaN stays NaN
       _mm512_mask_storeu_ps(c.row(row) + column, live, sum);
     }
 }
@@ -281,7 +281,7 @@ struct Packing {
 // The packed layout for AMX: rows of a^T in tiles. The 16 pairs of a step are adjacent in each row.
 struct AmxPacking : Packing {
   static constexpr std::int64_t kRows = kAmxRows, kDepth = 320, kTogether = 2 * kAmxUnits;
-  static constexpr std::int64_t kStep = kAmxRows * 2 * kAmxUnits;  // in numbers
+  static constexpr std::int64_t kStep = kAmxRows * 2 * kAmxUnits;  // in elements
   static constexpr std::int64_t TileSize(std::int64_t depth) { return (depth + kTogether - 1) / kTogether * kStep; }
 
   HEADLIGHT_BF16 static void PackTiles(Matrix<const float> a, std::int64_t first, std::int64_t tile_size,
@@ -317,7 +317,7 @@ struct AmxPacking : Packing {
   }
   static void Finish() { AmxConfigure(configured = 0); }
 
-  static thread_local inline std::int64_t configured = 0;  // in rows
+  static thread_local inline std::int64_t configured = 0;  // rows for which this thread's tiles are configured
 };
 
 }  // namespace

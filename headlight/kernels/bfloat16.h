@@ -14,8 +14,8 @@ namespace headlight::kernels {
 /// Rounds `count` numbers to bfloat16.
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 
-/// The size of a bfloat16 panel (kernels/panel_product.h). It consists of pairs of rows, with a column's two numbers
-/// adjacent: [pair][64][2].
+/// Returns the number of row pairs in a bfloat16 panel (kernels/panel_product.h). A panel consists of pairs of rows,
+/// with a column's two numbers adjacent: [pair][64][2].
 constexpr std::int64_t Bfloat16Pairs(std::int64_t depth) { return (depth + 1) / 2; }
 inline constexpr std::int64_t kBfloat16Pair = 2 * kPanelColumns;  // numbers in a pair of rows
 
@@ -28,7 +28,7 @@ void UnpackBfloat16Column(std::int64_t depth, const std::uint16_t* panel, std::i
 /// The left-hand side of a product: rows of adjacent pairs of numbers.
 struct Bfloat16Rows {
   const std::uint16_t* values = nullptr;
-  std::ptrdiff_t row_stride = 0, pair_stride = 2;  ///< in numbers
+  std::ptrdiff_t row_stride = 0, pair_stride = 2;  ///< in elements
   std::int64_t pairs = 0;
 };
 

@@ -24,7 +24,7 @@ namespace headlight::kernels {
 
 constexpr int kLongestGroup = 32;
 
-// An unpacked group of all columns of a panel.
+// The unpacked numbers of a group, for all columns of a panel.
 struct BlockGroup {
   alignas(64) std::int8_t levels[kLongestGroup / kQuad * kQuadBytes];  // [quad][64][4]
   alignas(64) float scales[kPanelColumns];

@@ -151,7 +151,7 @@ HWY_INLINE Scale FitScaleAndMin(const Group& group, const Levels& levels) {
 
 // The scales and minima of a block's groups as integers, and the common factors of these integers.
 struct BlockScales {
-  std::array<float, kMostGroups> scales{}, mins{};  // integers
+  std::array<float, kMostGroups> scales{}, mins{};  // integer values
   float scale = 0, min = 0;
   double loss = 0;
 

@@ -125,7 +125,7 @@ template <BlockLayout layout, int rows>
 template <BlockLayout layout, int rows>
 HEADLIGHT_TILE_TARGET void Tile256(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
                                    const float* bias, bool relu) {
-  constexpr int vectors = rows == 1 ? 4 : rows == 2 ? 2 : 1;  // of 8 columns
+  constexpr int vectors = rows == 1 ? 4 : rows == 2 ? 2 : 1;  // vectors of 8 columns
   constexpr int offset = !IsWide(layout) ? layout.offset : HEADLIGHT_TILE_VNNI ? kRaised : 0;
   for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
     __m256 sums[rows][vectors];

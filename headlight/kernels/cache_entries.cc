@@ -14,7 +14,7 @@ namespace {
 // Rounds to bfloat16 (to nearest, ties to even), on any processor.
 std::uint16_t RoundToBfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // keeps NaN
+  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // NaN stays NaN
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 

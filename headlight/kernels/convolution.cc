@@ -19,10 +19,10 @@
 namespace headlight::kernels {
 namespace {
 
-// Sizes of a block of rows. The block, a piece of its depth and a panel of the weights fit into the second-level cache
+// Sizes of a block of rows. A block, a piece of its depth and a panel of the weights fit into the second-level cache
 // together.
 constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // bytes per row of a piece
-constexpr std::int64_t kRowsTogether = 8;  // rows that are read and rounded together, while in the first-level cache
+constexpr std::int64_t kRowsTogether = 8;  // rows that are processed together, while in the first-level cache
 
 // A part of a product's depth. Its length, and therefore the order of sums, depends only on the depth.
 struct Piece {
@@ -335,7 +335,7 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
         const MapRows<const T> maps = Channels(y, group, shape.groups);
         const Unfolded<T> taps = unfold(maps);
         const Matrix<T> to = Channels(x, group, shape.groups).rows;
-        // Returns the row of x of a cell of this phase.
+        // Returns the row of x that holds a cell of this phase.
         const auto row_of = [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
           return first[map] + (down.first + place_y * shape.stride.height) * x.grids[map].width + across.first +
                  place_x * shape.stride.width;

@@ -83,7 +83,7 @@ bool MayUseAmx() { return false; }
 
 std::string CpuFeatures() {
   const std::int64_t targets = hwy::SupportedTargets();
-  std::string features = fmt::format("{:x}", static_cast<std::uint64_t>(targets));  // Highway's choice of kernels
+  std::string features = fmt::format("{:x}", static_cast<std::uint64_t>(targets));  // the targets that Highway may use
   const auto add = [&](bool has, const char* name) {
     if (has) features += std::string(" ") + name;
   };

@@ -21,7 +21,8 @@ HEADLIGHT_API bool CpuHasBfloat16();
 /// them.
 HEADLIGHT_API bool MayUseAmx();
 
-/// Return true if the hand-written integer products may use AVX-512 with VNNI, AVX-VNNI, or AVX2 with FMA.
+/// Return true if the hand-written integer products may use AVX-512 with VNNI, AVX-VNNI, or AVX2 with FMA,
+/// respectively.
 HEADLIGHT_API bool MayUseVnni();
 HEADLIGHT_API bool MayUseAvxVnni();
 HEADLIGHT_API bool CpuHasAvx2();

@@ -83,8 +83,8 @@ void ConsistentCrossEntropyChunk(Matrix<T> x, Matrix<T> y, const std::int32_t* l
     const auto max_x = hn::Set(d, highest_x), max_y = hn::Set(d, highest_y);
     const double label_logits =
         static_cast<double>(in_x[label] - highest_x) + static_cast<double>(in_y[label] - highest_y);
-    // The sums of exp(x), of exp(y), of exp(x) (x - y), of exp(y) (x - y), and of x + y. x and y are relative to their
-    // maxima.
+    // The sums over the row of exp(x), of exp(y), of exp(x) (x - y), of exp(y) (x - y), and of x + y. x and y are
+    // relative to their maxima.
     auto exp_y_sums = hn::Zero(d), x_products = hn::Zero(d), y_products = hn::Zero(d), logit_sums = hn::Zero(d);
     const T exp_x_sum = SumOverLanes(d, vocab, [&](std::int64_t column, auto lanes) HWY_ATTR {
       const auto logit_x = hn::Sub(LoadLanes(d, in_x + column, lanes), max_x);

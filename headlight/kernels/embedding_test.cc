@@ -71,7 +71,7 @@ TEST(EmbeddingRows, GradientsMatchFiniteDifferences) {
   });
 }
 
-// Checks that every row is added once, in order, if some ids occur in most of many rows, in several chunks.
+// Checks that every row is added once, in order. Some ids occur in most of the rows, and the rows fill several chunks.
 TEST(EmbeddingRows, GradientSumsInOrderForAnyThreadCount) {
   const RowCase shape{3000, 40};
   const TestMatrix<float> d_y(shape, 1);

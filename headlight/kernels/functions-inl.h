@@ -40,7 +40,7 @@ HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
   const auto magic = hn::Set(d, 12583039.0f);
   const auto shifted = hn::MulAdd(x, hn::Set(d, 1.442695041f), magic);
   const auto n = hn::Sub(shifted, magic);
-  auto r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);  // log(2) in two parts
+  auto r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);  // log(2) is split into two parts
   r = hn::NegMulAdd(n, hn::Set(d, 1.428606820e-06f), r);
   auto e = hn::MulAdd(r, hn::Set(d, 1.381446724e-03f), hn::Set(d, 8.368780836e-03f));
   e = hn::MulAdd(e, r, hn::Set(d, 4.166839272e-02f));

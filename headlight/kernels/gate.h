@@ -14,7 +14,8 @@ void GateRows(Matrix<const T> x, Matrix<const T> gate, Matrix<T> y);
 template <typename T>
 void GateRowsGradient(Matrix<const T> x, Matrix<const T> gate, Matrix<const T> d_y, Matrix<T> d_x, Matrix<T> d_gate);
 
-/// Computes y = (x * sigmoid(gate))^T, fused. The second function computes the gradients of x and gate from d_y.
+/// Computes y = (x * sigmoid(gate))^T in one pass. GateTransposedGradient computes the gradients of x and gate from
+/// d_y.
 template <typename T>
 void GateTransposed(Matrix<const T> x, Matrix<const T> gate, Matrix<T> y);
 template <typename T>

@@ -51,7 +51,7 @@ class PackedMatrix {
   std::byte* panel(std::int64_t index) const {
     return data_.get() + (blocks_ == nullptr ? index * panel_bytes_ : BlockPanelAt(index).begin);
   }
-  GgufType panel_type(std::int64_t index) const { return BlockPanelAt(index).type; }  ///< of block types
+  GgufType panel_type(std::int64_t index) const { return BlockPanelAt(index).type; }  ///< for block types
   std::size_t bytes() const;
 
  private:
@@ -63,12 +63,12 @@ class PackedMatrix {
   const BlockPanel& BlockPanelAt(std::int64_t index) const {
     return (*blocks_)[static_cast<std::size_t>(first_panel_ + index)];
   }
-  std::int64_t PanelColumns(std::int64_t panel) const;  // without padding
+  std::int64_t PanelColumns(std::int64_t panel) const;  // number of columns without padding
 
   std::int64_t rows_ = 0, columns_ = 0, panel_bytes_ = 0, panels_after_ = 0;
   Compute compute_ = Compute::float32;
   std::shared_ptr<std::byte> data_;
-  std::shared_ptr<const std::vector<BlockPanel>> blocks_;  // plus an end marker
+  std::shared_ptr<const std::vector<BlockPanel>> blocks_;  // positions of the panels, and an end marker
   std::int64_t first_panel_ = 0;                           // index of the first panel in blocks_, after Columns
 };
 

@@ -87,7 +87,8 @@ void WeightGradient(benchmark::State& state, const Shape& shape, Compute compute
   Report(state, shape, compute);
 }
 
-// Compares fused operations with separate kernels: the product, bias and activation of a feed-forward layer.
+// Compares fused and separate kernels. This benchmark measures the product, bias and activation of a feed-forward
+// layer.
 void ProductActivation(benchmark::State& state, const Shape& shape, Compute compute, Activation activation,
                        bool fused) {
   const Batches batches(shape);

@@ -45,7 +45,7 @@ std::vector<Compute> Computes() {
 struct Case {
   std::int64_t rows, depth, columns;
 };
-// Sizes equal to whole tiles and panels, one more, one less, and tiny sizes.
+// The sizes are whole tiles and panels, one more, one less, and tiny sizes.
 const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},    {15, 7, 33},    {64, 64, 256},
                                   {65, 31, 257}, {131, 100, 500}, {200, 256, 70}, {79, 513, 19},  {1300, 9, 21},
                                   {0, 4, 4},     {5, 0, 7},       {801, 200, 20}, {801, 20, 130}, {401, 270, 330}};
@@ -59,7 +59,8 @@ template <typename T>
 void CheckProducts(Compute compute) {
   for (const Case& test : kCases) {
     for (const bool transposed : {false, true}) {
-      // Adds an element to each row and one before the first, so that matrices are strided and unaligned.
+      // Each row has one more element, and an element precedes the first row, so that matrices are strided and
+      // unaligned.
       const std::int64_t a_stride = test.depth + 1, c_stride = test.columns + 1;
       const auto a = Factors<T>(test.rows * a_stride + 1, 1, compute),
                  b = Factors<T>(test.depth * test.columns, 2, compute), bias = Values<T>(test.columns, 3);
@@ -111,7 +112,7 @@ TYPED_TEST(GemmTest, MatchesPlainLoops) {
 
 template <typename T>
 void CheckTransposedProducts(Compute compute) {
-  for (const Case& test : kCases) {  // c [depth, columns]
+  for (const Case& test : kCases) {  // c is [depth, columns]
     const auto a = Factors<T>(test.rows * test.depth, 1, compute), b = Factors<T>(test.rows * test.columns, 2, compute);
     auto c = Values<T>(test.depth * test.columns, 3);
     const auto before = c;
@@ -191,7 +192,8 @@ TEST(Bfloat16, RoundsToNearestTiesToEven) {
   if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";
   std::vector<float> values = Values<float>(1003, 5);
   for (float& value : values) value = std::ldexp(value, static_cast<int>(1e5F * std::abs(value)) % 60 - 30);
-  // A number halfway between two rounds to even. A number beyond the largest rounds to infinity.
+  // A number halfway between two bfloat16 numbers rounds to even. A number beyond the largest bfloat16 number rounds to
+  // infinity.
   const std::vector<std::pair<std::uint32_t, std::uint16_t>> known = {
       {0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81}, {0xbf818000, 0xbf82},
       {0x7f7fffff, 0x7f80}, {0x7f800000, 0x7f80}, {0x00000000, 0x0000}, {0x80000000, 0x8000}};

@@ -172,7 +172,7 @@ void VnniProduct(const Int4Rows& a, const std::byte* panel, Matrix<float> c, con
 template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const Int4Rows& a, std::int64_t first_row, const PanelView& b, Matrix<float> c,
                              const float* bias, bool relu) {
-  constexpr int vectors = rows == 1 ? 4 : 1;  // of 8 columns
+  constexpr int vectors = rows == 1 ? 4 : 1;  // vectors of 8 columns
   const std::int64_t groups = Int4Groups(a.depth), stride = groups * kInt4Group;
   const __m256i levels =
       _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(kRaisedLevels.data())));

@@ -68,7 +68,7 @@ TEST(Int4, IsAccurateToItsLevels) {
 TEST(Int4, KeepsZerosAndReportsNaN) {
   for (const float tiny : {0.0F, -0.0F, 1e-38F, std::numeric_limits<float>::denorm_min()})
     EXPECT_EQ(Column(std::vector<float>(40, tiny)).numbers, std::vector<float>(40, 0)) << tiny;
-  std::vector<float> half(64, 0);  // a group of zeros next to another
+  std::vector<float> half(64, 0);  // a group of zeros next to another group
   half[40] = 3;
   const Column column(half);
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(column.numbers[i], 0);

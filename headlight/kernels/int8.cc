@@ -101,7 +101,7 @@ template <int rows>
 HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu,
                              const std::byte* next, std::int64_t next_lines) {
-  constexpr int vectors = 4;  // of 16 columns
+  constexpr int vectors = 4;  // vectors of 16 columns
   LineList ask;
   for (int row = 0; row < rows; ++row) ask.AddRow(c.row(row), c.columns);
   ask.Add(next, next_lines);
@@ -215,7 +215,7 @@ template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu,
                              const std::byte* next, std::int64_t next_lines) {
-  constexpr int vectors = rows == 1 ? 8 : rows == 2 ? 4 : 2;  // of 8 columns
+  constexpr int vectors = rows == 1 ? 8 : rows == 2 ? 4 : 2;  // vectors of 8 columns
   const __m256i ones = _mm256_set1_epi16(1);
   for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
     const std::int64_t columns = std::min<std::int64_t>(vectors * 8, c.columns - begin);
@@ -263,7 +263,7 @@ template <int rows>
 HEADLIGHT_AVX_VNNI void AvxVnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads,
                                     const PanelView& b, const float* row_scales, Matrix<float> c, const float* bias,
                                     bool relu, const std::byte* next, std::int64_t next_lines) {
-  constexpr int vectors = rows == 1 ? 8 : rows <= 3 ? 4 : 2;  // of 8 columns
+  constexpr int vectors = rows == 1 ? 8 : rows <= 3 ? 4 : 2;  // vectors of 8 columns
   for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
     const std::int64_t columns = std::min<std::int64_t>(vectors * 8, c.columns - begin);
     LineList ask;
@@ -367,7 +367,7 @@ __attribute__((target("avx512f"))) float Avx512Quantize(const float* x, std::int
   const QuantizedBy by = QuantizedFor(*std::ranges::max_element(of_lanes));
   const __m512 inverse = _mm512_set1_ps(by.inverse);
   for_vectors([&](std::int64_t i, __mmask16 live) __attribute__((target("avx512f"), always_inline)) {
-    if (by.inverse == 0) live = 0;  // the number may be infinite
+    if (by.inverse == 0) live = 0;  // avoids NaN from an infinite number times 0
     const __m512 numbers = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, x + i), inverse);
     const __m512i rounded =
         _mm512_maskz_cvt_roundps_epi32(live, numbers, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -31,9 +31,9 @@ void InvertBlock(std::vector<double>& block, std::int64_t n) {
 
 }  // namespace
 
-// Gauss-Jordan elimination by blocks. Let P be the inverse of the pivot block, and R be P times the pivot's rows. The
-// product of its block columns and R is subtracted from every other row. The block columns are then replaced by their
-// products with P.
+// Gauss-Jordan elimination by blocks. Let P be the inverse of the pivot block, and R be P times the pivot's rows. From
+// every other row, the row's elements in the block columns times R are subtracted. The block columns are then replaced
+// by their products with P.
 void InvertPositive(Matrix<float> a) {
   const std::int64_t n = a.rows;
   Check(a.columns == n, "the inverse of a matrix of {} x {}", n, a.columns);

@@ -25,7 +25,7 @@ struct Owned {
   Matrix<T> view;
 };
 
-// Stores the factors in the layouts of the products, and computes the products of a few residues.
+// Stores the factors in the layouts that products require, and computes the products of a few residues.
 template <typename T>
 class OuterProducts {
  public:
@@ -42,7 +42,7 @@ class OuterProducts {
     Gather(input.b, input.present, b_.view);
     // The number of residues per packed group. Their panels, and their products with one residue, each fit into half of
     // a second-level cache.
-    constexpr std::int64_t most = 64 << 10;  // numbers
+    constexpr std::int64_t most = 64 << 10;  // in elements
     together_ = std::clamp<std::int64_t>(
         std::min(most / std::max<std::int64_t>(1, rows_), 32 * kPanelColumns / 2) / channels_, 1, residues_);
     for (std::int64_t first = 0; first < residues_; first += together_) {
@@ -59,7 +59,7 @@ class OuterProducts {
 
   // Returns the number of residues whose products are computed at a time. These products take a few megabytes.
   std::int64_t at_once() const {
-    constexpr std::int64_t most = 1 << 20;  // numbers
+    constexpr std::int64_t most = 1 << 20;  // in elements
     return std::clamp<std::int64_t>(most / (residues_ * channels_ * channels_), 1, residues_);
   }
   std::int64_t columns() const { return channels_ * channels_; }
@@ -106,8 +106,8 @@ class OuterProducts {
   }
 
  private:
-  // Calls body(pair, products) with the [channels, channels] products of residues i and j. Covers the pairs (i - first)
-  // * residues + j of `count` residues i and of the residues j in a packed group.
+  // Calls body(pair, products) with the [channels, channels] products of residues i and j. Pair (i - first) * residues
+  // + j covers `count` residues i and the residues j of a packed group.
   template <class Body>
   void ForPairs(std::int64_t first, std::int64_t count, std::size_t group, const Body& body) const {
     struct Block;
@@ -186,7 +186,7 @@ void Check(const OuterProductInput<T>& input, std::int64_t depth) {
 void RoundedOuterProductMean(const OuterProducts<float>& factors, std::int64_t residues,
                              const PackedMatrix<float>& weight, const float* bias, const std::vector<float>& scales,
                              Matrix<float> y) {
-  constexpr std::int64_t most = 1 << 19;  // numbers, 1 MB
+  constexpr std::int64_t most = 1 << 19;  // elements, 1 MB
   const std::int64_t pairs = Bfloat16Pairs(factors.columns()), stride = 2 * pairs;
   const std::int64_t together = std::clamp<std::int64_t>(most / (residues * stride), 1, residues);
   const Profiled profiled(

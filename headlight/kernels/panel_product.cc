@@ -258,7 +258,7 @@ void PackPanel(Matrix<const T> b, bool transposed, T* panel) {
     }
     return;
   }
-  constexpr std::int64_t block = 16;  // step of the depth: its panel rows fit into the first-level cache
+  constexpr std::int64_t block = 16;  // step of the depth: the panel rows of a step fit into the first-level cache
   for (std::int64_t first = 0; first < b.columns; first += block) {
     const std::int64_t depth = std::min(block, b.columns - first);
     for (std::int64_t column = 0; column < kPanelColumns; ++column)

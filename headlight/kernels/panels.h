@@ -9,7 +9,7 @@
 
 namespace headlight::kernels {
 
-/// The number of columns of a panel, which are zero-padded. In float, a panel is [depth][64].
+/// The number of columns of a panel. Missing columns are zeros. In float, a panel is [depth][64].
 inline constexpr std::int64_t kPanelColumns = 64;
 
 /// The maximum number of rows of the result whose sums are kept in registers together, over the whole depth.
@@ -70,6 +70,6 @@ void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
   for (const std::int64_t end = std::min(row + count, source.rows); row < end; ++row)
     for (std::int64_t column = 0; column < source.columns; column += line) __builtin_prefetch(source.row(row) + column);
 }
-inline constexpr std::int64_t kRowsAhead = 8;  // rows are prefetched this far before they are packed
+inline constexpr std::int64_t kRowsAhead = 8;  // number of rows by which prefetching is ahead of packing
 
 }  // namespace headlight::kernels

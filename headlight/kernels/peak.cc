@@ -20,7 +20,7 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr std::int64_t kRounds = 100'000;
-// The number of sums, which hides the latency of each sum. With more sums, g++ 12 also stores them.
+// The number of independent sums, which hide the latency of each other. With more sums, g++ 12 also stores them.
 constexpr std::size_t kSums512 = 16, kSums256 = 10;
 
 // Defines a loop of one multiplying instruction, or of a short sequence, over sums in registers. The assembler

@@ -1,5 +1,5 @@
 // Measures row kernels in bytes per second of processor time, and relative to the peak. The peak is the loop a = b + s
-// * c with the same number of threads and array size. Processor time is reliable also on a busy machine.
+// * c with the same number of threads and array size. Processor time is a reliable measure even on a busy machine.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

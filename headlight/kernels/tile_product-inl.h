@@ -104,8 +104,8 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   }
 }
 
-// Prefetches the numbers after the row. These are the next head of the same row or, in a cache, the next row of the
-// head. This saves a twentieth of the time if the numbers come from memory.
+// Prefetches the numbers after the row. They belong to the next head of the same row or, in a cache, to the next row of
+// the head. This saves a twentieth of the time if the numbers come from memory.
 template <typename T>
 HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);

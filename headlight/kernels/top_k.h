@@ -11,7 +11,7 @@
 
 namespace headlight::kernels {
 
-/// The k largest logits of each row after the columns so far.
+/// The k largest logits of each row, and the sums of the softmax, over the columns added so far.
 template <typename T>
 struct TopLogits {
   TopLogits(std::int64_t of_rows, std::int64_t count)

@@ -30,14 +30,15 @@ class Unfolded {
  public:
   Unfolded(const MapRows<const T>& maps, std::span<const Grid> results, UnfoldedAxis vertical, UnfoldedAxis horizontal);
 
-  std::int64_t rows() const { return rows_; }        ///< the cells of all results
-  std::int64_t columns() const { return columns_; }  ///< the channels of all taps, in row-major order of the taps
+  std::int64_t rows() const { return rows_; }        ///< number of cells of all results
+  std::int64_t columns() const { return columns_; }  ///< number of channels of all taps; taps are in row-major order
   /// Returns true if the unfolded matrix equals the rows of the maps.
   bool plain() const { return plain_; }
 
   /// Copies rows [row, row + to.rows) and columns [column, column + to.columns) to `to`.
   void Read(std::int64_t row, std::int64_t column, const Matrix<T>& to) const;
-  /// Returns the same rows and columns, as a view of the maps if possible, otherwise as a copy in `scratch`.
+  /// Returns rows [row, row + rows) and columns [column, column + columns), as a view of the maps if possible.
+  /// Otherwise, copies them to `scratch`.
   Matrix<const T> View(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
                        T* scratch) const {
     if (plain_) return maps_.Rows(row, rows).Columns(column, columns);

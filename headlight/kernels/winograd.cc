@@ -25,7 +25,7 @@ namespace HWY_NAMESPACE {
 using kernels::kTileRead;
 using kernels::kTileWritten;
 
-// Computes to = B^T d for `from` d.
+// Computes to = B^T d, with d in `from`.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void Spread(D d, const V (&from)[kTileRead], V (&to)[kTileRead]) {
   const V even = hn::Sub(from[4], from[2]), odd = hn::Sub(from[3], from[1]);
@@ -38,7 +38,7 @@ HWY_INLINE void Spread(D d, const V (&from)[kTileRead], V (&to)[kTileRead]) {
   to[5] = hn::MulAdd(steep, even, hn::NegMulAdd(two, from[3], hn::Add(from[1], from[5])));
 }
 
-// Computes to = A^T m for `from` m.
+// Computes to = A^T m, with m in `from`.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void Gather(D d, const V (&from)[kTileRead], V (&to)[kTileWritten]) {
   const V sum = hn::Add(from[1], from[2]), difference = hn::Sub(from[1], from[2]);
@@ -54,7 +54,7 @@ void SpreadTile(const float* const* cells, std::int64_t channels, float* to, std
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   ForLanes(d, channels, [&](std::int64_t channel, auto lanes) HWY_ATTR {
-    V half[kTileRead][kTileRead];  // transposed
+    V half[kTileRead][kTileRead];  // transposed intermediate result
     for (int column = 0; column < kTileRead; ++column) {
       V read[kTileRead];
 #pragma GCC unroll 6
@@ -102,7 +102,7 @@ void GatherTile(const float* products, std::int64_t apart, std::int64_t columns,
         if (place == nullptr) continue;
         V sum = hn::Add(gathered[column], added);
         if (residual != nullptr) sum = hn::Add(sum, LoadLanes(d, residual[row * kTileWritten + column] + begin, lanes));
-        if (relu) sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // keeps NaN
+        if (relu) sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // not max, which would lose NaN
         StoreLanes(sum, d, place + begin, lanes);
       }
     }
