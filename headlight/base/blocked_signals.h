@@ -4,8 +4,8 @@
 
 namespace headlight {
 
-/// While an object exists, new threads start with all signals blocked, so that handlers run only in the application's
-/// threads. Signals raised by a thread's own faults are not blocked.
+/// While an object of this class exists, new threads start with all signals blocked, so that handlers run only in the
+/// application's threads. Signals raised by a thread's own faults are not blocked.
 class BlockedSignals {
  public:
   BlockedSignals() {

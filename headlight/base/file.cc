@@ -72,8 +72,8 @@ void RemoveAll(const std::string& name) {
 
 enum class Kind { file, folder };
 
-// Returns the absolute path of `path` with links resolved, so that links are kept. Throws Error if another kind of file
-// exists at the path.
+// Returns the absolute path of `path` with links resolved, so that replacing the target keeps the links. Throws Error
+// if another kind of file exists at the path.
 std::string Target(const std::string& path, Kind kind) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -92,10 +92,10 @@ std::string Target(const std::string& path, Kind kind) {
 std::string ParentFolder(const std::string& target) { return fs::path(target).parent_path().string(); }
 
 // Returns the prefix of new files, which are written next to their target. A number follows the prefix. The writer
-// holds a lock on the file, which ends with its process. A new file without a lock is a leftover.
+// holds a lock on the new file until its process ends. A new file without a lock is a leftover.
 std::string FreshPrefix(const std::string& target) { return target + ".headlight-new-"; }
 
-// Returns true if the open file or folder still has this name. If we hold its lock, too, no other process removes it.
+// Returns true if the open file or folder still has this name. If we also hold its lock, no other process removes it.
 bool IsAt(int descriptor, const std::string& name) {
   struct stat opened, named;
   return fstat(descriptor, &opened) == 0 && lstat(name.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
@@ -113,7 +113,7 @@ void RemoveUnlocked(const std::string& name, bool ours) {
 }
 
 // Removes leftovers of killed processes next to the target. Their numbers are low, because each writer uses the lowest
-// free number. Listing the folder instead would take quadratic time for many files in one folder.
+// free number. Listing the folder instead would take quadratic time if many files are written to one folder.
 void RemoveLeftovers(const std::string& target) {
   constexpr unsigned most_absent = 16;
   for (unsigned number = 0, absent = 0; absent < most_absent; ++number) {

@@ -41,10 +41,10 @@ class HEADLIGHT_API MappedFile {
 /// the pages again when they are used. Other memory is unchanged.
 HEADLIGHT_API void ReleasePages(std::span<const std::byte> bytes);
 
-/// A file that is written atomically. It is written to a temporary file next to it, flushed to disk, and renamed by
-/// Commit. Without Commit, the old file is kept and the new file is removed. If the process is killed, the next write
-/// to that path removes the temporary file. All failures throw Error, including a full disk. Only regular files are
-/// replaced.
+/// Writes a file atomically. The data is written to a temporary file next to the target, flushed to disk, and renamed
+/// by Commit. Without Commit, the old file is kept and the new file is removed. If the process is killed, the next
+/// write to that path removes the temporary file. All failures throw Error, including a full disk. Only regular files
+/// are replaced.
 class HEADLIGHT_API AtomicFile {
  public:
   explicit AtomicFile(std::string path);

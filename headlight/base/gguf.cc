@@ -154,7 +154,7 @@ class GgufReader {
     return std::move(content_);
   }
 
-  // Returns the metadata in its format in the file.
+  // Returns the metadata as it is stored in the file.
   static std::vector<GgufEntry> EntriesOf(std::span<const std::byte> file, const std::string& source) {
     GgufReader reader(file, source);
     reader.Read();

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The ids in the file of the value types that are written.
+// The ids of the value types that are written.
 constexpr std::uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kBoolean = 7, kString = 8, kArray = 9;
 
 constexpr std::size_t kLongestTensorName = 63;  // the longest name that llama.cpp reads

@@ -1,4 +1,4 @@
-// Gzip files for tests.
+// Compresses text to gzip data for tests.
 #pragma once
 
 #include <gtest/gtest.h>

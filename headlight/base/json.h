@@ -97,7 +97,7 @@ struct JsonLimits {
 };
 
 /// Parses untrusted text: strict UTF-8 JSON, at most 64 levels deep, without duplicate keys, NaN and Infinity. Errors
-/// begin with `source`, which is the file's path, and the line and column. If the text is a single line, they have the
+/// begin with `source`, which is the file's path, and the line and column. For text of a single line, errors have the
 /// byte instead.
 HEADLIGHT_API Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits = {});
 

@@ -35,7 +35,7 @@ HEADLIGHT_API OptionCheck OneOf(const std::vector<std::string>& words);
 /// Checks that a folder exists. Unlike the other checks, throws Error itself, because its message begins with the
 /// folder.
 HEADLIGHT_API OptionCheck ExistingFolder();
-// Checks that a model exists, which is a folder or a GGUF file. Throws Error itself, too.
+// Checks that a model exists, which is a folder or a GGUF file. Throws Error itself, as ExistingFolder does.
 HEADLIGHT_API OptionCheck ExistingModel();
 
 /// Parse the whole text as an integer or a number, without a plus sign, spaces or another base. Return nullopt if this

@@ -32,7 +32,8 @@ class HEADLIGHT_API OptionTarget {
   OptionTarget(std::optional<std::string>& value);
   OptionTarget(std::vector<std::int64_t>& values);  ///< one or more values
   OptionTarget(std::vector<std::string>& values);
-  /// Has no variable. Calls `set` with at most `most_values` values. 0 makes a flag, kMany means no limit.
+  /// An option without a variable. It calls `set` with at most `most_values` values. 0 makes a flag, kMany means no
+  /// limit.
   OptionTarget(std::function<void(const std::vector<std::string>& values)> set, int most_values);
 
   static constexpr int kMany = 1 << 20;
@@ -40,7 +41,7 @@ class HEADLIGHT_API OptionTarget {
   std::function<void(const std::vector<std::string>& values)> set;  ///< throws Error for an invalid value
   std::function<bool()> is_set;  ///< returns whether the variable has a value; empty if it always has one
   std::string shown;             ///< the variable's initial value, or "" if it has none
-  std::string type;              ///< the value in help: N (integer), X (real number), TEXT, or "" for a flag
+  std::string type;              ///< how help shows a value: N (integer), X (real number), TEXT, or "" for a flag
   int most_values = 1;
 };
 
@@ -54,7 +55,7 @@ class HEADLIGHT_API Option {
   Option(const Option&) = delete;
 
   Option& Required();
-  Option& Type(std::string name);      ///< the value in help, such as N, FILE or a|b
+  Option& Type(std::string name);      ///< how help shows a value, such as N, FILE or a|b
   Option& Check(OptionCheck check);    ///< applied to each value
   Option& Group(std::string title);    ///< the heading in help; "" hides the option
   Option& Describe(std::string text);  ///< replaces the description

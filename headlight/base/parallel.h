@@ -20,7 +20,8 @@ HEADLIGHT_API void SetThreads(int threads);  // at least 1
 /// is running. If thread creation fails, the call continues with fewer threads.
 HEADLIGHT_API void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body);
 
-/// While an object exists, Threads() is 1 on its thread. Used by threads that run concurrently with a computation.
+/// While an object of this class exists, Threads() is 1 on its thread. Used by threads that run concurrently with a
+/// computation.
 class HEADLIGHT_API OneThread {
  public:
   OneThread();

@@ -24,7 +24,7 @@ HEADLIGHT_API void StartProfile();
 /// Stops profiling and returns the sums, with the longest time first.
 HEADLIGHT_API std::vector<ProfileEntry> TakeProfile();
 
-/// Adds the time of its lifetime to the sums of `operation`. Must not be nested, so that time is counted once.
+/// Adds the lifetime of the object to the time of `operation`. Must not be nested, so that time is counted once.
 class HEADLIGHT_API Profiled {
  public:
   /// Profiles a product from [rows, inputs] to [rows, outputs] with a weight of `bytes` bytes.

@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// The generator Philox-4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011).
+/// Computes Philox-4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011).
 HEADLIGHT_API std::array<std::uint32_t, 4> Philox(std::array<std::uint32_t, 4> counter,
                                                   std::array<std::uint32_t, 2> key);
 

@@ -67,8 +67,8 @@ struct CachedKeys {
   std::span<const std::int32_t> rows;
 };
 
-/// Computes attention over a cache, without gradients. Ignores options.compute and computes in float32. Rounding would
-/// depend on the number of queries, but a text may be processed in any chunks.
+/// Computes attention over a cache, without gradients. Ignores options.compute and computes in float32, so that the
+/// result does not depend on how a text is divided into chunks.
 HEADLIGHT_API Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
                                const AttentionOptions& options);
 HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const CachedKeys& cached, const Sequences& queries,

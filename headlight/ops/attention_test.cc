@@ -76,7 +76,7 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
   EXPECT_NEAR(AttentionWeights(query, key, kQueries, kKeys, options, 0).data<double>()[2], 1, 1e-12);
 }
 
-// Each key head serves two query heads, on the columns of a grid of 3 rows and 2 columns, which are not copied.
+// Checks gradients with two query heads per key head, on the columns of a grid of 3 rows and 2 columns.
 TEST(Attention, KeyHeadsAndGridsHaveGradients) {
   const Tensor query = RandomTensor({6, 8}, 1), key = RandomTensor({6, 4}, 2), value = RandomTensor({6, 2}, 3);
   const Sequences columns = GridColumns(1, 3, 2);

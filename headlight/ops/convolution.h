@@ -18,8 +18,8 @@ struct AfterConvolution {
 };
 
 /// Convolves x [cells, inputs] of each map to [output cells, outputs]. The weight is a matrix [outputs, taps * inputs /
-/// groups], with taps in row-major order, and the inputs of each tap. Without groups, it may hold only its packed form.
-/// Throws Error if shapes do not fit or a map is smaller than the kernel.
+/// groups]. Its columns are ordered by tap in row-major order, then by input. Without groups, the weight may hold only
+/// its packed form. Throws Error if shapes do not fit or a map is smaller than the kernel.
 HEADLIGHT_API FeatureMaps Convolution(const FeatureMaps& x, const ConvolutionShape& shape, const Weight& weight,
                                       const AfterConvolution& after = {});
 

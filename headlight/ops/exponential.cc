@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-// A plain loop suffices, because only temperatures, which are single numbers, are computed with it.
+// A plain loop suffices, because this function is only used for temperatures, which are single numbers.
 Tensor Exponential(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -7,7 +7,7 @@
 namespace headlight::ops {
 namespace {
 
-// Returns the rows of `x` for repetition `index`. x has as many rows as the gate, or it is repeated.
+// Returns `rows` rows of `x` for repetition `index`. If x has only `rows` rows, returns them for each repetition.
 template <typename T>
 Matrix<T> RowsAt(const Tensor& x, std::int64_t rows, std::int64_t index) {
   return x.matrix<T>().Rows(x.rows() == rows ? 0 : index * rows, rows);

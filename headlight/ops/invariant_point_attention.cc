@@ -35,7 +35,7 @@ struct Head {
   std::int64_t value_width() const { return dim + 3 * value_points; }
 
   std::int64_t dim, points, value_points;
-  std::int64_t query, key, value;         // first columns
+  std::int64_t query, key, value;         // first columns of the head
   std::int64_t query_point, query_plane;  // column of the first point's x, and the distance from x to y
   std::int64_t key_point, value_point, key_plane;
   std::int64_t output_point, output_plane;

@@ -65,7 +65,7 @@ TEST(InvariantPointAttention, MatchesTheDefinition) {
   }
 }
 
-// If the pair features are 1 for one second residue and 0 otherwise, the sums over pairs are the weights.
+// The pair features are a one-hot encoding of the second residue, so the sums over pairs are the weights.
 TEST(InvariantPointAttention, AgreesWithItsWeights) {
   std::vector<Tensor> in = Inputs();
   in[6] = Tensor::Zeros({kResidues * kResidues, kResidues}, DType::float64);

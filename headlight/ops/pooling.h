@@ -28,7 +28,7 @@ HEADLIGHT_API Tensor MeanOfMaps(const FeatureMaps& x);
 /// axes.
 HEADLIGHT_API FeatureMaps NearestResize(const FeatureMaps& x, const std::vector<Grid>& grids);
 
-/// Resizes maps to twice the height and width, as NearestResize does.
+/// Doubles the height and width of maps by nearest-neighbour interpolation.
 HEADLIGHT_API FeatureMaps NearestDouble(const FeatureMaps& x);
 
 }  // namespace headlight::ops

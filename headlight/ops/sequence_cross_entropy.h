@@ -1,4 +1,4 @@
-// Cross-entropy over the rows of a sequence, for example for the start of an answer among the tokens of a text.
+// Cross-entropy over the rows of a sequence, for example to find the start of an answer among the tokens of a text.
 #pragma once
 
 #include <cstdint>

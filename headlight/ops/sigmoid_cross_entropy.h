@@ -1,4 +1,4 @@
-// Elementwise binary cross-entropy, for example for whether two items belong together.
+// Elementwise binary cross-entropy, for example to predict whether two items belong together.
 #pragma once
 
 #include "headlight/base/export.h"

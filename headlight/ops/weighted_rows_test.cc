@@ -31,9 +31,9 @@ TEST(WeightedRows, SumsRowsByWeightsOfATensor) {
 
 TEST(WeightedRows, RejectsShapesThatDoNotFit) {
   const Tensor table = Tensor::Zeros({2, 2});
-  EXPECT_NE(ErrorOf([&] { WeightedRows(table, kRows, kWeights, 2); }), "");  // row 2
+  EXPECT_NE(ErrorOf([&] { WeightedRows(table, kRows, kWeights, 2); }), "");  // row 2 is out of range
   EXPECT_NE(ErrorOf([&] { WeightedRows(table, std::vector{0, 1}, std::vector{1.0, 1.0}, 3); }), "");
-  EXPECT_NE(ErrorOf([&] { WeightedRows(table, kRows, Tensor::Zeros({3, 2})); }), "");  // row 2
+  EXPECT_NE(ErrorOf([&] { WeightedRows(table, kRows, Tensor::Zeros({3, 2})); }), "");  // row 2 is out of range
   EXPECT_NE(ErrorOf([&] { WeightedRows(table, std::vector{0, 1}, Tensor::Zeros({3, 1})); }), "");
 }
 

@@ -1,4 +1,4 @@
-// Tensor: a shape and shared storage.
+// Tensor, which consists of a shape and shared storage.
 #pragma once
 
 #include <algorithm>
