@@ -145,8 +145,7 @@ std::string Json::Line() const {
 
 std::string Quoted(std::string_view text) {
   std::size_t length = std::min<std::size_t>(text.size(), 100);
-  while (length > 0 && length < text.size() && (text[length] & 0xC0) == 0x80)
-    --length;  // does not cut a UTF-8 character
+  while (length > 0 && length < text.size() && (text[length] & 0xC0) == 0x80) --length;  // keeps characters whole
   std::string quoted = "'";
   for (const char character : text.substr(0, length)) {
     const auto byte = static_cast<unsigned char>(character);

@@ -10,8 +10,8 @@
 namespace headlight::kernels {
 
 /// Quantizes numbers to a type, in whole blocks. The length of `to` is given by InfoOf(type). Q8_0 is bit-identical to
-/// llama.cpp. Without importance, Q4_0, Q4_1, Q5_0 and Q5_1 are bit-identical to llama.cpp, too. For the other types, a
-/// search minimizes
+/// llama.cpp. Without importance, Q4_0, Q4_1, Q5_0 and Q5_1 are bit-identical to llama.cpp, too. For the other block
+/// types, a search finds codes with a small
 ///   sum over i of importance[i] * (numbers[i] - dequantized[i])^2.
 /// The importance of each number is finite and at least 0; `importance` is empty if all are equal. Returns false if a
 /// number is not finite, or too large for F16 or for the half-precision scales of the blocks.

@@ -49,7 +49,7 @@ Coordinates<T> Gathered(const Tensor& points, const std::vector<Place>& places) 
 
 template <typename T>
 struct Error3 {
-  std::array<T, 3> offset;  // from the predicted frame's origin to the point
+  std::array<T, 3> offset;  // vector from the predicted frame's origin to the point
   std::array<T, 3> error;   // error of the point's local coordinates
 };
 

@@ -24,8 +24,8 @@ struct Routing {
 HEADLIGHT_API Routing Route(const Tensor& logits, std::int32_t per_token, bool normalized);
 
 /// Returns experts * sum over e of f_e P_e (Fedus et al., "Switch Transformers", 2021, equation 4), over the tokens of
-/// all layers, of shape [1]. f_e is the mean number of a token's experts that are e. P_e is the mean probability of e.
-/// f_e has no gradient. Throws Error if there is no layer, or if the numbers of experts differ.
+/// all layers, of shape [1]. f_e is the fraction of tokens that are routed to expert e. P_e is the mean probability of
+/// e. f_e has no gradient. Throws Error if there is no layer, or if the numbers of experts differ.
 HEADLIGHT_API Tensor LoadBalancingLoss(std::span<const Routing> layers);
 
 }  // namespace headlight::ops
