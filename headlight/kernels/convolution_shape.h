@@ -8,9 +8,9 @@
 
 namespace headlight::kernels {
 
-/// The shape of a convolution. Cell (y, x) of the result is the sum over taps (i, j) of the kernel of the tap's weights
-/// times the input cell at (y, x) * stride - padding + (i, j) * dilation. Cells outside the map are 0. Inputs and
-/// outputs are divided into equal groups; the outputs of a group depend only on its inputs.
+/// The shape of a convolution. Cell (y, x) of the result is a sum over the taps (i, j) of the kernel. Each tap's
+/// weights are multiplied by the input cell at (y, x) * stride - padding + (i, j) * dilation. Cells outside the map are
+/// 0. Inputs and outputs are divided into equal groups; the outputs of a group depend only on its inputs.
 struct ConvolutionShape {
   Grid kernel = {1, 1}, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
   std::int64_t groups = 1;

@@ -23,7 +23,7 @@ void AddScaled(T factor, const T* x, T* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) y[i] += factor * x[i];
 }
 
-// Computes the weights of one head of a row. The head's numbers begin at `place`.
+// Computes the weights of one head of a row. The head's elements begin at index `place`.
 template <typename T>
 void Weigh(const T* query, std::span<const Matrix<const T>> sets, std::int64_t row, std::int64_t place,
            std::int64_t head_dim, std::vector<T>& weights) {

@@ -20,7 +20,7 @@ Tensor LogitsOf(std::vector<double> probabilities, const Shape& shape) {
 TEST(Routing, TakesTheMostProbableExperts) {
   const Tensor logits = LogitsOf({0.1, 0.5, 0.15, 0.25, 0.3, 0.1, 0.3, 0.3}, {2, 4});
   const Routing routing = Route(logits, 2, /*normalized=*/false);
-  EXPECT_EQ(routing.experts, (std::vector<std::int32_t>{1, 3, 0, 2}));  // equal ones: the lower index first
+  EXPECT_EQ(routing.experts, (std::vector<std::int32_t>{1, 3, 0, 2}));  // ties go to the lower index
   const std::vector<double> weights = routing.weights.ToVector<double>();
   const std::vector<double> normalized = Route(logits, 2, /*normalized=*/true).weights.ToVector<double>();
   for (std::size_t i = 0; i < 4; ++i) {
