@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t kControl = 3;  // value in tokenizer.ggml.token_type
 
-// The tokens that end a reply in chats of published models. Some of them are also HTML tags or plain words in other
-// vocabularies. They count only if the file marks them as control tokens.
+// The tokens that end a reply in chats of published models. Some tokens are also HTML tags or plain words in other
+// vocabularies. Such tokens count only if the file marks them as control tokens.
 struct EndName {
   std::string_view name;
   bool only_control = false;

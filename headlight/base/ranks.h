@@ -93,7 +93,7 @@ class HEADLIGHT_API Transfers {
 
   Ranks& ranks_;
   std::vector<BegunTransfer> begun_;
-  std::vector<std::function<void()>> then_;  // per transfer
+  std::vector<std::function<void()>> then_;  // the `then` of each transfer
   std::int64_t sends_ = 0;                   // number of sends among the pending transfers
   bool waits_ = false;
   Clock::time_point polled_, looked_;  // looked_: time of the last check for failed ranks
