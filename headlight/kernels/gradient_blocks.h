@@ -86,8 +86,8 @@ template <class Packing, typename T, class Right>
 void AddTransposedPart(Matrix<const T> a, Right b, Matrix<T> c) {
   const std::int64_t panels = (c.columns + kPanelColumns - 1) / kPanelColumns;
   const std::int64_t blocks = (c.rows + kBlockRows - 1) / kBlockRows;
-  const std::int64_t steps =
-      (a.rows + Packing::kDepth - 1) / Packing::kDepth * blocks;  // all blocks, for each kDepth rows
+  // A step computes one block of c for kDepth rows of a and b.
+  const std::int64_t steps = (a.rows + Packing::kDepth - 1) / Packing::kDepth * blocks;
   const auto piece = [&](const auto& rows, std::int64_t step) {
     const std::int64_t first = step / blocks * Packing::kDepth;
     return rows.Rows(first, std::min(Packing::kDepth, rows.rows - first));
