@@ -1,4 +1,4 @@
-// headlight bench: speed, memory and shares of the machine's peak rates for the user's machine and model.
+// headlight bench: measures speed and memory, and compares them with the machine's peak rates.
 #include "headlight/cli/program/commands.h"
 
 namespace headlight::bench {

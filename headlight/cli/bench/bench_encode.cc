@@ -1,4 +1,4 @@
-// headlight bench encode: throughput and latency of an encoder of texts or images.
+// headlight bench encode: measures throughput and latency of a text or image encoder.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -28,19 +28,19 @@
 namespace headlight::bench_encode {
 namespace {
 
-// The size of a photograph as detectors read it: the shorter side has 800 pixels.
+// The size of an image after the preprocessing of detectors, which resize the shorter side to 800 pixels.
 constexpr Grid kDetectedSize = {800, 1066};
 
 struct Options {
   std::string folder, length, states;
-  std::vector<std::string> sizes;  // of images
+  std::vector<std::string> sizes;  // image sizes
   std::int32_t batch_size = 32, repetitions = 10;
   std::optional<Compute> compute;
   std::uint64_t seed = 1;
   bool json = false;
 };
 
-// The mean of a text's hidden states, which is the usual sentence embedding.
+// Returns the mean of a text's hidden states, which is the usual sentence embedding.
 Json::Array MeanOf(const Tensor& hidden) {
   const Matrix<float> states = hidden.matrix<float>();
   Json::Array mean;
@@ -52,7 +52,7 @@ Json::Array MeanOf(const Tensor& hidden) {
   return mean;
 }
 
-// The settings of models of both kinds.
+// Returns a result with the settings that text and image encoders share.
 BenchResult ResultFor(const Options& options, const Parameters& parameters, const char* counted) {
   BenchResult result;
   result.tokens = counted;
@@ -70,8 +70,8 @@ std::unique_ptr<Kind> LoadToMeasure(const Options& options) {
       [&] { return LoadModel<Kind>(options.folder, {.compute = options.compute, .purpose = LoadFor::computing}); });
 }
 
-// Measures batches of random texts. The model reads at most `longest` tokens. `compute` returns a result for each
-// text, and `state` returns what --states writes of one.
+// Measures batches of random texts of at most `longest` tokens. `compute` returns a result for each text, and `state`
+// returns the values that --states writes for one text.
 template <class Make, class Compute, class State>
 void MeasureTexts(const Options& options, const Parameters& parameters, const std::string& length, std::int64_t longest,
                   const Make& make, const Compute& compute, const State& state) {
@@ -105,7 +105,7 @@ void MeasureTexts(const Options& options, const Parameters& parameters, const st
   PrintBench(result, options.json);
 }
 
-// Called before a model of texts is loaded.
+// Throws Error if options are given that only image models have. Called before a text model is loaded.
 void CheckTextOptions(const Options& options, const char* reason) {
   Check(options.sizes.empty(), "{}: --image-size is for images, and {}", options.folder, reason);
   CheckOutputs({{"--states", options.states}}, {options.folder});
@@ -138,13 +138,13 @@ void EncodeRandomTexts(const Options& options) {
       });
 }
 
-// The vectors of a CLIP or SigLIP.
+// Measures how fast a CLIP or SigLIP model embeds texts.
 void EmbedRandomTexts(const Options& options) {
   CheckTextOptions(options, "--length for texts");
   const auto model = LoadToMeasure<DualEncoder>(options);
   model->CheckTexts();
   const DualEncoder::Limits& limits = model->limits();
-  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // the token that ends CLIP's texts
+  const auto end = static_cast<std::int32_t>(limits.vocabulary - 1);  // CLIP's end-of-text token
   MeasureTexts(
       options, model->parameters(), options.length, limits.positions,
       [&](const LengthRange& lengths, Random& random) {
@@ -175,7 +175,7 @@ void EmbedRandomTexts(const Options& options) {
       });
 }
 
-// The sizes of --image-size, or the usual one.
+// Returns the sizes given by --image-size, or the usual size.
 std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
   std::vector<Grid> sizes;
   for (const std::string& text : options.sizes) {
@@ -219,7 +219,7 @@ void MeasureImages(const Options& options, const Parameters& parameters, const G
   PrintBench(result, options.json);
 }
 
-// The folders need no preprocessor_config.json: bytes are scaled to numbers around 0.
+// Returns a processor that scales bytes to [-1, 1], so that the model needs no preprocessor_config.json.
 ImageProcessor AroundZero() { return {.resize = {}, .crop = {}, .scale = 1 / 127.5, .mean = {1, 1, 1}}; }
 
 void EncodeRandomImages(const Options& options) {
@@ -236,7 +236,7 @@ void EncodeRandomImages(const Options& options) {
   });
 }
 
-// The vectors of a CLIP or SigLIP.
+// Measures how fast a CLIP or SigLIP model embeds images.
 void EmbedRandomImages(const Options& options) {
   const auto model = LoadToMeasure<DualEncoder>(options);
   model->CheckImages();
@@ -277,7 +277,7 @@ constexpr MeasuredKind kKinds[] = {{TextEncoder::kKind, EncodeRandomTexts},
 
 void Run(const Options& options) {
   const auto kind = std::ranges::find(kKinds, FamilyOf(OpenModelFolder(options.folder)).kind, &MeasuredKind::kind);
-  (kind == std::end(kKinds) ? kKinds[0] : *kind).measure(options);  // the first refuses other kinds
+  (kind == std::end(kKinds) ? kKinds[0] : *kind).measure(options);  // kKinds[0] throws Error for unsupported models
 }
 
 }  // namespace

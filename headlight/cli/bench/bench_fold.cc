@@ -1,4 +1,4 @@
-// headlight bench fold: how fast a model of protein structures folds a random chain.
+// headlight bench fold: measures how fast a structure prediction model folds a random chain.
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct Options {
   bool json = false;
 };
 
-// Distinct random rows: a model takes as long for them as for real ones.
+// Returns an alignment of distinct random rows. The values do not change the run time.
 AlignmentTable RandomTable(std::int64_t residues, std::int64_t rows, Random& random) {
   AlignmentTable table;
   for (std::int64_t row = 0; row < rows; ++row) {

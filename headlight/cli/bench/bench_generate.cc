@@ -1,4 +1,4 @@
-// headlight bench generate: throughput and latency of a language model, for prompts and for decoding.
+// headlight bench generate: measures throughput and latency of a language model for the prompt and for decoding.
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -41,7 +41,7 @@ std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, 
   return prompts;
 }
 
-// Bytes of weights that the matrix products of a decoding step read.
+// Returns the bytes of weights that the matrix products of a decoding step read.
 std::int64_t WeightBytes(const Parameters& parameters) {
   std::int64_t bytes = 0;
   for (const Parameter& parameter : parameters.all())
@@ -49,10 +49,10 @@ std::int64_t WeightBytes(const Parameters& parameters) {
   return bytes;
 }
 
-// One repetition: the times of its start, of the first token of every prompt, and of each further token of all.
+// Times of one repetition: its start, the first token of every prompt, and each further token of all texts.
 struct Repetition {
   std::vector<double> seconds;
-  double cache_bytes = 0;  // keys and values of all decoding steps
+  double cache_bytes = 0;  // keys and values that all decoding steps read
   std::vector<Ids> generated;
 };
 
@@ -63,9 +63,10 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
   };
   Repetition repetition;
   std::size_t words = 0;
-  // The pass over the prompt gives the first token.
+  // The prefill generates the first token.
   GenerationOptions options{.max_new_tokens = length + 1, .min_new_tokens = length + 1};
-  // All prompts are read in one pass: otherwise the first texts would be continued while others are read.
+  // All prompts are processed in one prefill. Otherwise decoding of the first texts would overlap with the prefill of
+  // others.
   DecodingBatch batch(model, {.pass_tokens = std::numeric_limits<std::int64_t>::max()});
   options.on_token = [&](std::size_t, std::int32_t) {
     if (++words % prompts.size() == 0) repetition.seconds.push_back(now());
@@ -78,7 +79,7 @@ Repetition Generated(const LanguageModel& model, const std::vector<Ids>& prompts
     texts.emplace(batch.Add(std::move(request)), texts.size());
   repetition.generated.resize(prompts.size());
   while (!batch.empty()) {
-    if (words >= prompts.size())  // each text adds a token and reads all
+    if (words >= prompts.size())  // each text adds one token and attends to all its tokens
       repetition.cache_bytes += static_cast<double>(batch.cached_tokens() + static_cast<std::int64_t>(batch.size())) *
                                 static_cast<double>(batch.token_bytes());
     for (const Decoded& text : batch.Step()) {

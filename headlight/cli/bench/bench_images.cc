@@ -1,4 +1,4 @@
-// headlight bench images: how fast images are read and prepared for a model.
+// headlight bench images: measures how fast images are read and preprocessed for a model.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -29,7 +29,7 @@ void Run(const Options& options) {
   Check(std::ranges::count(options.files, "-") == 0, "standard input (-) cannot be read repeatedly: name files");
   const std::vector<ImageSource> sources = ListImages(options.files);
   Progress progress("repetitions");
-  std::vector<double> rates;  // of each repetition, after one that warms up
+  std::vector<double> rates;  // images per second of each repetition after the warm-up
   for (std::int32_t repetition = 0; repetition <= options.repetitions; ++repetition) {
     const auto begin = std::chrono::steady_clock::now();
     ParallelFor(std::ssize(sources), [&](std::int64_t i) {

@@ -1,4 +1,4 @@
-// headlight bench kernels: each kernel's share of what the processor and its memory can do.
+// headlight bench kernels: measures each kernel's share of the peak rates of the processor and its memory.
 #include <array>
 #include <functional>
 #include <optional>
@@ -18,11 +18,11 @@
 namespace headlight::bench_kernels {
 namespace {
 
-// Names of kernels::LimitCpu.
+// The instruction sets that kernels::LimitCpu accepts.
 const std::vector<std::string> kTargets = {"avx2", "avx-vnni", "avx512"};
 
 struct Options {
-  std::optional<std::size_t> target;  // of kTargets
+  std::optional<std::size_t> target;  // index into kTargets
   double seconds = 0.1;
   bool quick = false, json = false;
 };

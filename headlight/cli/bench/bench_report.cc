@@ -22,15 +22,15 @@ std::string ProcessorName() {
   return "unknown";
 }
 
-// The peak memory of this process. getrusage would also count the process that started it.
+// Returns the peak memory of this process in bytes. getrusage would also count the memory of the parent process.
 std::int64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));  // in kilobytes
+    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));  // the file gives kilobytes
   return 0;
 }
 
-// The quantile `share` of the values, by the nearest-rank method.
+// Returns the quantile `share` of the values by the nearest-rank method.
 double Percentile(std::vector<double> values, double share) {
   Ensure(!values.empty(), "a quantile of no values");
   std::ranges::sort(values);
@@ -50,7 +50,7 @@ double Sum(const std::vector<double>& values) { return std::accumulate(values.be
 
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
-  const double digits = 3 - std::floor(std::log10(std::abs(value)));  // after the decimal point
+  const double digits = 3 - std::floor(std::log10(std::abs(value)));  // number of digits after the decimal point
   const double unit = std::pow(10, std::abs(digits));
   return digits > 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
 }
@@ -58,7 +58,7 @@ double Rounded(double value) {
 std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (restricted to AVX2)"); }
 
 void PrintBench(const BenchResult& result, bool json) {
-  const std::int64_t peak = PeakMemory();  // the measurement of the machine must not count
+  const std::int64_t peak = PeakMemory();  // read first, to exclude the memory that MeasureMachine uses
   const MachineRates machine = MeasureMachine(result.compute);
   double bytes = 0;
   for (const ProfileEntry& entry : result.profile) bytes += entry.bytes;

@@ -1,4 +1,4 @@
-// Results of a benchmark, which are printed as a table or as one JSON object.
+// Prints the results of a benchmark as a table or as one JSON object.
 #pragma once
 
 #include <chrono>
@@ -17,31 +17,32 @@
 
 namespace headlight {
 
-// The pass over the prompts of generated texts.
+// Measurements of the prefill and of the memory that decoding reads.
 struct BenchReading {
-  std::int64_t tokens = 0;            // of all prompts
-  std::vector<double> latencies;      // seconds of each batch of prompts
-  std::vector<ProfileEntry> profile;  // of one more batch
+  std::int64_t tokens = 0;            // number of tokens in all prompts
+  std::vector<double> latencies;      // seconds for each batch of prompts
+  std::vector<ProfileEntry> profile;  // profile of one additional batch
   double profiled_seconds = 0;
-  std::int64_t weight_bytes = 0;  // read by each decoding step
-  double cache_bytes = 0;         // read by a decoding step on average, if every layer attends to all tokens
+  std::int64_t weight_bytes = 0;  // bytes of weights that each decoding step reads
+  // Mean bytes of keys and values that a decoding step reads if every layer attends to all tokens
+  double cache_bytes = 0;
 };
 
 struct BenchResult {
-  const char* unit = "per batch";        // of a repetition
+  const char* unit = "per batch";        // what one repetition processes, for the report
   const char* tokens = "target tokens";  // the kind of tokens counted
-  Json::Object settings;                 // of the benchmark
+  Json::Object settings;                 // settings of the benchmark
   Compute compute = Compute::float32;
   std::vector<double> latencies;      // seconds of each repetition
-  std::int64_t counted_tokens = 0;    // of all repetitions
-  std::vector<ProfileEntry> profile;  // of further repetitions
-  std::int64_t profiled_steps = 1;    // how many steps `profile` covers
+  std::int64_t counted_tokens = 0;    // number of tokens in all repetitions
+  std::vector<ProfileEntry> profile;  // profile of additional repetitions
+  std::int64_t profiled_steps = 1;    // number of steps that `profile` covers
   double profiled_seconds = 0;
   std::optional<BenchReading> reading;
 };
 
-// Measures run(batch) for `repetitions` batches from make(), after a warm-up batch, and profiles one more.
-// count(batch, output) is called after each and is not measured.
+// Measures run(batch) for `repetitions` batches from make() after a warm-up batch, and profiles one more batch. Calls
+// count(batch, output) after each run, outside the measured time.
 template <class Make, class Run, class Count>
 void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& make, const Run& run,
                     const Count& count) {
@@ -66,20 +67,20 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
   result.profile = TakeProfile();
 }
 
-// The name of the processor, and whether it is restricted to an older instruction set.
+// Returns the name of the processor, and the instruction set that it is restricted to, if any.
 std::string Processor();
 
-// Rounds to four digits, which exceeds the accuracy of a measurement; 0 if the value is not finite.
+// Rounds to four significant digits, which is more precise than the measurements. Returns 0 if the value is not finite.
 double Rounded(double value);
 
-// Prints the result, the peak memory of the process, and shares of the machine's peak rates over a repetition:
-//   gemm_share          of the GEMM throughput in FLOP/s
-//   bandwidth_share     of the bandwidth of copies
-// For generation a repetition is a decoding step:
-//   prompt_gemm_share   gemm_share of the pass over the prompts
-//   weights_read_share  the rate at which steps read the weights, of the bandwidth of reads; with a draft, each token
+// Prints the result, the peak memory of the process, and its shares of the machine's peak rates:
+//   gemm_share          share of the GEMM throughput in FLOP/s
+//   bandwidth_share     share of the memory copy bandwidth
+// For generation, a repetition is a decoding step, and these shares are added:
+//   prompt_gemm_share   gemm_share of the prefill
+//   weights_read_share  share of the read bandwidth that reading the weights reaches; with a draft model, each token
 //                       counts as a step
-//   read_share          the same for weights and cache
+//   read_share          share of the read bandwidth that reading the weights and the cache reaches
 void PrintBench(const BenchResult& result, bool json);
 
 }  // namespace headlight

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 struct BenchTest : ProgramTest {
-  // The JSON object that it prints.
+  // Runs `headlight bench` and returns the JSON object that it prints.
   static JsonView Bench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "bench");
     arguments.insert(arguments.end(), {"--json", "--quiet"});
@@ -41,7 +41,7 @@ struct BenchTest : ProgramTest {
 
 TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
   for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer.json"})
-    std::filesystem::remove(model + "/" + name);  // it needs no tokenizer
+    std::filesystem::remove(model + "/" + name);  // the benchmark needs no tokenizer
   for (const std::string compute : {"float32", "int8"}) {
     const JsonView json =
         Bench({"translate", model, "--batch-size", "3", "--beam-size", "2", "--source-length", "2:5", "--target-length",
@@ -177,13 +177,13 @@ TEST_F(BenchTest, ContinuesRandomPrompts) {
   for (const char* key :
        {"prompt_tokens_per_second", "prompt_gemm_share", "weight_bytes", "weights_read_share", "read_share"})
     EXPECT_GT(json[key].Number(), 0) << key;
-  // Keys and values of 16 numbers in 2 layers, for 2 texts of 6, 7 and 8 tokens.
+  // 2 layers store keys and values of 16 floats, for 2 texts of 6, 7 and 8 tokens (mean 7).
   EXPECT_EQ(json["cache_bytes"].Number(), 2 * 16 * 4 * 2 * 2 * 7);
   const std::string text = ReadFile(folder.File("tokens"));
   EXPECT_EQ(std::ranges::count(text, '\n'), 4);
   const JsonView line(ParseJson(text.substr(0, text.find('\n')), "tokens"), "tokens");
   EXPECT_EQ(line["prompt"].Items().size(), 5U);
-  EXPECT_EQ(line["text"].Items().size(), 4U);  // the pass over the prompt gives the first
+  EXPECT_EQ(line["text"].Items().size(), 4U);  // the prefill generates the first token
   EXPECT_THAT(RefusalOf({"bench", "generate", gpt.path(), "--new-tokens", "40"}), HasSubstr("40 positions"));
   EXPECT_EQ(Bench({"generate", HEADLIGHT_SOURCE_DIR "/tests/testdata/gguf_blocks/llama.gguf", "--prompt-length", "5",
                    "--new-tokens", "3", "--repetitions", "1"})["compute"]

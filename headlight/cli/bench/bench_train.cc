@@ -1,4 +1,4 @@
-// headlight bench train: training speed of a translation model of given sizes.
+// headlight bench train: measures the training speed of a translation model of given sizes.
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -39,13 +39,13 @@ void Run(const Options& options) {
   config.encoder_heads = config.decoder_heads = options.heads;
   config.encoder_ffn = config.decoder_ffn = options.ffn;
   config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
-  CheckConfig(config);  // before the vocabulary is trained, which takes long
+  CheckConfig(config);  // checked first, because training the vocabulary takes long
   Note("training a vocabulary of {} on {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
   const MarianTokenizer tokenizer = LearnVocabulary(options.train, options.vocabulary);
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   config.start_id = config.pad_id = tokenizer.pad();
   config.end_id = tokenizer.eos();
-  const Corpus corpus = [&] {  // it is mapped, so that its file can be removed at once
+  const Corpus corpus = [&] {  // memory-mapped, so its file can be removed at once
     const ScratchFolder scratch;
     return Corpus({options.train[0], options.train[1], scratch.File("corpus")},
                   [&](std::string_view text, Side side) { return tokenizer.Encode(text, side); }, 0, {});
@@ -72,7 +72,7 @@ void Run(const Options& options) {
                      {"vocabulary_size", tokenizer.size()},
                      {"parameters", model.parameters().count()},
                      {"batch_tokens", options.training.batches.batch_size}};
-  // The duration in seconds and the target tokens of a step.
+  // Returns the duration of a step in seconds, and its number of target tokens.
   const auto step = [&] {
     const auto begin = std::chrono::steady_clock::now();
     const TrainingBatch batch = batches.Next();

@@ -1,4 +1,4 @@
-// headlight bench translate: throughput and latency of translation.
+// headlight bench translate: measures throughput and latency of translation.
 #include <optional>
 #include <string>
 #include <vector>

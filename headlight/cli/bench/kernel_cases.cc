@@ -32,7 +32,7 @@ using Run = std::function<void()>;
 Tensor Values(std::int64_t rows, std::int64_t columns) {
   const Tensor values = Tensor::Empty({rows, columns});
   float* const numbers = values.matrix<float>().data;
-  constexpr std::uint32_t golden_ratio = 2654435769;  // whose multiples are spread evenly, in no order
+  constexpr std::uint32_t golden_ratio = 2654435769;  // its multiples modulo 2^32 are spread evenly
   for (std::int64_t i = 0; i < rows * columns; ++i)
     numbers[i] = static_cast<float>(static_cast<std::uint32_t>(i) * golden_ratio) * 0x1p-32F - 0.5F;
   return values;
@@ -44,13 +44,13 @@ struct Shape {
   double operations() const { return 2.0 * static_cast<double>(rows * depth * columns); }
 };
 
-// The compute type of a right-hand side and, of blocks, the type in the file.
+// The compute type of the right-hand side of a product. For block-quantized weights, also their type in the file.
 struct Weights {
   Compute compute;
   std::optional<GgufType> block;
 };
 
-// A matrix of equal panels, since the time of a product does not depend on the values.
+// Returns a matrix of equal panels. The time of a product does not depend on the values.
 kernels::PackedMatrix<float> Packed(const Weights& weights, const Shape& shape) {
   if (weights.block) {
     const GgufTypeInfo& info = InfoOf(*weights.block);
@@ -78,7 +78,7 @@ Run Product(const Weights& weights, const Shape& shape) {
   };
 }
 
-// c += a^T b.
+// Returns a run that computes c += a^T b.
 Run WeightGradient(Compute compute, const Shape& shape) {
   return [a = Values(shape.rows, shape.depth), b = Values(shape.rows, shape.columns),
           c = Values(shape.depth, shape.columns), compute] {
@@ -90,7 +90,7 @@ void AddProducts(bool quick, std::vector<KernelCase>& cases) {
   std::vector<Shape> shapes = {{1024, 1024, 1024}, {2560, 256, 1024}, {640, 512, 2048},
                                {640, 2048, 512},   {32, 512, 2048},   {32, 512, 32000}};
   if (quick) shapes = {{32, 256, 128}};
-  constexpr std::int64_t beyond_caches = 256 << 20;  // bytes
+  constexpr std::int64_t beyond_caches = 256 << 20;  // bytes; larger than all caches
   for (const Weights& weights : {Weights{Compute::float32, {}}, Weights{Compute::bfloat16, {}},
                                  Weights{Compute::int8, {}}, Weights{Compute::int4, {}},
                                  Weights{Compute::blocks, GgufType::q8_0}, Weights{Compute::blocks, GgufType::q4_k}}) {
@@ -119,7 +119,7 @@ struct AttentionShape {
   bool causal;
 };
 
-// Queries, keys and values as columns of one projection, with the gradients of each.
+// Queries, keys and values, stored as columns of one projection, and their gradients.
 struct Attention {
   static constexpr std::int32_t kHeads = 8, kHeadDim = 64;
   static constexpr std::int64_t kModel = kHeads * kHeadDim;
@@ -155,7 +155,8 @@ struct Attention {
   kernels::AttentionInput<float> input;
 };
 
-// Operations are those of plain products, 2 forward and 5 backward, half of them with a causal mask.
+// Adds the attention kernels. Counts the operations of 2 GEMMs in the forward and 5 in the backward, halved with a
+// causal mask.
 void AddAttention(bool quick, std::vector<KernelCase>& cases) {
   std::vector<AttentionShape> shapes = {{32, 24, false}, {4, 512, false}, {1, 2048, true}};
   if (quick) shapes = {{2, 64, true}};
@@ -179,7 +180,7 @@ void AddAttention(bool quick, std::vector<KernelCase>& cases) {
     }
 }
 
-// The operands of kernels over rows.
+// The operands of kernels that process rows.
 struct Rows {
   Matrix<float> x, other, y;
   const float* gain;
@@ -187,7 +188,7 @@ struct Rows {
 
 struct RowKernel {
   const char* name;
-  int bytes;  // read and written for a number
+  int bytes;  // bytes read and written per element
   void (*run)(const Rows& rows);
 };
 
@@ -202,14 +203,14 @@ const RowKernel kRowKernels[] = {
      [](const Rows& r) { kernels::ActivationRowsGradient<float>(Activation::gelu, r.x, r.other, r.y); }},
     {"SwiGLU", 12, [](const Rows& r) { kernels::GatedRows<float>(Activation::silu, r.x, r.other, r.y); }},
     {"quantize rows to int8", 5,
-     [](const Rows& r) {  // into the result's memory: the scales of the rows, then their integers
+     [](const Rows& r) {  // writes the scales of the rows and then their integers to the result's memory
        kernels::QuantizeRows(r.x, 0, reinterpret_cast<std::uint8_t*>(r.y.data + r.y.rows), r.y.data);
      }},
     {"embedding", 8,
      [](const Rows& r) {
        std::vector<std::int32_t> ids(static_cast<std::size_t>(r.y.rows));
        for (std::size_t i = 0; i < ids.size(); ++i)
-         ids[i] = static_cast<std::int32_t>(i * 7919 % ids.size());  // not in order
+         ids[i] = static_cast<std::int32_t>(i * 7919 % ids.size());  // scattered indices
        kernels::EmbeddingRows<float>(ids, r.x, 1, {}, {}, {}, r.y);
      }},
     {"top 4", 4,

@@ -1,4 +1,4 @@
-// The kernels that `headlight bench kernels` measures, in shapes of translation, generation and training.
+// Defines the kernels that `headlight bench kernels` measures, with shapes of translation, generation and training.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,21 @@
 namespace headlight {
 
 enum class KernelLimit {
-  arithmetic,  // the peak of the compute type's instructions
-  reads,       // read bandwidth, of weights and logits beyond the caches
-  copies,      // bandwidth of copies, of rows that are read and written
+  arithmetic,  // peak arithmetic throughput of the compute type
+  reads,       // read bandwidth, for weights and logits larger than the caches
+  copies,      // copy bandwidth, for kernels that read and write rows
 };
 
 struct KernelCase {
   std::string kernel, shape;
   Compute compute = Compute::float32;
   KernelLimit limit = KernelLimit::arithmetic;
-  double amount = 0;  // floating-point or integer operations of a run, or its bytes
-  // Allocates the operands, and returns a run, which owns them.
+  double amount = 0;  // floating-point or integer operations of a run, or bytes that it moves
+  // Allocates the operands and returns a run that owns them.
   std::function<std::function<void()>()> prepare;
 };
 
-// All cases that this processor supports. If `quick`, the shapes are small.
+// Returns all cases that this processor supports. If `quick`, the shapes are small.
 std::vector<KernelCase> KernelCases(bool quick);
 
 }  // namespace headlight

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The image, [height, width, 3], that ImageProcessor::Values normalized.
+// Converts normalized values of shape [height, width, 3] back to an image.
 Image ImageOf(const Tensor& values, const ImageProcessor& processor) {
   Image image{.height = values.shape()[0], .width = values.shape()[1]};
   for (const float value : values.span<float>()) {
@@ -24,7 +24,7 @@ Image ImageOf(const Tensor& values, const ImageProcessor& processor) {
   return image;
 }
 
-// "cat", or the two classes with the largest shares of a mixed image: "cat 0.7, dog 0.3".
+// Returns the name of the class, or the two largest classes of a mixed image, such as "cat 0.7, dog 0.3".
 std::string ClassesOf(const float* targets, const std::vector<std::string>& labels) {
   std::vector<std::size_t> order(labels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -35,7 +35,7 @@ std::string ClassesOf(const float* targets, const std::vector<std::string>& labe
 
 constexpr std::int64_t kMostImages = 96;
 
-// `over`: HTML that is drawn over the image.
+// Returns a figure with the image and its caption. `over` is HTML that is drawn over the image.
 std::string Figure(const Tensor& values, const ImageProcessor& processor, const std::string& over,
                    const std::string& caption) {
   return fmt::format("<figure><div><img src=\"{}\" alt=\"\">{}</div><figcaption>{}</figcaption></figure>\n",

@@ -1,4 +1,4 @@
-// A page of images as a training sees them.
+// Writes an HTML page of the augmented images that a training uses.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 
 namespace headlight {
 
-// Adds --show-augmented.
+// Adds the option --show-augmented.
 void AddShowAugmented(OptionTable& command, std::string& path, const char* group);
 
-// Throws Error if the page's path does not end in .html, is one of the inputs, or cannot be written. An empty path
-// means no page.
+// Throws Error if `path` does not end in .html, is one of the inputs, or cannot be written. If `path` is empty, no page
+// is written.
 void CheckAugmentedPage(const std::string& path, const std::vector<std::string>& inputs);
 
-// The page of a batch: its images after augmentation, and under each its classes.
+// Returns an HTML page with the images of a batch after augmentation, with their classes below.
 std::string AugmentedPage(const ImageBatch& batch, const ImageProcessor& processor,
                           const std::vector<std::string>& labels);
 
-// The page of a batch for detection, with boxes and their classes over the images.
+// Returns an HTML page with the images of a detection batch, with boxes and their classes over the images.
 std::string AugmentedPage(const DetectionPart& batch, const ImageProcessor& processor,
                           const std::vector<std::string>& labels);
 
-// The page of the first images' crops in the first epoch, with the image's name under each.
+// Returns an HTML page with the crops of the first images in the first epoch, and the name of each image.
 std::string AugmentedPage(const DistilledImages& images, const std::function<std::string(std::int64_t)>& name_of,
                           const ImageProcessor& processor);
 

@@ -1,4 +1,4 @@
-// Parts of the HTML pages that commands write.
+// Builds parts of the HTML pages that commands write.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace headlight {
 
-// A page of images in the style of inspect/page/look.css: several columns, also on a phone, in light and dark. `title`
-// is plain text; `figures` is HTML of <figure> elements, with <img> and <figcaption>. The page contains its images, and
-// the browser is told to load nothing else.
+// Returns an HTML page of images in the style of inspect/page/look.css. It has several columns, and a light and a dark
+// theme. `title` is plain text; `figures` is HTML of <figure> elements with <img> and <figcaption>. The page contains
+// its images, and its security policy blocks all other resources.
 std::string GalleryPage(std::string_view title, std::string_view before, std::string_view figures);
 
-// The source of an <img>: the image as a data URL.
+// Returns the `src` of an <img> with the image as a data URL.
 std::string ImageSourceHtml(const Image& image);
 
 }  // namespace headlight

@@ -23,12 +23,12 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kChunk = 16;  // images that are read at once
+constexpr std::size_t kChunk = 16;  // number of images that a thread reads together
 constexpr std::size_t kChunksAhead = 2;
 
 std::int64_t most_pixels = kMostPixels;
 
-// Images that have been read, with an error in place of each that could not be read.
+// Images that were read, and an error for each image that could not be read.
 struct ReadImages {
   std::vector<Image> fitted;
   std::vector<ImageSize> sizes;
@@ -75,7 +75,7 @@ class ImagePrinter {
   }
 
  private:
-  // The images of a batch that fails are processed one by one.
+  // Prints the rows of a batch. If the batch fails, its images are processed one by one.
   void PrintRows(std::span<const ImageSource> sources, std::span<const Image> fitted,
                  std::span<const ImageSize> sizes) {
     if (sources.empty()) return;
@@ -198,7 +198,7 @@ ImageOutputs OutputsOf(const std::string& option, const std::string& out, const 
   Check(fs::is_directory(out) || (!fs::exists(out) && !like_a_file),
         "{} {}: must be a folder or a file whose name ends in {}", option, out, Alternatives(endings));
   ImageOutputs outputs{option, out, {}};
-  std::map<std::string, std::string> taken;  // the image of each path
+  std::map<std::string, std::string> taken;  // the image that has each output path
   for (const ImageSource& source : sources) {
     const fs::path name = fs::path(source.name()).filename();
     const std::string path = out + "/" + (IsImagePath(name.string()) ? name.stem() : name).string() + ".png";

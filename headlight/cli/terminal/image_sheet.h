@@ -1,4 +1,4 @@
-// The sheet of images that a command generates, and its options.
+// Arranges the images that a command generates on one sheet.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct SheetOptions {
   std::optional<std::int64_t> columns;
 };
 
-// Throws Error unless --out names a PNG file that can be written and is not one of the inputs.
+// Throws Error unless --out is a writable PNG path that is not one of the inputs.
 void CheckSheet(const SheetOptions& options, std::vector<std::string> inputs);
 
-// Writes `groups` times `count` images in rows of --columns. By default each row has a group, and a single group fills
-// a square.
+// Writes `groups` times `count` images in rows of --columns images. By default, each group has a row, and a single
+// group is arranged in a square.
 class ImageSheet {
  public:
-  // Throws Error if there are fewer images than columns, or if a sheet of images of this size would be too large. For
-  // use before the images are generated.
+  // Checks the options before the images are generated. Throws Error if there are fewer images than columns, or if the
+  // sheet would be too large for images of this size.
   ImageSheet(const SheetOptions& options, std::int64_t groups, std::int64_t count, ImageSize size);
   void Write(std::span<const Image> images) const;
 

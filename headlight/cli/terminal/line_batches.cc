@@ -18,7 +18,7 @@
 namespace headlight {
 namespace {
 
-// A shard's lines are counted first.
+// Throws Error if the file cannot be read twice. For a shard, the lines are counted before they are processed.
 void CheckSeekable(const std::string& path) {
   std::error_code ignored;
   Check(path != "-" && !std::filesystem::is_fifo(path, ignored), "--shard: {} can be read only once: name a file",
@@ -50,7 +50,7 @@ class LinePrinter {
   }
 
  private:
-  // A batch that fails is halved until each part has one line.
+  // Prints the rows of a batch. If the batch fails, it is halved until each part has one line.
   void PrintTexts(std::span<const std::string> lines, std::span<const std::optional<std::string>> seconds) {
     if (lines.empty()) return;
     std::vector<std::string> printed;
@@ -77,7 +77,7 @@ class LinePrinter {
   void PrintError(std::string error) {
     ++count_.skipped;
     const std::string name = NameOf(++count_.lines) + ": ";
-    // The error of a record begins with the file and line already, as "a.jsonl:7: ".
+    // The error of a record already begins with the file and line, such as "a.jsonl:7: ".
     const bool placed = error.starts_with(name_ + ":") && !error.starts_with(name);
     if (error.starts_with(name)) error.erase(0, name.size());
     if (options_.json)
@@ -97,7 +97,7 @@ class LinePrinter {
   LineCount count_;
 };
 
-// Skips a text. Returns false at the end.
+// Skips a text. Returns false at the end of the file.
 bool Skip(TextReader& reader, bool keep_errors) {
   const std::int64_t before = reader.count();
   try {
@@ -108,7 +108,7 @@ bool Skip(TextReader& reader, bool keep_errors) {
   }
 }
 
-// Counts all lines or records, and reads only those of the shard.
+// Counts all lines or records, and processes only those of the shard.
 LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::string& label, std::size_t bytes_ahead,
                      const LineRows& rows, const std::string& error_row) {
   TextReader all(options.input, options.source), reader(options.input, options.source);
@@ -202,7 +202,7 @@ LineCount ForEachLineBatch(const LineOptions& options, const std::string& progre
     return closing(PrintShard(shard, options, progress, bytes_ahead, rows, error_row));
   }
   LinePrinter printer(options, reader, rows, error_row);
-  // A person who types at a terminal needs no progress line.
+  // Interactive input needs no progress line.
   const bool typed = options.input == "-" && isatty(STDIN_FILENO) == 1;
   LineQueue queue(std::move(reader), bytes_ahead, options.skip_errors);
   std::optional<Progress> shown;

@@ -13,7 +13,8 @@ namespace headlight {
 
 namespace {
 
-// An error that repeats, or that consumes no line, is one of the file: reading ends.
+// Returns the next text, or sets `error`. Rethrows an error that repeats or that consumes no line, since the file
+// cannot be read further.
 std::optional<SourceText> NextOrError(TextReader& reader, bool keep_errors, std::string& error) {
   const std::int64_t before = reader.count();
   const std::string last = std::exchange(error, "");
@@ -32,7 +33,7 @@ struct LineQueue::State {
   std::mutex mutex;
   std::condition_variable changed;
   QueuedLines queued;
-  std::size_t bytes = 0;  // of the lines
+  std::size_t bytes = 0;  // total size of the lines
   bool ended = false;
   std::exception_ptr failure;
   bool stopping = false;

@@ -1,4 +1,4 @@
-// A queue of texts from a file, a pipe or a terminal.
+// Reads texts from a file, a pipe or a terminal into a queue.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,26 @@
 namespace headlight {
 
 struct QueuedLines {
-  std::vector<std::string> lines;                   // texts; empty at the end
-  std::vector<std::optional<std::string>> seconds;  // the second text of each record that has two
-  std::vector<std::string> errors;                  // why each line is not a text, or ""; empty if all are
-  double share = -1;                                // of the file that has been read, as TextReader::share
+  std::vector<std::string> lines;                   // texts; empty at the end of the input
+  std::vector<std::optional<std::string>> seconds;  // the second text of each record with two texts
+  std::vector<std::string> errors;  // the error of each line, or "" for a valid text; empty if all lines are valid
+  double share = -1;                // share of the file that has been read, as TextReader::share returns it
 };
 
-// Reads on its own thread, so that the consumer gets all lines that have arrived meanwhile: one line from a person who
-// types, or many lines from a file.
+// Reads on its own thread. The consumer gets all lines that have arrived since the last call. This can be one line
+// typed at a terminal, or many lines of a file.
 class LineQueue {
  public:
-  // Reads ahead at most `most_bytes` and one text. With `keep_errors` a line that is no text is returned as its error.
+  // Reads at most `most_bytes` and one text in advance. With `keep_errors`, the error of an invalid line is returned
+  // and reading continues.
   LineQueue(TextReader reader, std::size_t most_bytes, bool keep_errors = false);
-  // A thread that is blocked in a read remains until input comes or the process ends.
+  // Does not wait for a thread that is blocked in a read. The thread ends with its next input or with the process.
   ~LineQueue();
   LineQueue(const LineQueue&) = delete;
   LineQueue& operator=(const LineQueue&) = delete;
 
-  // Waits for at least one line, and returns all that have arrived. Rethrows an error of the reader after the lines
-  // that precede it.
+  // Waits for at least one line, and returns all lines that have arrived. Rethrows an error of the reader after the
+  // lines that precede it have been returned.
   QueuedLines Next();
 
  private:

@@ -25,16 +25,16 @@ namespace {
 std::function<std::string(const std::string& note)> rewrite_note;
 
 bool holds_results = false;
-std::string options_file;  // of --config
+std::string options_file;  // the file given by --config
 
-// If results go to a terminal, they replace the progress line.
+// Hides the progress line if results are printed to a terminal.
 std::unique_lock<std::mutex> MakeRoom() {
   static const bool terminal = isatty(STDOUT_FILENO) == 1;
   return terminal ? HideProgress() : std::unique_lock<std::mutex>();
 }
 
-// Identifies a file. An existing regular file has the same identity for every path to it. A file that does not exist
-// yet is identified by its absolute path.
+// Identifies a file. All paths to an existing regular file give the same identity. A file that does not exist yet is
+// identified by its absolute path.
 struct FileIdentity {
   dev_t device = 0;
   ino_t number = 0;
@@ -42,7 +42,7 @@ struct FileIdentity {
   auto operator<=>(const FileIdentity&) const = default;
 };
 
-// Nothing unless it is a regular file.
+// Returns the identity of a regular file, or nullopt for other files.
 std::optional<FileIdentity> IdentityOf(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return std::nullopt;
   return FileIdentity{status.st_dev, status.st_ino, ""};
@@ -61,7 +61,8 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
   return FileIdentity{0, 0, error ? path : fs::weakly_canonical(absolute, error).string()};
 }
 
-// The files of a model's folder that a command may read. Those of sentence-transformers are in its subfolders.
+// Returns the files in a model's folder that a command may read. Files of sentence-transformers models are in
+// subfolders.
 std::vector<std::string> ModelFiles(const std::string& folder) {
   std::vector<std::string> files;
   const auto add = [&](const std::string& from) {
@@ -81,7 +82,7 @@ std::vector<std::string> ModelFiles(const std::string& folder) {
   return files;
 }
 
-// The files of the inputs of CheckOutputs, and the name of each in messages.
+// Returns the identities of the inputs of CheckOutputs, with the name of each file for messages.
 std::map<FileIdentity, std::string> IdentitiesOf(const std::vector<std::string>& inputs) {
   std::map<FileIdentity, std::string> files;
   const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {
@@ -123,7 +124,7 @@ void FlushResults() {
 }
 
 void CheckWritable(const std::string& path) {
-  const AtomicFile probe(path);  // without Commit an existing file is not changed
+  const AtomicFile probe(path);  // without Commit, an existing file stays unchanged
 }
 
 void SetOptionsFile(const std::string& path) { options_file = path; }

@@ -1,4 +1,4 @@
-// The program's output: results on standard output, everything else on standard error.
+// Writes results to standard output, and all other messages to standard error.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,44 +13,44 @@
 
 namespace headlight {
 
-// Thrown if the reader of standard output has closed it. The program ends without a message.
+// Thrown if the reader of standard output has closed it. The program then ends without a message.
 struct OutputClosed {};
 
-// Writes results, which are buffered until FlushResults. Both throw Error if writing fails, as on a full disk, and
-// OutputClosed.
+// Writes results, which are buffered until FlushResults. Both functions throw Error if writing fails, for example on a
+// full disk. They throw OutputClosed if the reader has closed standard output.
 void WriteResult(std::string_view text);
-// Holds back results from now on, for GatherResults (cli/commands/shard.h). For all ranks but the first.
+// Keeps further results in memory for GatherResults (cli/commands/shard.h). Called on all ranks except the first.
 void HoldResults();
 std::string& HeldResults();
 void FlushResults();
 
-// Throws Error if a file cannot be written to `path`. For use before long work.
+// Throws Error if `path` cannot be written. Called before long computations.
 void CheckWritable(const std::string& path);
 
-// A file to write, and the option that named it.
+// An output file, and the option that named it.
 struct OutputFile {
   std::string option, path;
 };
 
-// Throws Error if an output is one of `inputs` or another output, by any path or link: it would be overwritten.
-// Standard output counts if it goes to a file. An input is a file, all files of a model's folder, or - for standard
-// input, which may be given once. The file of --config is an input, too. An empty path is ignored, and an output of -
-// is refused. For use before anything is written.
+// Throws Error if an output is the same file as one of `inputs` or another output, through any path or link. Standard
+// output is checked if it is redirected to a file. An input is a file, a model's folder with all its files, or - for
+// standard input, which may be given once. The file of --config is also an input. Empty paths are ignored, and - is an
+// invalid output. Called before anything is written.
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs);
 void SetOptionsFile(const std::string& path);
 
-// Returns `path`. If it is - and standard input is a terminal, notes once that the program waits for input.
+// Returns `path`. If it is - and standard input is a terminal, prints a note once that the program waits for input.
 const std::string& Input(const std::string& path);
 
-// Sets the function that rewrites notes: NameFlags of cli/program/command_tree.h, for the command that runs.
+// Sets the function that rewrites notes. It is NameFlags of cli/program/command_tree.h for the command that runs.
 void RewriteNotes(std::function<std::string(const std::string& note)> rewrite);
-// Rewrites a message of the library in the same way, for results.
+// Rewrites a message of the library with the function of RewriteNotes.
 std::string Rewritten(const std::string& message);
 
-// Prints a line to standard error. Control characters except tabs and line ends are escaped.
+// Prints a line to standard error. Escapes control characters except tabs and line ends.
 void WriteNote(const std::string& line);
 
-// Prints a line of information, unless quiet. Failures to write it are ignored.
+// Prints a line of information unless the program is quiet. Ignores write errors.
 template <typename... Args>
 void Note(fmt::format_string<Args...> format, Args&&... args) {
   if (!Quiet()) WriteNote(fmt::format(format, std::forward<Args>(args)...));

@@ -41,12 +41,12 @@ OutputIndex::OutputIndex(std::string model, std::string folder, std::string fais
   }
   scratch_.emplace();
   own_.emplace(scratch_->File("index"), of);
-  if (HasIndex(folder_)) known_.emplace(folder_, of);  // on a disk that ranks share
+  if (HasIndex(folder_)) known_.emplace(folder_, of);  // on a disk that the ranks share
 }
 
 std::vector<std::string> OutputIndex::RemoveVanished(const std::vector<std::string>& inputs) {
   namespace fs = std::filesystem;
-  std::string emptied(inputs.size(), '0');  // '1' for each input that is emptied; the same on all ranks
+  std::string emptied(inputs.size(), '0');  // '1' for each emptied input; equal on all ranks
   if (IsFirstRank()) {
     std::vector<std::string> folders;
     for (const std::string& input : inputs) {
@@ -63,7 +63,7 @@ std::vector<std::string> OutputIndex::RemoveVanished(const std::vector<std::stri
         emptied[i] = '1';
       }
       if (!inside || Exists(item.name)) return false;
-      const std::size_t number = item.name.rfind('#');  // before the number of an image of an IDX file
+      const std::size_t number = item.name.rfind('#');  // position of the image number in the name of an IDX image
       return number == std::string::npos || !Exists(item.name.substr(0, number));
     });
     for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -1,4 +1,4 @@
-// The index of `headlight embed --index`.
+// Writes the index of `headlight embed --index`.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@
 
 namespace headlight {
 
-// With several ranks each has an index of its own vectors, and the first rank adds those of the others at the end.
+// With several ranks, each rank has an index of its own vectors. At the end, the first rank adds the vectors of the
+// others.
 class OutputIndex {
  public:
-  // `model`: the folder of the model, whose vectors have `dimension` numbers. `faiss`: a second file that is written;
-  // empty: none.
+  // `model` is the model's folder, and `dimension` is the size of its vectors. `faiss` is the path of an additional
+  // Faiss index. If it is empty, no Faiss index is written.
   OutputIndex(std::string model, std::string folder, std::string faiss, std::int64_t dimension);
 
-  // True if the index has this item unchanged.
+  // Returns true if the index already contains this unchanged item.
   bool Has(const IndexItem& item) const { return own_->Has(item) || (known_ && known_->Has(item)); }
   void Add(const IndexItem& item, std::span<const float> vector) { own_->Add(item, vector); }
-  // Removes images whose files are gone from these folders, with a note. Only the first rank removes. Returns the
-  // inputs without folders that had images in the index and are now empty or gone.
+  // Removes images from the index if their files no longer exist in these folders, and prints a note. Only the first
+  // rank removes images. Returns the inputs, except folders that had images in the index and are now empty or missing.
   std::vector<std::string> RemoveVanished(const std::vector<std::string>& inputs);
-  // Adds all items of another index. Throws Error if it was made by another model.
+  // Adds all items of another index. Throws Error if another model created it.
   void AddFrom(const std::string& folder);
 
-  // Must be the last call, on all ranks.
+  // Completes the index. Must be the last call, and must be called on all ranks.
   void Finish();
 
  private:

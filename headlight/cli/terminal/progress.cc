@@ -13,9 +13,9 @@ namespace headlight {
 namespace {
 
 std::mutex terminal_mutex;
-int drawn_on = -1;  // the descriptor of the terminal that shows a line; -1: none
+int drawn_on = -1;  // the descriptor of the terminal that shows the progress line; -1: none
 
-// The terminal may be gone: the work goes on without it.
+// Writes text to the terminal. Ignores errors, since the terminal may have been closed.
 void WriteTo(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
@@ -48,7 +48,7 @@ std::string ProgressLine(const std::string& what, const ProgressState& state, do
     const double rate = static_cast<double>(state.done) / state.seconds;
     line += rate < 10 ? fmt::format(", {:.1f} per second", rate) : fmt::format(", {:.0f} per second", rate);
   }
-  // Time has passed since the numbers came.
+  // Accounts for the time since the state was reported.
   if (share > 0 && share <= 1)
     return fmt::format("{}, {} left", line, Clock(state.seconds / share - std::max(seconds, state.seconds)));
   return fmt::format("{}, {}", line, Clock(seconds));

@@ -1,4 +1,4 @@
-// The progress line of long work, at the bottom of the terminal.
+// Shows the progress of long work in the last line of the terminal.
 #pragma once
 
 #include <unistd.h>
@@ -12,26 +12,27 @@
 
 namespace headlight {
 
-// 3:07 or 1:02:07
+// Formats a duration, such as 3:07 or 1:02:07.
 std::string Clock(double seconds);
 
-// How far work has come: `done` items of `total` (-1: not counted, 0: unknown), or if only that is known, a share in
-// [0, 1] (-1: unknown). `seconds`: from the beginning until these numbers came.
+// The state of the work: `done` items of `total` (-1: not counted, 0: unknown). If the items are not counted, a share
+// in [0, 1] (-1: unknown). `seconds` is the time from the start of the work to this report.
 struct ProgressState {
   std::int64_t done = -1, total = 0;
   double share = -1, seconds = 0;
 };
 
-// The line `seconds` after the beginning: "lines embedded: 1200 of 5000, 310 per second, 0:12 left".
+// Returns the progress line `seconds` after the start, such as "lines embedded: 1200 of 5000, 310 per second, 0:12
+// left".
 std::string ProgressLine(const std::string& what, const ProgressState& state, double seconds);
 
 struct ProgressTerminal {
   int descriptor = STDERR_FILENO;
-  std::chrono::milliseconds first{2000}, interval{100};  // until the line appears, and between two drawings
+  std::chrono::milliseconds first{2000}, interval{100};  // delay before the line appears, and time between two updates
 };
 
-// Draws the line from its own thread, and erases it when destroyed. Does nothing if the descriptor is not a terminal or
-// the program is quiet. Only one may exist at a time.
+// Updates the line from its own thread, and erases it when destroyed. Does nothing if the descriptor is not a terminal
+// or the program is quiet. Only one object may exist at a time.
 class Progress {
  public:
   explicit Progress(std::string what, ProgressTerminal terminal = {});
@@ -56,14 +57,14 @@ class Progress {
   std::thread thread_;
 };
 
-// The result of load(), which reads a model.
+// Returns the result of load(), and shows "loading the model" while it runs.
 template <typename Load>
 auto Loaded(const Load& load) {
   const Progress progress("loading the model");
   return load();
 }
 
-// Erases the line, and keeps it erased while the returned object exists. For other writers to the terminal.
+// Erases the line, and keeps it hidden while the returned object exists. Used by other writers to the terminal.
 std::unique_lock<std::mutex> HideProgress();
 
 }  // namespace headlight

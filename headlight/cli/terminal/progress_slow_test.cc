@@ -1,4 +1,4 @@
-// The progress line of the program, which appears after two seconds.
+// Checks the progress line of the program, which appears after two seconds.
 #include <gmock/gmock.h>
 #include <pty.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 namespace headlight::progress_slow_test {
 namespace {
 
-// A training that waits for texts from a pipe.
+// Checks the progress line while a training waits for texts from a pipe.
 TEST(ProgressOfProgram, ShowsThatATrainingIsPrepared) {
   int screen = -1, terminal = -1;
   ASSERT_EQ(openpty(&screen, &terminal, nullptr, nullptr, nullptr), 0);

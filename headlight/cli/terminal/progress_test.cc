@@ -37,7 +37,7 @@ struct ProgressTest : testing::Test {
   ~ProgressTest() override {
     for (const int descriptor : {screen, terminal}) close(descriptor);
   }
-  // The output so far, at least `bytes` of it.
+  // Waits for at least `bytes` of output, and returns the output so far.
   std::string Drawn(std::size_t bytes = 0) const {
     std::string drawn;
     for (pollfd ready{screen, POLLIN, 0}; poll(&ready, 1, drawn.size() < bytes ? 10'000 : 0) > 0;) {

@@ -1,9 +1,9 @@
-// The state of --quiet.
+// Stores whether --quiet is given.
 #pragma once
 
 namespace headlight {
 
-// When quiet, the program prints only results and errors.
+// If quiet, the program prints only results and errors.
 void SetQuiet(bool quiet);
 bool Quiet();
 
