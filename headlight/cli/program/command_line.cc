@@ -20,7 +20,7 @@
 namespace headlight {
 namespace {
 
-// Options that dedicated functions add to CLI11.
+// Returns true for the options that CLI11 adds with dedicated functions.
 bool IsSpecial(const Option& option) {
   return option.name() == "-h" || option.name() == "--help-all" || option.name() == "--version" ||
          option.name() == "--config";
@@ -47,7 +47,7 @@ CLI::Option* AddOption(CLI::App& app, Option& option) {
     added->expected(CLI::detail::expected_max_vector_size);
   else
     added->expected(option.most_values());
-  if (option.most_values() == 1)  // with this policy CLI11 would accept one value instead of two
+  if (option.most_values() == 1)  // with TakeLast, CLI11 would accept one value for an option with two values
     added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   if (option.one_at_a_time()) added->allow_extra_args(false);
   if (option.delimiter() != '\0') added->delimiter(option.delimiter());
@@ -58,7 +58,7 @@ CLI::Option* AddOption(CLI::App& app, Option& option) {
 }
 
 void AddOptions(CLI::App& app, const Command& command) {
-  app.fallthrough();  // for --config
+  app.fallthrough();  // lets commands inherit --config
   app.set_help_flag("-h,--help");
   app.set_help_all_flag("--help-all");
   std::map<const Option*, CLI::Option*> added;
@@ -96,10 +96,10 @@ class ConfigFile : public CLI::Config {
     }
     return given;
   }
-  std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }  // as on the command line
+  std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }  // as on the command line; unused
   std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
 
-  // "FILE: line 3: " if the option's value is from the file; else nothing.
+  // Returns "FILE: line 3: " if the option was set by the file of --config, or "" otherwise.
   std::string PlaceOf(const std::string& option) const {
     const auto place = places_.find(option);
     return place == places_.end() ? "" : place->second;
@@ -120,14 +120,14 @@ std::string UnknownOption(const Command& command, std::string name) {
                      advice.empty() ? fmt::format("; {} --help lists them", of) : advice);
 }
 
-// Finds an option of the command or of the program.
+// Finds an option of the command or of the program. Returns null if it does not exist.
 const Option* FindOption(const Command& command, const std::string& name) {
   const Option* option = nullptr;
   for (const Command* one = &command; one != nullptr && option == nullptr; one = one->parent) option = one->Find(name);
   return option;
 }
 
-// CLI11's messages begin with the option's name, as "--beam-size: 1 required N missing" or "--top requires --search".
+// Extract option names from CLI11's messages, such as "--beam-size: 1 required N missing" or "--top requires --search".
 std::string FirstName(const std::string& message) { return message.substr(0, message.find_first_of(": ")); }
 std::string LastName(const std::string& message) { return message.substr(message.rfind(' ') + 1); }
 
@@ -164,7 +164,7 @@ std::string MessageOf(const CLI::App& app, const Command& command, const ConfigF
   return message;
 }
 
-// Refuses unknown options, whose values would be read as arguments.
+// Throws CommandLineError for unknown options. CLI11 would parse their values as arguments.
 void CheckOptions(const Command& command, std::span<const std::string> arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--") return;
@@ -181,7 +181,8 @@ Command& NamedCommand(Command& program, const std::vector<std::string>& argument
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     const std::string option = argument.substr(0, argument.find('='));
-    if (option == "--config" || option == "--threads" || option == "--quiet") {  // they may precede the command
+    // These options may precede the command
+    if (option == "--config" || option == "--threads" || option == "--quiet") {
       if (option == argument && option != "--quiet") ++i;
       continue;
     }
@@ -193,7 +194,7 @@ Command& NamedCommand(Command& program, const std::vector<std::string>& argument
     return command;
   }
   Command& group = FindCommand(program, names);
-  if (names.size() == arguments.size()) return group;  // without options it prints its overview
+  if (names.size() == arguments.size()) return group;  // a group without further arguments prints its overview
   std::string commands;
   for (const Command* command : CommandsOf(group)) commands += (commands.empty() ? "" : ", ") + command->name;
   Fail("{} needs a command: {}", FullName(group), commands);
@@ -219,7 +220,7 @@ void ParseOptions(Command& command, std::vector<std::string> arguments) {
     const std::size_t end = std::min(argument.find('='), argument.size());
     argument = CanonicalName(command, argument.substr(0, end)) + argument.substr(end);
   }
-  std::ranges::reverse(arguments);  // CLI11 reads the vector from its end
+  std::ranges::reverse(arguments);  // CLI11 parses the vector from its end
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {

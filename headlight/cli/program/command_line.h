@@ -1,4 +1,4 @@
-// Parses the command line with CLI11, and the file of --config.
+// Parses the command line and the file of --config with CLI11.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace headlight {
 
-/// A mistake in the command line. The message names options by their flags.
+/// An error in the command line. The message names options by their flags.
 class CommandLineError : public Error {
  public:
   using Error::Error;
 };
 
-/// A required option or argument that is missing.
+/// Thrown if a required option or argument is missing.
 class MissingOption : public CommandLineError {
  public:
   using CommandLineError::CommandLineError;
 };
 
-/// Returns the command, group or program that `arguments` begin with. They are without the program's name. Throws Error
-/// if they name no command, or if an option is unknown.
+/// Returns the command, group or program that `arguments` name. The arguments exclude the program's name. Throws Error
+/// if the command does not exist or if an option is unknown.
 Command& NamedCommand(Command& program, const std::vector<std::string>& arguments);
 
-/// Sets the options of `command` as the arguments say. Throws CommandLineError, or Error for a wrong line of --config
-/// or a folder that does not exist.
+/// Sets the options of `command` from the arguments. Throws CommandLineError for invalid arguments. Throws Error for an
+/// invalid line of --config or a folder that does not exist.
 void ParseOptions(Command& command, std::vector<std::string> arguments);
 
 }  // namespace headlight

@@ -17,7 +17,7 @@ constexpr std::size_t kColumn = 30, kWidth = 110;
 constexpr std::ptrdiff_t kBriefLines = 40;
 constexpr int kBriefExamples = 3;
 
-// Appends words in lines of at most kWidth columns, indented by `indent` spaces. `at`: the column of the end.
+// Appends words to `to` in lines of at most kWidth columns, indented by `indent` spaces. `at` is the current column.
 void AppendWords(std::string& to, std::size_t& at, std::string_view words, std::size_t indent) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find_first_of(" \n"), words.size());
@@ -35,10 +35,11 @@ void AppendWords(std::string& to, std::size_t& at, std::string_view words, std::
   }
 }
 
-// An entry with `left` in the first column, broken after | if it is long, and `text` in the second, broken at spaces.
+// Returns an entry of two columns. `left` is broken after
+//  if it is too long, and `text` is broken at spaces.
 std::string Entry(const std::string& left, std::string_view text) {
   std::string entry = "  ";
-  std::size_t line = 0;  // where the last line begins
+  std::size_t line = 0;  // offset of the last line in `entry`
   for (std::size_t begin = 0, end = 0; begin < left.size(); begin = end) {
     end = std::min(left.find('|', begin), left.size() - 1) + 1;
     if (entry.size() - line + end - begin > kWidth) {
@@ -56,7 +57,7 @@ std::string Entry(const std::string& left, std::string_view text) {
   return entry + "\n";
 }
 
-// Fills paragraphs to kWidth columns. Indented lines, of examples and tables, are not changed.
+// Wraps paragraphs at kWidth columns. Indented lines, such as examples and tables, are not changed.
 std::string Filled(std::string_view text) {
   std::string filled;
   std::size_t at = 0;
@@ -75,7 +76,8 @@ std::string Filled(std::string_view text) {
   return at > 0 ? filled + "\n" : filled;
 }
 
-// The entries of all commands or of the common ones. Commands without a group are in the last group.
+// Returns the help entries of all commands, or only of the common commands. Commands without a group are in the last
+// group.
 std::string CommandEntries(const Command& command, bool all) {
   const std::vector<const Command*> commands = CommandsOf(command);
   std::string entries;
@@ -117,7 +119,7 @@ std::string LongHelp(const Command& command) {
   return text.empty() && examples.empty() ? help : help + "\n" + Filled(text) + Filled(examples);
 }
 
-// The common options and the first examples.
+// Returns the help with only the common options and the first examples.
 std::string BriefHelp(const Command& command) {
   std::string help = fmt::format("{}\n\nUsage: {}\n", command.description, UsageOf(command));
   if (!command.commands.empty())
@@ -224,10 +226,10 @@ std::string NameFlags(const OptionTable& command, std::string_view text) {
     if (end == text.npos) break;
     std::string flag = fmt::format("--{}", text.substr(begin + 1, end - begin - 1));
     std::ranges::replace(flag, '_', '-');
-    const std::string negated = "--no-" + flag.substr(2);  // of a true value that a flag makes false
+    const std::string negated = "--no-" + flag.substr(2);  // the flag that sets a true option to false
     if (command.Find(flag) == nullptr && command.Find(negated) != nullptr) flag = negated;
     const bool known = command.Find(flag) != nullptr;
-    // If the name is no option, its second backquote may begin another name.
+    // If the name is not an option, its second backquote may be the first backquote of another name.
     named += known ? fmt::format("{}{}", text.substr(0, begin), flag) : text.substr(0, end);
     text.remove_prefix(known ? end + 1 : end);
   }

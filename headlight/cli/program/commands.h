@@ -1,8 +1,8 @@
-// Shared by the commands of the program. A command is a source file without a header. NAME.cc defines
-// headlight::NAME::Add, which adds the command to the program; bench_NAME.cc and train_NAME.cc add to `bench` and
-// `train`. Names that only one file uses are in its namespace, so that commands can be compiled together. If NAME is a
-// keyword of C++ or another namespace, the file is called NAME_command.cc. program.cc adds the options that every
-// command has. cmake/commands.cmake finds the files.
+// Declares functions that all commands share. A command is a source file without a header. NAME.cc defines
+// headlight::NAME::Add, which adds the command to the program. bench_NAME.cc and train_NAME.cc add subcommands of
+// `bench` and `train`. Names that only one file uses are in the file's namespace, so that commands can be compiled
+// together. If NAME is a C++ keyword or another namespace, the file is called NAME_command.cc. program.cc adds the
+// options that every command has. cmake/commands.cmake finds the files.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct Command : OptionTable {
       : name(std::move(its_name)), description(std::move(its_description)), parent(its_parent) {}
 
   std::string name, description;
-  std::string footer;  // explanations and examples, at the end of its help
+  std::string footer;  // explanations and examples at the end of the help
   Command* parent;
   std::function<void()> run;
   std::vector<std::unique_ptr<Command>> commands;
@@ -43,7 +43,7 @@ struct NewCommandResult {
   Options& options;
 };
 
-/// Adds a command that calls run(options). They are initialised as Options() and live as long as the program.
+/// Adds a command that calls run(options). The options are initialised with Options() and exist as long as the program.
 template <typename Options>
 NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::string description,
                                      void (*run)(const Options&)) {

@@ -1,4 +1,4 @@
-// The commands that the documentation and the helps show are parsed against the options that the program has.
+// Parses the commands in the documentation and in the helps, and checks that their options exist.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-// A line that ends with a backslash goes on with the next.
+// Joins each line that ends with a backslash with the next line.
 std::vector<std::string> Joined(const std::vector<std::string>& lines) {
   std::vector<std::string> joined;
   bool goes_on = false;
@@ -29,7 +29,7 @@ std::vector<std::string> Joined(const std::vector<std::string>& lines) {
   return joined;
 }
 
-// The lines of code of a page of Markdown: indented ones and those within fences.
+// Returns the lines of code in a Markdown page: indented lines and fenced blocks.
 std::vector<std::string> CodeOf(const std::string& page) {
   std::vector<std::string> code;
   bool in_fence = false;
@@ -42,7 +42,7 @@ std::vector<std::string> CodeOf(const std::string& page) {
   return Joined(code);
 }
 
-// The simple commands of a line of shell as words, without redirections and comments.
+// Splits a shell line into its simple commands, and each command into words. Removes redirections and comments.
 std::vector<std::vector<std::string>> ShellCommands(const std::string& line) {
   std::vector<std::vector<std::string>> commands(1);
   std::string word;
@@ -79,7 +79,7 @@ std::vector<std::vector<std::string>> ShellCommands(const std::string& line) {
   return commands;
 }
 
-// The arguments of the program, if it is what the words run, and if they are complete.
+// Returns the arguments if the words run headlight. Returns nullopt for other programs and incomplete commands.
 std::optional<std::vector<std::string>> Arguments(const std::vector<std::string>& words) {
   const auto is_program = [](const std::string& word) {
     return word == "headlight" || word == "build/release/headlight";
@@ -98,7 +98,7 @@ struct DocsCommands : testing::Test {
   DocsCommands() { fs::current_path(folder.path()); }
   ~DocsCommands() override { fs::current_path(before); }
 
-  // The error for a command line; "" if there is none. Folders and models that it names are made.
+  // Returns the error of a command line, or "". Creates the folders and model files that the command line names.
   std::string MistakeIn(const std::vector<std::string>& arguments) {
     for (int attempt = 0; attempt < 5; ++attempt) {
       try {
@@ -106,7 +106,7 @@ struct DocsCommands : testing::Test {
         return "";
       } catch (const Error& error) {
         const std::string message = error.what();
-        const std::size_t end = message.find(": no such f");  // folder or file
+        const std::size_t end = message.find(": no such f");  // "folder" or "file"
         if (end == std::string::npos) return message;
         const std::string path = message.substr(0, end);
         if (path.ends_with(".gguf"))
@@ -118,7 +118,7 @@ struct DocsCommands : testing::Test {
     return "too many folders";
   }
 
-  // The mistakes in the commands of lines; `count` counts the commands.
+  // Returns the errors of the commands in the lines, and adds the number of commands to `count`.
   std::vector<std::string> Mistakes(const std::string& where, const std::vector<std::string>& lines) {
     std::vector<std::string> mistakes;
     for (const std::string& line : lines)

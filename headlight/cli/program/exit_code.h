@@ -1,9 +1,9 @@
-// Ends a command whose exit code is a part of its result.
+// Ends a command with an exit code that is part of its result.
 #pragma once
 
 namespace headlight {
 
-// Thrown by a command after its results. The program ends with this code, without a message.
+// Thrown by a command after it has written its results. The program then ends with this exit code, without a message.
 struct EndedWith {
   int exit_code = 0;
 };

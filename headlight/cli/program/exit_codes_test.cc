@@ -1,4 +1,4 @@
-// The program's exit codes.
+// Checks the program's exit codes.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -75,7 +75,7 @@ TEST_F(ExitCodes, DistinguishSuccessAndMistakes) {
   }
 }
 
-// The table of `headlight --help`.
+// Checks the exit codes in the table of `headlight --help`.
 TEST_F(ExitCodes, FollowFromWhatEndedTheProgram) {
   const auto program = MakeProgram();
   const auto code_of = [&](const auto& end) { return ExitCodeOf(*program, std::make_exception_ptr(end)); };

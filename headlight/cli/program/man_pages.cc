@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Escapes text for roff, so that no line is a request and - is not a hyphen.
+// Escapes text for roff, so that no line is parsed as a request and - is not printed as a hyphen.
 std::string Roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -25,7 +25,7 @@ std::string Roff(std::string_view text) {
   return escaped;
 }
 
-// "headlight-train-translation"
+// Returns the name of the man page, such as "headlight-train-translation".
 std::string PageName(const Command& command) {
   std::string name = FullName(command);
   std::ranges::replace(name, ' ', '-');

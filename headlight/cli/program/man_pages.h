@@ -1,4 +1,4 @@
-// Manual pages in roff (man(7)), generated from the same declarations as --help.
+// Generates manual pages in roff (man(7)) from the declarations of the options.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace headlight {
 
-// The page of a command, such as headlight-translate.1.
+// Returns the man page of a command, such as headlight-translate.1.
 std::string ManPage(const Command& command);
 
-// Writes man/man1/ and the completions below FOLDER, into the folders that man and shells search.
+// Writes the man pages and shell completions to the subfolders of `folder` that man and the shells search.
 void WriteManual(const Command& program, const std::string& folder);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// Trainings over two hosts, and every way in which a host can be lost. Hosts are network namespaces that a pair of
-// devices connects. Needs root, and ip and tc of iproute2.
+// Tests trainings on two hosts, and the ways in which a host can fail. The hosts are network namespaces that are
+// connected by a pair of virtual devices. Needs root, and ip and tc of iproute2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -20,12 +20,12 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr int kTimes = 20;  // repetitions of each failure
+constexpr int kTimes = 20;  // number of repetitions of each failure
 
 bool Shell(const std::string& command) { return std::system((command + " 2>/dev/null").c_str()) == 0; }
 
-// Two hosts with a delay of a millisecond between them, or only a limited rate if the kernel has no delays. They, and
-// with them mpirun, give up a connection after seconds.
+// Two hosts that are connected with a delay of a millisecond. If the kernel does not support delays, only the rate is
+// limited. A lost connection times out after seconds.
 class TwoHosts {
  public:
   static constexpr const char* kAddresses[] = {"10.203.77.1", "10.203.77.2"};
@@ -56,7 +56,7 @@ class TwoHosts {
   bool there() const { return there_; }
   static std::string Name(int host) { return host == 0 ? "alpha" : "beta"; }
 
-  // The prefix of a command that runs on a host.
+  // Returns the prefix of a command that runs on a host.
   static std::vector<std::string> On(int host) {
     return {"ip",        "netns",   "exec",
             Space(host), "unshare", "--uts",
@@ -89,7 +89,8 @@ class MpiHostsTest : public RankTrainingTest {
     fs::permissions(In("agent"), fs::perms::owner_all);
   }
 
-  // Ranks alternate between the hosts. Allocations of 4 KB and more come directly from the system.
+  // Returns the command that launches a rank on each host alternately. glibc allocates blocks of 4 KB and more with
+  // mmap.
   std::vector<std::string> Launch() const {
     std::vector<std::string> launch = TwoHosts::On(0);
     const std::vector<std::string> mpirun = {
@@ -123,7 +124,7 @@ class MpiHostsTest : public RankTrainingTest {
     return launch;
   }
 
-  // Starts an endless training on two ranks, and waits until it has begun.
+  // Starts an endless training on two ranks, and waits until it has started.
   std::unique_ptr<RankRun> Begin(const std::string& out, const std::vector<std::string>& more = {}) {
     std::vector<std::string> all = {"--steps", "100000"};
     all.insert(all.end(), more.begin(), more.end());
@@ -132,7 +133,7 @@ class MpiHostsTest : public RankTrainingTest {
     return run;
   }
 
-  // Expects that it ends with one line that matches.
+  // Expects that the run fails with one line that matches.
   static void ExpectEnd(RankRun& run, const std::string& line) {
     EXPECT_NE(run.End(), 0);
     const std::string printed = "\n" + run.Printed();
@@ -140,7 +141,7 @@ class MpiHostsTest : public RankTrainingTest {
     EXPECT_EQ(printed.find("\nheadlight: "), printed.rfind("\nheadlight: ")) << printed;
   }
 
-  // Resumed on three ranks, it gives the same bits as an uninterrupted training.
+  // Expects that the training, resumed on three ranks, gives the same bits as an uninterrupted training.
   void ExpectResumption(const std::string& out) {
     MustRun(Command("whole", {"--steps", "100"}));
     RankRun resumed(3, {Command(out, {"--steps", "100", "--resume"})}, Launch());
@@ -192,9 +193,9 @@ TEST_P(LostHostTest, AFullDisk) {
 
 TEST_P(LostHostTest, NoMemory) {
   const std::unique_ptr<RankRun> run = Begin("cut");
-  const rlimit limit{1 << 20, 1 << 20};  // no further memory, as for the next checkpoint
+  const rlimit limit{1 << 20, 1 << 20};  // prevents further allocations, such as for the next checkpoint
   ASSERT_EQ(prlimit(run->ProcessOf(0), RLIMIT_AS, &limit, nullptr), 0);
-  // Open MPI crashes if it gets no memory; then the other rank reports.
+  // Open MPI crashes if an allocation fails. In this case, the other rank reports the failure.
   ExpectEnd(*run,
             "rank 0 \\(host alpha\\), step [0-9]+: there is not enough memory|"
             "step [0-9]+: rank 0 \\(host alpha\\) has not answered");

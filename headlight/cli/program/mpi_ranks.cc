@@ -66,7 +66,7 @@ class MpiRanks : public Ranks {
     const std::lock_guard lock(mutex_);
     return mpi_.failed_rank();
   }
-  // True if this rank has not checked its messages for so long that the others give it up.
+  // Returns true if this rank has not checked its messages for so long that the other ranks treat it as failed.
   bool stalled() const { return stalled_; }
 
   void Finish() { mpi_.finish(); }
@@ -78,7 +78,7 @@ class MpiRanks : public Ranks {
 
  private:
   const MpiModule& mpi_;
-  std::mutex mutex_;  // MPI serves one thread at a time
+  std::mutex mutex_;  // MPI must be called by one thread at a time
   Clock::time_point looked_ = Clock::now();
   std::atomic<bool> stalled_ = false;
 };
@@ -99,8 +99,8 @@ std::string PeerNames(std::span<const int> peers) {
   return names + (peers.size() == 1 ? " has" : " have");
 }
 
-// A rank that waits gives up after the time-out. mpirun sends a signal to the other ranks when a rank has died. The
-// lowest of them then reports for whom it waits, unless the others have given it up.
+// Called repeatedly while this rank waits for `peers`. Throws Error after the time-out. If a rank dies, mpirun sends a
+// signal to the other ranks. The lowest of them then reports the ranks that it waits for, unless it has stalled.
 void Wait(std::span<const int> peers, double seconds) {
   static Clock::time_point signalled;
   static bool told = false;
@@ -118,7 +118,7 @@ void Wait(std::span<const int> peers, double seconds) {
   if (seconds > Timeout()) Fail("{} not answered for {:.0f} seconds (--rank-timeout)", PeerNames(peers), Timeout());
 }
 
-// The rank of this process and the number of ranks, as the launcher's environment says.
+// The rank of this process and the number of ranks, from the launcher's environment variables.
 struct Launch {
   int rank = 0, size = 1;
 };
@@ -153,7 +153,7 @@ const MpiModule& OpenModule(const Launch& launch) {
   return *mpi;
 }
 
-// If the ranks' processors differ, all use AVX2 and no newer instructions.
+// Restricts all ranks to AVX2 if their processors differ.
 void AgreeOnCpu(Ranks& ranks) {
   const std::vector<std::string> features = GatherToAll(ranks, kernels::CpuFeatures());
   for (int rank = 1; rank < ranks.size(); ++rank) {

@@ -1,4 +1,4 @@
-// The ranks of this run, if mpirun or srun started the program as one of several.
+// Manages the ranks of a run that mpirun or srun started.
 #pragma once
 
 #include <string>
@@ -7,26 +7,28 @@
 
 namespace headlight {
 
-// Joins the other ranks, if there are any. All then use only instructions that each of them has. Throws Error if
-// headlight_mpi.so is missing, or if the processors have too few instructions in common. Must precede any kernel.
+// Connects to the other ranks, if there are any. All ranks then use only instructions that every processor supports.
+// Throws Error if headlight_mpi.so is missing, or if the processors have too few instructions in common. Must be called
+// before any kernel runs.
 void JoinRanks();
 
-// Null if there is one rank.
+// Returns the ranks, or null if there is only one rank.
 Ranks* JoinedRanks();
 
-// True on rank 0, which reports and writes, and if there is one rank.
+// Returns true on rank 0, which prints and writes files, and in a run without other ranks.
 bool IsFirstRank();
 
-// The longest time that this rank waits for others.
+// Sets the time in seconds that this rank waits for other ranks.
 void SetRankTimeout(double seconds);
 double RankTimeout();
 
-// Leaves the other ranks. Each rank calls this at the end of the program.
+// Disconnects from the other ranks. Every rank calls this at the end of the program.
 void LeaveRanks();
 
-// True if this rank reports its error: of the ranks that have one at the same time, only the lowest does.
+// Returns true if this rank must report its error. If several ranks fail at the same time, only the lowest rank
+// reports.
 bool ReportsFailure();
-// Ends all ranks at once.
+// Ends all ranks immediately.
 [[noreturn]] void AbortRanks(int exit_code);
 
 }  // namespace headlight

@@ -1,4 +1,5 @@
-// The program with mpirun: equal files from any number of ranks, and every way in which a rank can be lost.
+// Runs the program with mpirun. Checks that any number of ranks gives equal files, and tests the ways in which a rank
+// can fail.
 #include "headlight/cli/program/mpi_ranks.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +25,7 @@ using testing::HasSubstr;
 
 class MpiRanksTest : public RankTrainingTest {
  protected:
-  // command(out) trains the same model as one process and as three ranks.
+  // Expects that command(out) trains the same model as one process and as three ranks.
   void ExpectOneModel(const std::function<std::vector<std::string>(const std::string& out)>& command) const {
     MustRun(command("one"));
     RankRun run(3, {command("three")});
@@ -34,7 +35,7 @@ class MpiRanksTest : public RankTrainingTest {
     EXPECT_EQ(Validations("one"), Validations("three"));
   }
 
-  // The records of validations, which ranks divide, in a training's log.
+  // Returns the validation records of a training's log. The ranks share the work of a validation.
   std::string Validations(const std::string& out) const {
     std::istringstream log(ReadFile(In(out + "/metrics.jsonl")));
     std::string validations;
@@ -60,7 +61,7 @@ TEST_F(MpiRanksTest, AnyNumberOfRanksTrainsTheSameModel) {
   }
 }
 
-// Simulates a first rank whose processor has only AVX2.
+// Checks that all ranks use AVX2 if the first rank's processor supports only AVX2.
 TEST_F(MpiRanksTest, ProcessorsThatDifferTrainTheModelOfAvx2) {
   setenv("HEADLIGHT_CPU", "avx2", 1);
   MustRun(Command("one", {"--steps", "4"}));
@@ -75,7 +76,7 @@ TEST_F(MpiRanksTest, ProcessorsThatDifferTrainTheModelOfAvx2) {
   ExpectSame("one", "two");
 }
 
-// Language models, in several micro-batches a step.
+// Trains language models with several micro-batches per step.
 class MpiRanksLanguageModelTest : public MpiRanksTest {
  protected:
   void ExpectOneLanguageModel(const std::vector<std::string>& more) const {
@@ -108,12 +109,13 @@ TEST_F(MpiRanksLanguageModelTest, TrainsTheSameModelInBfloat16Gradients) {
 
 TEST_F(MpiRanksLanguageModelTest, TrainsTheSameLlama) { ExpectOneLanguageModel({"--family", "llama"}); }
 
-// The load-balancing loss is that of each micro-batch, so that ranks need not share it.
+// Checks mixture-of-experts models. The load-balancing loss is computed per micro-batch, so ranks need not exchange it.
 TEST_F(MpiRanksLanguageModelTest, TrainsTheSameExperts) {
   ExpectOneLanguageModel({"--family", "qwen3_moe", "--experts", "4"});
 }
 
-// Each rank decodes and augments the images of its micro-batches, and those that they are mixed with.
+// Checks image classification. Each rank decodes and augments the images of its micro-batches, and the images that they
+// are mixed with.
 TEST_F(MpiRanksTest, ImagesTrainTheSameModel) {
   constexpr int count = 96;
   std::string images = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8}, labels = {0, 0, 8, 1, 0, 0, 0, count};
@@ -157,7 +159,8 @@ TEST_F(MpiRanksTest, ImagesTrainTheSameModel) {
   ExpectOneModel(command);
 }
 
-// With boxes, a micro-batch needs the number of boxes in the others, whose images are not decoded.
+// Checks detection. A micro-batch needs the number of boxes in the other micro-batches, but their images are not
+// decoded.
 TEST_F(MpiRanksTest, ImagesWithBoxesTrainTheSameModel) {
   WriteScenes(In("scenes"), 16, 1, {.height = 48, .width = 64, .fewest = 1, .most = 4});
   WriteScenes(In("others"), 18, 2, {.height = 48, .width = 64, .fewest = 1, .most = 4});
@@ -180,7 +183,7 @@ TEST_F(MpiRanksTest, ImagesWithBoxesTrainTheSameModel) {
   });
 }
 
-// Each rank decodes the images of its batches.
+// Checks image-text training. Each rank decodes the images of its batches.
 TEST_F(MpiRanksTest, ImagesWithTextsTrainTheSameModel) {
   std::string lines, captions;
   for (int i = 0; i < 24; ++i) {

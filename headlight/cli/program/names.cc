@@ -20,7 +20,7 @@ const std::vector<CommandGroup> kGroups = {
     {"Tools", {"bench", "convert", "help", "info", "look", "pull", "tokenize", "version"}, {"completion", "forward"}},
 };
 
-// Options that the short help shows. It always shows arguments and required options.
+// The options that the short help shows, in addition to arguments and required options.
 constexpr std::string_view kCommon[] = {
     "--against",         "--aggregation", "--annotations", "--attention",     "--batch-size", "--batch-tokens",
     "--beam-size",       "--best-of",     "--boxes",       "--compute",       "--context",    "--database",
@@ -38,10 +38,10 @@ constexpr std::string_view kCommon[] = {
 struct Alias {
   std::string_view alias, option;
 };
-// Names of the same options in other programs. Each is accepted if the command has the option.
+// Option names of other programs. A name is accepted if the command has the corresponding option.
 constexpr Alias kAliases[] = {
     {"--lr", "--learning-rate"},         // PyTorch, fairseq
-    {"--num-train-epochs", "--epochs"},  // Transformers, as the next ones
+    {"--num-train-epochs", "--epochs"},  // Transformers, as the options below
     {"--max-steps", "--steps"},
     {"--warmup-steps", "--warmup"},
     {"--gradient-accumulation-steps", "--accumulation"},
@@ -54,18 +54,18 @@ constexpr Alias kAliases[] = {
     {"--dtype", "--compute"},
     {"--vocab-size", "--vocabulary-size"},  // SentencePiece
     {"--max-tokens", "--max-new-tokens"},   // OpenAI
-    {"--n-predict", "--max-new-tokens"},    // llama.cpp, as the next ones
+    {"--n-predict", "--max-new-tokens"},    // llama.cpp, as the options below
     {"--temp", "--temperature"},
     {"--repeat-penalty", "--repetition-penalty"},
     {"--output", "--out"},
 };
 
-// The replacement of a name that a command lacks: a former name, or one from other programs.
+// A name that a command does not have, such as a former name or a name from another program, and its replacement.
 struct Instead {
-  std::string_view name, present;  // `present`: the option or command that the message is about
-  std::string_view advice = {};    // empty: the option has been renamed
+  std::string_view name, present;  // `present`: the option or command that the message recommends
+  std::string_view advice = {};    // if empty, the option has been renamed
 };
-// The first entry counts whose `present` is a name of the command.
+// The first entry is used whose `present` is a name of the command.
 constexpr Instead kInstead[] = {
     {"--top", "--top-k"},
     {"--picture", "--image"},
@@ -145,7 +145,7 @@ constexpr Instead kInstead[] = {
     {"predict", "generate", "use the task's command, such as \"classify\" or \"translate\""},
 };
 
-// The edit distance of two words.
+// Returns the edit distance of two words.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -161,10 +161,10 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The word of the smallest edit distance, or none if all are far away.
+// Returns the word with the smallest edit distance, or "" if no word is similar.
 std::string Nearest(const std::string& word, const std::vector<std::string>& words) {
   std::string nearest;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // one letter of three may differ
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // at most one letter in three may differ
   for (const std::string& one : words)
     if (const std::size_t distance = EditDistance(word, one); distance < least) {
       least = distance;
@@ -173,7 +173,7 @@ std::string Nearest(const std::string& word, const std::vector<std::string>& wor
   return nearest;
 }
 
-// The words that begin with this one, if they are few.
+// Returns the words that begin with this word, if there are at most four.
 std::vector<std::string> Completions(const std::string& word, const std::vector<std::string>& words) {
   constexpr std::size_t most = 4;
   std::vector<std::string> completions;

@@ -1,4 +1,4 @@
-// Groups of commands, the options of the short help, aliases, and advice for names that do not exist.
+// Defines the groups of commands, the options of the short help, aliases, and advice for unknown names.
 #pragma once
 
 #include <span>
@@ -10,25 +10,25 @@
 
 namespace headlight {
 
-/// A group of commands in the overview, in this order.
+/// A group of commands in the program's overview. The names are in the order in which they are shown.
 struct CommandGroup {
   std::string_view title;
-  std::vector<std::string_view> common, rare;  // rare ones are only in the long help
+  std::vector<std::string_view> common, rare;  // rare commands are shown only in the long help
 };
 std::span<const CommandGroup> CommandGroups();
 
 /// Returns true if the short help of a command shows the option.
 bool IsCommon(const Option& option);
 
-/// The command's own name of an option that is given as an alias, such as --lr, or with underscores, such as
-/// --beam_size. Any other name is returned unchanged.
+/// Returns the command's name of an option that is given as an alias, such as --lr, or with underscores, such as
+/// --beam_size. Returns other names unchanged.
 std::string CanonicalName(const Command& command, std::string name);
 
-/// The aliases of an option, such as --num-beams of --beam-size.
+/// Returns the aliases of an option. For example, --num-beams is an alias of --beam-size.
 std::vector<std::string_view> AliasesOf(const Command& command, const Option& option);
 
-/// The end of a message about an unknown option or command. It names the replacement among `known`, or names that begin
-/// with `name` or are similar to it. Empty if there is none.
+/// Returns the end of an error message about an unknown option or command. It suggests the replacement of `name`, or
+/// names in `known` that begin with `name` or are similar. Returns "" if there is no suggestion.
 std::string Advice(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Aliases, former names and the short help.
+// Tests aliases, former names and the short help.
 #include "headlight/cli/program/names.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST(ShortHelp, IsPrintedByAGroupOfCommands) {
   }
 }
 
-// The commands and options of all examples exist.
+// Checks that the commands and options of all examples exist.
 TEST(Help, HasExamplesThatAreValid) {
   const auto program = MakeProgram();
   int examples = 0;
@@ -79,7 +79,7 @@ TEST(Help, HasExamplesThatAreValid) {
   EXPECT_GT(examples, 100);
 }
 
-// All names in the tables exist, except those of commands that not every build has.
+// Checks that all names in the tables exist, except commands that are not in every build.
 TEST(Names, OfTheTablesExist) {
   const auto program = MakeProgram();
   for (const CommandGroup& group : CommandGroups())

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-// Reads one line `NAME = VALUE`. A value is a bare word, text in quotes, or [a list of these].
+// Parses a line `NAME = VALUE`. A value is a bare word, quoted text, or a list such as [a, b].
 class LineReading {
  public:
   LineReading(std::string_view line, std::string place) : rest_(line), place_(std::move(place)) { SkipSpaces(); }

@@ -1,4 +1,4 @@
-// Reads the file of --config, whose lines set options of the command, such as `beam-size = 5`.
+// Reads the file of --config. Its lines set options of the command, such as `beam-size = 5`.
 #pragma once
 
 #include <istream>
@@ -15,8 +15,8 @@ struct OptionLine {
   std::string place;  // "FILE: line 3"
 };
 
-/// Reads the lines of `file`. If an option is set more than once, the last line counts. Throws Error naming the file
-/// and the line for an option that `command` does not have.
+/// Reads the lines of `file`. If an option is set more than once, the last line is used. Throws Error with the file and
+/// line if `command` does not have an option.
 std::vector<OptionLine> ReadOptionsFile(std::istream& input, const std::string& file, const Command& command);
 
 }  // namespace headlight

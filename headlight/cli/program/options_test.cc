@@ -1,4 +1,4 @@
-// All options of all commands: values that they refuse, and their help, completion and manual.
+// Tests all options of all commands: invalid values, help, completion and manual.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Options whose values are not numbers. All others must refuse values that are not numbers in their range.
+// The types of options whose values are not numbers. All other options must reject values that are not numbers in their
+// range.
 const std::set<std::string> kOtherValues = {"FILE",
                                             "FILE ...",
                                             "FILE.cif",
@@ -53,8 +54,8 @@ bool IsNumber(const Option& option) {
   return !value.empty() && value.find('|') == std::string::npos && !kOtherValues.contains(value);
 }
 
-// The error of an option's checks for a value; "" if they allow it. Parsing a command line for each value would
-// take ten times as long.
+// Returns the error of an option's checks for a value, or "" if the value is valid. This is ten times as fast as
+// parsing a command line for each value.
 std::string CheckedMessageFor(const Option& option, const std::string& value) {
   for (const OptionCheck& check : option.checks())
     if (std::string message = check(value); !message.empty()) return message;
@@ -62,7 +63,7 @@ std::string CheckedMessageFor(const Option& option, const std::string& value) {
 }
 
 struct Options : testing::Test {
-  // The error for an option with a value, without other arguments; "" if there is none.
+  // Returns the error for an option with a value, or "". Missing arguments are not an error.
   std::string MessageFor(const Command& command, const std::string& option, const std::string& value) const {
     std::vector<std::string> arguments = {option + "=" + value};
     for (const Command* one = &command; one->parent != nullptr; one = one->parent)
@@ -96,7 +97,7 @@ TEST_F(Options, RefuseWhatIsNoNumberInTheirRange) {
           EXPECT_THAT(CheckedMessageFor(*option, "-1"), HasSubstr("must be "))
               << FullName(*command) << " " << option->name();
         }
-        // The command line applies the checks.
+        // The command line runs the same checks.
         EXPECT_EQ(MessageFor(*command, option->name(), "nan"), option->name() + " " + CheckedMessageFor(*option, "nan"))
             << FullName(*command);
       }
@@ -267,7 +268,7 @@ TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
   const std::pair<const char*, const char*> completions[] = {
       {"headlight train translation --schedule ''", "paper inverse-square-root cosine linear"},
       {"headlight help tra", "train translate"},
-      {"headlight detect --out /et", "/etc"},  // not the words of FILE|DIR
+      {"headlight detect --out /et", "/etc"},  // the placeholder FILE|DIR is not offered as a choice
       {"headlight detect --out FIL", ""},
   };
   for (const auto& [words, expected] : completions) {

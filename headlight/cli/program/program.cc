@@ -30,7 +30,8 @@ namespace {
 
 constexpr const char* kConfigDescription = "Read options from this file, as lines such as: beam-size = 5";
 
-// The options that every command has. A group, such as `bench`, has only its help, which it prints by itself, too.
+// Adds the options that every command has. A group, such as `bench`, has only the help options. It also prints its help
+// if it is run without arguments.
 void AddCommonOptions(Command& command) {
   const auto add_help = [&command](const char* names, HelpLevel level, const char* description) {
     const auto print = [&command, level] { WriteResult(HelpOf(command, level)); };
@@ -91,10 +92,10 @@ int Run(const std::vector<std::string>& arguments) {
     FlushResults();
     LeaveRanks();
     return exit_code;
-  } catch (const EndedBySignal& signal) {  // on all ranks
+  } catch (const EndedBySignal& signal) {  // all ranks receive the signal
     LeaveRanks();
     return 128 + signal.signal;
-  } catch (const OtherRankFailed&) {  // the other rank reports it, and ends this one
+  } catch (const OtherRankFailed&) {  // the failed rank reports the error and ends this rank
     sleep(2);
     AbortRanks(2);
   } catch (...) {
@@ -159,10 +160,11 @@ int ExitCodeOf(const Command& command, const std::exception_ptr& end) {
 }
 
 void RunAndExit(const std::vector<std::string>& arguments) {
-  // A closed pipe and a file size limit are reported by the write that fails.
+  // A closed pipe and an exceeded file size limit are reported as errors of the write instead of signals.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   const int exit_code = Run(arguments);
-  // Standard output has been flushed. Threads that still wait for input must not run during static destruction.
+  // Standard output has been flushed. The process ends without static destruction, because threads that wait for input
+  // may still run.
   std::fflush(stderr);
   std::_Exit(exit_code);
 }

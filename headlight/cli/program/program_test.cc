@@ -1,4 +1,4 @@
-// Properties of all commands, and tests of small commands.
+// Tests properties of all commands, and tests small commands.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(Program, ListsTheCommandsIfOneIsUnknown) {
   EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));
 }
 
-// Each command is a file without a header (cmake/commands.cmake).
+// Checks that each command is a file without a header (cmake/commands.cmake).
 TEST(Program, HasACommandForEachFile) {
   std::size_t commands = 0;
   for (const std::string group : {"commands", "bench", "train"}) {
@@ -51,7 +51,7 @@ TEST(Program, HasACommandForEachFile) {
       ++commands;
       if (name.starts_with(group + "_")) name = name.substr(group.size() + 1);
       if (name == "encoder" || name == "sequences" || name == "image_text")
-        continue;  // a file for several kinds of training
+        continue;  // the file defines several commands
       std::ranges::replace(name, '_', '-');
       EXPECT_THAT(name == group ? of_program : of_group, HasSubstr("\n  " + name + " "));
     }
@@ -59,7 +59,7 @@ TEST(Program, HasACommandForEachFile) {
   EXPECT_GT(commands, 20U);
 }
 
-// Options that have no effect with others.
+// Checks that options without effect are rejected.
 TEST(Program, RefusesOptionsWithoutEffect) {
   const std::string encoder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
   const TemporaryFolder gpt, marian;
@@ -112,7 +112,7 @@ TEST_F(ProgramFolderTest, ReadsOptionsFromAFile) {
   const Outcome expected = RunProgram({"translate", model, "--beam-size", "2", "--n-best", "2"}, input);
   EXPECT_EQ(RunProgram({"translate", model, "--config", options}, input).out, expected.out);
   EXPECT_EQ(RunProgram({"--config", options, "translate", model}, input).out, expected.out);
-  // The command line has precedence.
+  // Options on the command line override options in the file.
   EXPECT_EQ(Lines(RunProgram({"translate", model, "--config", options, "--n-best", "1"}, input).out).size(), 2U);
   const auto refusal = [&](const std::string& text) {
     return RefusalOf({"translate", model, "--config", Write("bad.toml", text)}, input);
@@ -131,7 +131,8 @@ TEST_F(ProgramFolderTest, InfoSaysWhatAFolderHolds) {
   const Json json = ParseJson(RunProgram({"info", model, "--json"}).out, "output");
   EXPECT_EQ(*json.Find("decoder_layers")->As<std::int64_t>(), 3);
   EXPECT_EQ(*json.Find("vocabulary")->As<std::int64_t>(), 60);
-  // 60 embeddings of 16 numbers and their bias; attention has 4 matrices, feed-forward 2, and each a norm.
+  // Parameters: 60 embeddings of 16 numbers and an output bias. An attention block has 4 matrices and a norm. A
+  // feed-forward block has 2 matrices and a norm.
   const std::int64_t attention = 4 * (16 * 16 + 16), ffn = 2 * 16 * 24 + 24 + 16, norm = 2 * 16;
   EXPECT_EQ(*json.Find("parameters")->As<std::int64_t>(),
             60 * 16 + 60 + 2 * (attention + ffn + 2 * norm) + 3 * (2 * attention + ffn + 3 * norm));
@@ -174,7 +175,7 @@ TEST_F(ProgramFolderTest, LookRefusesImpossibleRequests) {
   EXPECT_FALSE(std::filesystem::exists(page));
 }
 
-// A damaged model folder, and a command that reads it.
+// A damaged model folder, and a command that loads it.
 struct BadFolder {
   std::string name;
   std::function<void(const std::string& model)> spoil;

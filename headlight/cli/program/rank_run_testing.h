@@ -1,4 +1,4 @@
-// Runs the program as several ranks under mpirun, for tests.
+// Runs the program as several ranks with mpirun in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,16 +21,17 @@ namespace headlight {
 
 namespace fs = std::filesystem;
 
-// The text of a file of /proc, which has no size; "" if its process has ended.
+// Returns the text of a /proc file, or "" if its process has ended. Such files report no size.
 inline std::string TextOf(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A run of several ranks with one thread each. Ranks may have different commands.
+// Runs several ranks with one thread each. Ranks may run different commands.
 class RankRun {
  public:
-  // `commands`: one per rank; the last one is for all further ranks. `launch`: the launcher and its options.
+  // `commands` has one command per rank. The last command is used for all further ranks. `launch` is the launcher with
+  // its options.
   RankRun(int size, const std::vector<std::vector<std::string>>& commands,
           const std::vector<std::string>& launch = {"mpirun", "--oversubscribe"})
       : err_(std::tmpfile()) {
@@ -65,7 +66,7 @@ class RankRun {
 
   pid_t process() const { return process_; }
 
-  // The output so far.
+  // Returns the output so far.
   std::string Printed() const {
     std::string text(std::size_t{1} << 20, '\0');
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(fileno(err_), text.data(), text.size(), 0))));
@@ -78,7 +79,7 @@ class RankRun {
     }
     return false;
   }
-  // The process of a rank.
+  // Returns the process id of a rank.
   pid_t ProcessOf(int rank) const {
     for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
       const std::string name = entry.path().filename();
@@ -99,11 +100,11 @@ class RankRun {
 
  private:
   std::FILE* err_;
-  std::string mark_;  // in the environment of its ranks, to find their processes
+  std::string mark_;  // set in the environment of the ranks, to find their processes
   pid_t process_ = -1;
 };
 
-// Trainings on several ranks in a temporary folder.
+// Trains on several ranks in a temporary folder.
 class RankTrainingTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -115,7 +116,7 @@ class RankTrainingTest : public testing::Test {
 
   std::string In(const std::string& name) const { return folder_.File(name); }
 
-  // Five micro-batches per step.
+  // Returns the command of a training with five micro-batches per step.
   std::vector<std::string> Command(const std::string& out, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {"train",
                                           "translation",

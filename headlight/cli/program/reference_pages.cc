@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// Text in which Markdown finds no markup but the code in backquotes.
+// Escapes Markdown markup, except code in backquotes.
 std::string Plain(std::string_view text) {
   std::string escaped;
   bool in_code = false;
@@ -25,7 +25,7 @@ std::string Plain(std::string_view text) {
   return escaped;
 }
 
-// Lines that begin with a space are of tables and examples. Others are paragraphs.
+// Converts text to Markdown. Lines that begin with a space become code blocks, and other lines become paragraphs.
 std::string Paragraphs(std::string_view text) {
   std::string page;
   bool in_block = false;
@@ -42,7 +42,7 @@ std::string Paragraphs(std::string_view text) {
   return page + (in_block ? "```\n" : "");
 }
 
-// "train-translation"
+// Returns the name of a command's page without its extension, such as "train-translation".
 std::string ReferencePageName(const Command& command) {
   if (command.parent == nullptr || command.parent->parent == nullptr) return command.name;
   return ReferencePageName(*command.parent) + "-" + command.name;

@@ -1,4 +1,4 @@
-// Reference pages in Markdown, made of the same declarations as --help.
+// Generates reference pages in Markdown from the declarations of the options.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace headlight {
 
-/// The page of a command.
+/// Returns the reference page of a command.
 std::string ReferencePage(const Command& command);
 
-/// Writes a page for each command, such as train-translation.md, and README.md, which lists them.
+/// Writes a page for each command, such as train-translation.md, and README.md with a list of the pages.
 void WriteReference(const Command& program, const std::string& folder);
 
 }  // namespace headlight

@@ -26,7 +26,9 @@ std::vector<std::string> CommandNames(const std::vector<const Command*>& command
   return names;
 }
 
-// The choices of a value: the words of a|b|c, or the commands for the argument of `help`. May be empty.
+// Returns the choices of a value: the words of a
+// b
+// c, or all commands for the argument of `help`. May be empty.
 std::string Choices(const Option& option, const Command& program) {
   if (option.is_argument() && option.name() == "COMMAND")
     return fmt::format("{}", fmt::join(CommandNames(CommandsOf(program)), " "));
@@ -48,7 +50,7 @@ void ForEachCommand(const Command& command, const auto& body) {
   for (const Command* one : CommandsOf(command)) ForEachCommand(*one, body);
 }
 
-// Escapes text for a single-quoted zsh specification, between [ and ].
+// Escapes text for a single-quoted zsh completion specification, between [ and ].
 std::string ForZsh(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -72,7 +74,7 @@ std::string ForFish(std::string_view text) {
   return quoted + "'";
 }
 
-// "train translation" for `headlight train translation`, and "" for the program.
+// Returns the command's name without "headlight", such as "train translation". Returns "" for the program.
 std::string BelowProgram(const Command& command) {
   const std::string name = FullName(command);
   return command.parent == nullptr ? "" : name.substr(name.find(' ') + 1);

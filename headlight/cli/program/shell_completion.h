@@ -1,4 +1,4 @@
-// Scripts that complete the program's commands, options and values.
+// Generates scripts that complete the program's commands, options and values.
 #pragma once
 
 #include <string>

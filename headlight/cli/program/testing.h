@@ -22,18 +22,18 @@
 
 namespace headlight {
 
-// A process of the program: the built one, or a fork of the test, which starts five times faster. If the test has used
-// several threads, a fork computes with one.
+// Selects how the program is run: the built program, or a fork of the test, which starts five times faster. A fork of a
+// test that has used several threads computes with one thread.
 enum class Process { program, copy };
 
-// Starts `headlight ARGUMENTS` with these descriptors, and returns its process id.
+// Starts `headlight ARGUMENTS` with these file descriptors. Returns the process id.
 inline pid_t StartProgram(const std::vector<std::string>& arguments, int in, int out, int err,
                           Process kind = Process::program) {
   const std::string path = BuildFolder() + "/headlight";
   std::vector<char*> argv = {const_cast<char*>("headlight")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  std::fflush(nullptr);  // a fork would print what is still buffered
+  std::fflush(nullptr);  // otherwise, the fork would print the buffered text again
   const pid_t process = fork();
   if (process == 0) {
     std::signal(SIGPIPE, SIG_DFL);
@@ -47,7 +47,7 @@ inline pid_t StartProgram(const std::vector<std::string>& arguments, int in, int
   return process;
 }
 
-// Waits for its end. Returns its exit code, or minus the signal that killed it.
+// Waits until the process ends. Returns its exit code, or the negative number of the signal that killed it.
 inline int AwaitProgram(pid_t process) {
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
@@ -59,7 +59,8 @@ struct Outcome {
   std::string out, err;
 };
 
-// Runs the program to its end. `out_path`: a file for its results, instead of the outcome.
+// Runs the program to its end. If `out_path` is not empty, standard output is written to this file instead of the
+// outcome.
 inline Outcome RunProgram(const std::vector<std::string>& arguments, std::string_view input = "",
                           const std::string& out_path = "", Process kind = Process::program) {
   std::FILE* const in = std::tmpfile();
@@ -87,7 +88,7 @@ inline void MustRun(const std::vector<std::string>& arguments) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
-// The error of a command that must fail: exit code 2, one line, no results.
+// Returns the error message of a command that must fail with exit code 2, one line and no results.
 inline std::string RefusalOf(const std::vector<std::string>& arguments, std::string_view input = "") {
   const Outcome outcome = RunProgram(arguments, input, "", Process::copy);
   EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
@@ -97,7 +98,7 @@ inline std::string RefusalOf(const std::vector<std::string>& arguments, std::str
   return outcome.err;
 }
 
-// Reads a line from a running program, or less if it ends or half a minute passes.
+// Reads a line from a running program. Returns less than a line if the program ends or half a minute passes.
 inline std::string ReadLine(int descriptor) {
   std::string line;
   while (!line.ends_with('\n')) {

@@ -1,5 +1,4 @@
-// The wordings of messages, in one table: the whole line that a command fails with. Other tests only assert what a
-// message must name.
+// Tests the exact wordings of error messages in one table. Other tests only check the essential parts of a message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace headlight::wordings_test {
 namespace {
 
-// "@" is the test's folder, and "%" is tests/testdata.
+// A command and its complete error message. "@" is the test's folder, and "%" is tests/testdata.
 struct Wording {
   const char *command, *message;
 };
@@ -26,7 +25,7 @@ struct SmallFile {
 
 using std::literals::string_view_literals::operator""sv;
 
-// Weights without a tensor.
+// A safetensors file without tensors.
 constexpr std::string_view kNoTensors = "\2\0\0\0\0\0\0\0{}"sv;
 
 constexpr SmallFile kFiles[] = {
@@ -261,7 +260,7 @@ TEST_F(ProgramTest, FailsWithTheWordingsOfTheTable) {
   }
 }
 
-// Each message of the guide is a part of a wording; ... matches anything.
+// Checks that each message in the troubleshooting guide is part of a wording. "..." matches any text.
 TEST(Troubleshooting, ShowsWordingsOfTheTable) {
   int count = 0;
   for (const std::string& line : Lines(ReadFile(HEADLIGHT_SOURCE_DIR "/docs/guides/troubleshooting.md"))) {

@@ -3,7 +3,7 @@
 namespace headlight::killed_training_test {
 namespace {
 
-// killed_training_slow_test.cc tests every change.
+// Kills the training at every 29th file change. killed_training_slow_test.cc tests every change.
 TEST(KilledTraining, ResumesAtSomeChangesOfFiles) { KillAtChanges(29); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Kills a training at any of its writes, for tests. Only one file of a test program may include this: it replaces the C
-// library's functions that change files.
+// Kills a training at a chosen file change, for tests. Only one file of a test program may include this header, because
+// it replaces the C library's functions that change files.
 #pragma once
 
 #include <fcntl.h>
@@ -22,13 +22,14 @@
 
 namespace headlight {
 
-// A fork of the test dies within this change of a file, counted down to 1. 0: it does not die.
+// The number of the file change, counted down to 1, during which a fork of the test is killed. 0: the fork is not
+// killed.
 inline std::atomic<int> changes_left{0};
-inline pid_t immortal = 0;  // the test itself
+inline pid_t immortal = 0;  // process id of the test
 
 inline bool IsCopy() { return immortal != 0 && getpid() != immortal; }
 
-// True for the change in which this process must die.
+// Returns true if this process must be killed at the current file change.
 inline bool DiesAtThisChange() { return IsCopy() && changes_left > 0 && changes_left.fetch_sub(1) == 1; }
 
 [[noreturn]] inline void Die() {
@@ -40,7 +41,7 @@ inline bool DiesAtThisChange() { return IsCopy() && changes_left > 0 && changes_
 
 extern "C" {
 
-// Writes half of the bytes, so that a file may end in a torn line.
+// Writes half of the bytes before the kill, so that a file may end in a torn line.
 ssize_t write(int descriptor, const void* bytes, size_t size) {
   if (descriptor > STDERR_FILENO && headlight::DiesAtThisChange()) {
     syscall(SYS_write, descriptor, bytes, size / 2);
@@ -54,7 +55,7 @@ ssize_t writev(int descriptor, const iovec* parts, int count) {
   return syscall(SYS_writev, descriptor, parts, count);
 }
 
-// A kill loses no data that is written, so a fork need not wait for the disk.
+// Skips the sync in forks. Written data survives a kill without it.
 int fsync(int descriptor) {
   if (headlight::DiesAtThisChange()) headlight::Die();
   return headlight::IsCopy() ? 0 : static_cast<int>(syscall(SYS_fsync, descriptor));
@@ -96,8 +97,8 @@ int link(const char* from, const char* to) noexcept {
 
 namespace headlight {
 
-// Trains a translator without interruption. Then, for every `stride`-th change of a file, kills the training within the
-// change and resumes it, which must give the same files.
+// Trains a translator without interruption. Then, for every `stride`-th file change, kills the training during the
+// change and resumes it. The resumed training must give the same files.
 inline void KillAtChanges(int stride) {
   const TemporaryFolder folder;
   const auto in = [&](const std::string& name) { return folder.File(name); };

@@ -1,4 +1,4 @@
-// Files of parallel sentences from the demo's grammar, for tests of trainings.
+// Writes parallel sentences from the demo's grammar, for tests of trainings.
 #pragma once
 
 #include <string>

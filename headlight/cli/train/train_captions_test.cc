@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Images of 8 x 8, one colour above another, with captions in words; and a tokenizer.
+// Images of 8 x 8 pixels with one colour above another, captions that name the colours, and a tokenizer.
 struct Setting {
   TemporaryFolder folder;
   std::string pairs = folder.File("pairs.tsv"), tokens = folder.File("tokens");
@@ -70,7 +70,7 @@ TEST(TrainCaptions, AModelIsTrainedToDescribeImages) {
             setting.folder.File("green_white.png") + "\tgreen over white\n");
   EXPECT_THAT(setting.Train(setting.Small("model", {})).err, HasSubstr("holds a training already"));
 
-  // The training continues from the folder, with its settings.
+  // Continues the training from the model's folder, with its settings.
   const Outcome further = setting.Train({"--from", model, "--out", setting.folder.File("further"), "--epochs", "1"});
   ASSERT_EQ(further.exit_code, 0) << further.err;
   EXPECT_THAT(further.err, HasSubstr("exact 100.00"));
@@ -91,7 +91,7 @@ TEST(TrainCaptions, NamesAllDamagedImagesOrLeavesThemOut) {
   EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + setting.folder.File("zero.png: ")));
   EXPECT_THAT(outcome.err, HasSubstr("warning: left out: " + setting.folder.File("cut.png: ")));
   EXPECT_THAT(outcome.err, HasSubstr("16 images with 16 captions to train on"));
-  // None is left.
+  // All images are damaged.
   WriteFile(setting.pairs, "zero.png\tnothing\n");
   outcome = setting.Train(setting.Small("none", {"--steps", "1", "--skip-errors"}));
   EXPECT_EQ(outcome.exit_code, 2);
@@ -113,7 +113,7 @@ TEST(TrainCaptions, AResumedTrainingIsTheSame) {
             ReadFile(setting.folder.File("whole/last/model.safetensors")));
 }
 
-// The bias of its output is trained, too.
+// Checks that fine-tuning a BLIP model reduces the loss. The bias of the output layer is trained, too.
 TEST(TrainCaptions, OfABlipGoOn) {
   const Setting setting;
   const std::string blip = HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/blip_text";

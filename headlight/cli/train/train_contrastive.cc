@@ -1,4 +1,4 @@
-// headlight train contrastive: trains a CLIP or SigLIP, or an encoder of sentences.
+// headlight train contrastive: trains a CLIP or SigLIP model, or a sentence encoder.
 #include "headlight/recipes/train_contrastive.h"
 
 #include "headlight/cli/train/training_command.h"

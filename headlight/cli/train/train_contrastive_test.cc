@@ -1,4 +1,4 @@
-// headlight train contrastive.
+// Tests headlight train contrastive.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -51,7 +51,7 @@ TEST_F(TrainContrastive, MakesAModelForTheOtherCommands) {
     EXPECT_EQ(Lines(RunProgram({"classify", to, folder.File("3.png"), "--labels", "dogs", "cats"}).out).size(), 1U);
     const std::string scores = RunProgram({"evaluate", to, pairs, "--json"}).out;
     EXPECT_THAT(scores, testing::AllOf(HasSubstr("\"text_recall\":"), HasSubstr("\"pairs\":24")));
-    // The training is continued, and another starts from the model.
+    // Resumes the training, and starts another training from the model.
     MustRun(Command({"--tokenizer", tokens, "--family", architecture, "--micro-batch-size", "3", "--out", to,
                      "--resume", "--epochs", "3"}));
     MustRun({"train", "contrastive", "--train", pairs, "--valid", pairs, "--from", to, "--epochs", "1", "--batch-size",
@@ -80,7 +80,8 @@ TEST_F(TrainContrastive, NamesAllDamagedImagesOrLeavesThemOut) {
   EXPECT_THAT(outcome.err, HasSubstr("24 images with 24 texts to train on"));
 }
 
-// Pairs of texts with hard negatives give a folder of sentence-transformers.
+// Checks that long texts are refused or truncated. Also trains on text pairs with hard negatives, which gives a
+// sentence-transformers model.
 TEST_F(TrainContrastive, RefusesLongTextsOrTruncatesThem) {
   WriteFile(pairs, ReadFile(pairs) + "0.png\t" + std::string(40, '7') + " 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7\n");
   std::vector<std::string> command = Command({"--tokenizer", tokens, "--out", out});

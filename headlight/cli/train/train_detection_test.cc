@@ -32,7 +32,7 @@ struct Setting {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunProgram(arguments);
   }
-  // From scratch.
+  // Trains a small model from scratch.
   Outcome TrainSmall(const std::string& out, const std::vector<std::string>& more) const {
     std::vector<std::string> arguments = {
         "--valid", valid, "--preset",  "small-scenes", "--image-size",  "32", "--layers",     "1", "--model-dim", "16",
@@ -42,7 +42,7 @@ struct Setting {
   }
 };
 
-// An image with a bright cell at its left, in Pascal VOC's format.
+// Writes Pascal VOC annotations of images with a cell on the left.
 void WriteVoc(const TemporaryFolder& folder) {
   std::filesystem::create_directory(folder.File("voc"));
   for (const char* name : {"0", "1", "2", "3"})
@@ -65,7 +65,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_EQ(LoadImageProcessor(model).resize.edge, 32);
   EXPECT_TRUE(std::filesystem::exists(model + "/training.svg"));
   for (const char* cost : {"\"class_cost\": 1,", "\"bbox_cost\": 5,", "\"giou_loss_coefficient\": 2,"})
-    EXPECT_THAT(ReadFile(model + "/config.json"), HasSubstr(cost));  // Transformers refuses 1.0
+    EXPECT_THAT(ReadFile(model + "/config.json"), HasSubstr(cost));  // Transformers rejects 1.0
   EXPECT_THAT(setting.TrainSmall("model", {}).err, HasSubstr("holds a training already"));
 
   const Outcome evaluated = RunProgram({"evaluate", model, setting.valid, "--json"});
@@ -78,7 +78,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_THAT(RunProgram({"evaluate", model, setting.valid}).out,
               testing::ContainsRegex("AP [0-9.]+, AP50 [0-9.]+, AP75 [0-9.]+; small [0-9.]+, medium "));
 
-  // Equal classes keep the head, and others get a new one. The size of images may change.
+  // If the classes are equal, the head is kept. Otherwise, it is initialised. The image size may change.
   const Outcome same = setting.Train("same", {"--valid", setting.valid, "--from", model, "--steps", "1"});
   ASSERT_EQ(same.exit_code, 0) << same.err;
   EXPECT_THAT(same.err, Not(HasSubstr("initialised")));
@@ -93,7 +93,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_THAT(other.err, HasSubstr("it has 4 queries; 7"));
   EXPECT_EQ(LoadModel<Detr>(setting.folder.File("other"))->labels(), (std::vector<std::string>{"cell"}));
   EXPECT_EQ(LoadImageProcessor(setting.folder.File("other")).resize.edge, 64);
-  // A class that the model lacks is refused.
+  // A class that the model does not have is an error.
   EXPECT_THAT(RefusalOf({"evaluate", model, voc, "--images", setting.folder.File("train")}), HasSubstr("cell"));
 }
 

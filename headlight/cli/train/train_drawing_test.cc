@@ -1,4 +1,4 @@
-// train image-codes and train text-to-image.
+// Tests train image-codes and train text-to-image.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -19,7 +19,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Twelve images of 8 x 8 pixels with two texts each: a grey square, of three shades, at a random position on black.
+// Twelve images of 8 x 8 pixels with two texts each. Each image is a grey square of one of three shades at a random
+// position on black.
 struct TrainDrawing : testing::Test {
   TrainDrawing() {
     std::filesystem::create_directory(images);
@@ -147,7 +148,8 @@ TEST_F(TrainDrawing, MakesFoldersThatGenerateImages) {
 TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   MustRun(NewCodes("vae", {"--steps", "2"}));
   MustRun(NewDraws("begun", {"--steps", "1"}));
-  const auto embeddings = [&](const std::string& name) {  // of the tokens, and then of padding at eight positions
+  // The embeddings of all tokens, followed by the embeddings of padding at eight positions
+  const auto embeddings = [&](const std::string& name) {
     const auto loaded = LoadModel<Dalle>(folder.File(name) + "/last");
     const Parameter& first = loaded->parameters().all().front();
     EXPECT_EQ(first.names.front(), "text_embedding.weight");
@@ -160,7 +162,8 @@ TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   for (const char* share : {"0", "0.5", "1"}) MustRun(further(std::string("dropped") + share, share, "5"));
   const std::vector<float> begun = embeddings("begun"), all = embeddings("dropped1"), none = embeddings("dropped0");
   const auto padding = static_cast<std::ptrdiff_t>(begun.size() - 16 * 8);
-  EXPECT_TRUE(std::equal(begun.begin() + 16, begun.begin() + padding, all.begin() + 16));  // id 0 is the start, too
+  // Id 0 is skipped, because it is also the start token
+  EXPECT_TRUE(std::equal(begun.begin() + 16, begun.begin() + padding, all.begin() + 16));
   EXPECT_FALSE(std::equal(begun.begin() + padding, begun.end(), all.begin() + padding));
   EXPECT_FALSE(std::equal(begun.begin() + 16, begun.begin() + padding, none.begin() + 16));
   EXPECT_NE(embeddings("dropped0.5"), none);
@@ -172,7 +175,8 @@ TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   EXPECT_THAT(RefusalOf(further("parts", "1.1", "6")), HasSubstr("--drop-text"));
 }
 
-// In the first batch the weight of the divergence is largest with squared errors, and 0 with the logit-Laplace.
+// Checks the weight of the divergence. In the first batch, it is largest for squared errors and 0 for the logit-Laplace
+// loss.
 TEST_F(TrainDrawing, TheWeightOfTheDivergenceFallsOrRises) {
   for (const std::string loss : {"logit-laplace", "l2"}) {
     MustRun(NewCodes(loss, {"--loss", loss, "--steps", "1"}));
@@ -200,7 +204,7 @@ TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
   MustRun(NewDraws("parts", {"--steps", "4", "--threads", "1", "--dropout", "0.1"}));
   MustRun(NewDraws("parts", {"--steps", "7", "--threads", "1", "--dropout", "0.1", "--resume"}));
   EXPECT_EQ(Values<TextToImageModel>("parts"), Values<TextToImageModel>("whole"));
-  // A coder that encodes the same images differently makes another corpus.
+  // A VAE that encodes the same images differently gives a different corpus.
   std::filesystem::remove_all(folder.File("vae"));
   MustRun(NewCodes("vae", {"--steps", "2", "--seed", "2"}));
   EXPECT_THAT(RefusalOf(NewDraws("parts", {"--steps", "9", "--dropout", "0.1", "--resume", "--quiet"})),

@@ -1,4 +1,4 @@
-// headlight train masked-language-model, classification, tagging, question-answering: trains encoders of texts.
+// headlight train masked-language-model, classification, tagging, question-answering: trains text encoders.
 #include <string>
 
 #include "headlight/cli/train/training_command.h"

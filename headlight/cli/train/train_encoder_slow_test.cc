@@ -1,5 +1,5 @@
-// Trains encoders from scratch with the program's commands, in minutes. On unseen sentences they exceed baselines that
-// read only neighbouring words.
+// Trains encoders from scratch with the program's commands, in minutes. On unseen sentences, they must exceed baselines
+// that use only neighbouring words.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<std::string> WordsOf(const std::string& text) {
   return words;
 }
 
-// The most frequent value of each key in a set, as a baseline for another set.
+// A baseline that predicts the most frequent value of each key in the training set.
 template <typename Key>
 class MostFrequent {
  public:
@@ -45,7 +45,7 @@ class MostFrequent {
   std::map<Key, std::map<std::string, int>> counts_;
 };
 
-// The lines of a file that another does not have.
+// Returns the lines of a file that are not in the other file.
 std::string LinesWithout(const std::string& file, const std::string& other) {
   const std::vector<std::string> taken = Lines(other);
   const std::set<std::string> not_these(taken.begin(), taken.end());
@@ -62,7 +62,7 @@ struct Training {
     WriteFile(valid_file, valid);
   }
 
-  // Trains a tokenizer on `texts` and then the task, and returns the best score of that name.
+  // Trains a tokenizer on `texts` and then a model for the task. Returns the model's best value of `score`.
   double Score(const std::string& task, const std::string& score, const std::string& texts,
                const std::vector<std::string>& more, const std::string& vocabulary = "300") const {
     WriteFile(folder.File("texts"), texts);
@@ -92,7 +92,7 @@ struct Training {
 TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
   const std::string valid = AnimalTexts(300, 2), train = LinesWithout(AnimalTexts(4000, 1), valid);
   const Training training("", train, valid);
-  // The most frequent word between the same neighbours.
+  // Baseline: predicts the most frequent word between the same neighbours.
   MostFrequent<std::pair<std::string, std::string>> neighbours;
   int words = 0, right = 0;
   for (const bool learn : {true, false})
@@ -118,7 +118,8 @@ TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
 TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
   const std::string train = NameSentences(4000, 1), valid = NameSentences(300, 2);
   const Training training(".conll", train, valid);
-  // The most frequent tag of a word with its neighbours, or else of the word.
+  // Baseline: predicts the most frequent tag of a word with its neighbours. For unseen neighbours, it predicts the most
+  // frequent tag of the word.
   MostFrequent<std::tuple<std::string, std::string, std::string>> near;
   MostFrequent<std::string> alone;
   EntityScore unigrams, trigrams;
@@ -155,7 +156,7 @@ TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
       tags = {""};
     }
   }
-  // Names have several tokens, since the vocabulary is small.
+  // With a small vocabulary, names have several tokens.
   std::string texts = train;
   for (const char* tag : {" B-PER", " I-PER", " B-LOC", " I-LOC", " B-ORG", " I-ORG", " O"})
     for (std::size_t at = 0; (at = texts.find(tag, at)) != std::string::npos;) texts.erase(at, std::strlen(tag));
@@ -174,7 +175,7 @@ TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
 TEST(TrainedEncoder, TellsPraiseFromBlameThroughNegations) {
   const std::string valid = Reviews(500, 2), train = LinesWithout(Reviews(6000, 1), valid);
   const Training training(".tsv", train, valid);
-  // Naive Bayes on words.
+  // Baseline: naive Bayes on words.
   std::map<std::string, std::array<double, 2>> counts;
   int texts = 0, right = 0;
   for (const bool learn : {true, false})

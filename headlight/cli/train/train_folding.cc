@@ -1,4 +1,4 @@
-// headlight train folding: trains a model of protein structures.
+// headlight train folding: trains a model for protein structure prediction.
 #include "headlight/recipes/train_folding.h"
 
 #include "headlight/cli/train/training_command.h"

@@ -21,7 +21,7 @@ using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
 
-// A folder of three made structures, and an index of two of them, one with an alignment.
+// A folder of three synthetic structures, and an index of two of them. One structure has an alignment.
 struct Setting {
   TemporaryFolder folder;
   std::string structures = folder.File("structures"), index = folder.File("index.tsv");
@@ -128,7 +128,7 @@ TEST(TrainFolding, TrianglesAreLeftOutAndCovariationIsRead) {
   const std::string covarying = train("covarying", "--covariation");
   const std::unique_ptr<AlphaFold> reads = LoadModel<AlphaFold>(covarying);
   EXPECT_TRUE(reads->plan().covariation);
-  // The weight is trained and has an effect.
+  // Checks that the weight is trained and has an effect.
   const auto weight = [](AlphaFold& model) -> Tensor& {
     auto& all = model.parameters().all();
     return std::find_if(all.begin(), all.end(),
@@ -150,7 +150,7 @@ TEST(TrainFolding, TrianglesAreLeftOutAndCovariationIsRead) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return outcome.out;
   };
-  const std::string letters = "MARNDCQEGHILKMFPSTWYVARNDCQEGHIL";  // long enough for contacts of long range
+  const std::string letters = "MARNDCQEGHILKMFPSTWYVARNDCQEGHIL";  // long enough for long-range contacts
   WriteFile(setting.folder.File("long.cif"), WriteMmcif({"made", {MadeChain(letters, 3)}}));
   WriteFile(setting.folder.File("long.a3m"), ">query\n" + letters + "\n>one\nV" + letters.substr(1) + "\n");
   WriteFile(setting.folder.File("long.tsv"), "long.cif\tA\tlong.a3m\n");
@@ -171,7 +171,7 @@ TEST(TrainFolding, AResumedTrainingIsTheSame) {
   ASSERT_EQ(setting.Train(options("parts", "2", "1")).exit_code, 0);
   const Outcome resumed = setting.Train(options("parts", "4", "3"));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  for (const char* file : {"last/model.safetensors", "model.safetensors"})  // the second has the moving averages
+  for (const char* file : {"last/model.safetensors", "model.safetensors"})  // the second file has the moving averages
     EXPECT_EQ(ReadFile(setting.folder.File("parts/" + std::string(file))),
               ReadFile(setting.folder.File("whole/" + std::string(file))))
         << file;

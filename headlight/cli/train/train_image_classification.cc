@@ -1,4 +1,4 @@
-// headlight train image-classification: trains a classifier of images.
+// headlight train image-classification: trains an image classifier.
 #include <memory>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Trains an ImageGPT on synthetic images in two minutes. Its bits per pixel are far below the entropy of the colours,
-// and below that of a colour given its neighbours above and to the left.
+// Trains an ImageGPT on synthetic images in two minutes. Its bits per pixel must be far below the entropy of the
+// colours, and below the conditional entropy of a colour given its upper and left neighbours.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kSide = 12;
 
-// A filled square, a frame or a diagonal cross, of 5 to 8 pixels, in one of three colours on black.
+// Returns an image of a filled square, a frame or a diagonal cross, of 5 to 8 pixels, in one of three colours on black.
 Image Draw(Random& random) {
   Image image{.height = kSide, .width = kSide, .pixels = std::vector<std::uint8_t>(kSide * kSide * 3)};
   const auto below = [&](std::int64_t limit) { return static_cast<std::int64_t>(random.Below(limit)); };
@@ -32,8 +32,8 @@ Image Draw(Random& random) {
   return image;
 }
 
-// Bits per pixel of the colours, and of each colour given its neighbours above and to the left, counted on the same
-// images.
+// Returns the entropy of the colours, and their conditional entropy given the upper and left neighbours, in bits per
+// pixel. Both are estimated from the images.
 std::pair<double, double> Entropies(const std::vector<Image>& images) {
   std::map<int, double> colours;
   std::map<std::tuple<int, int, int>, double> three;

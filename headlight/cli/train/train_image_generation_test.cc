@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Twelve images of 8 x 8 pixels: a grey square, of three shades, at a random position on black.
+// Twelve images of 8 x 8 pixels with a grey square of one of three shades at a random position on black.
 struct TrainImageGeneration : testing::Test {
   TrainImageGeneration() {
     std::filesystem::create_directory(images);
@@ -64,7 +64,7 @@ TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   MustRun({"generate", model, "--n-best", "4", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 2 + 2 * 10);
 
-  // The training reports the same figures as `evaluate` on the same images.
+  // The training must report the same scores as `evaluate` on the same images.
   const Outcome evaluated = RunProgram({"evaluate", model, images, "--json", "--compute", "float32"});
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   const JsonView json(ParseJson(evaluated.out, "out"), "out");

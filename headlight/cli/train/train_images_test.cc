@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// IDX files of grey images of 8 x 8 pixels, bright in the upper half (class 3) or in the lower half (class 7).
+// IDX files of grey images of 8 x 8 pixels that are bright in the upper half (class 3) or in the lower half (class 7).
 struct Setting {
   TemporaryFolder folder;
   std::string images = folder.File("train-images-idx3-ubyte"), labels = folder.File("train-labels-idx1-ubyte");
@@ -70,7 +70,7 @@ TEST(TrainImages, AClassifierIsTrainedAndGoesOn) {
   EXPECT_EQ(LoadImageProcessor(model).resize.size, (ImageSize{8, 8}));
   EXPECT_THAT(setting.Train(setting.Small("model")).err, HasSubstr("holds a training already"));
 
-  // Equal classes keep the head, and others get a new one.
+  // If the classes are equal, the head is kept. Otherwise, it is initialised.
   const auto further = [&](const std::string& out) {
     return setting.Train(
         {"--validate-split", "0.3", "--from", model, "--out", setting.folder.File(out), "--epochs", "1"});
@@ -101,13 +101,13 @@ TEST(TrainImages, AResumedTrainingIsTheSame) {
   EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
   EXPECT_EQ(ReadFile(setting.folder.File("whole/last/model.safetensors")),
             ReadFile(setting.folder.File("parts/last/model.safetensors")));
-  // A run with another augmentation cannot be resumed.
+  // A training cannot be resumed with a different augmentation.
   const Outcome refused = setting.Train(With(options("parts", "6", "1"), {"--mixup", "0"}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--mixup 0.8, and now"));
 }
 
-// Batch norm uses the statistics of the whole batch, without micro-batches.
+// Checks ResNet. Batch norm uses the statistics of the whole batch, without micro-batches.
 TEST(TrainImages, AResnetIsTrainedAndResumed) {
   const Setting setting;
   const auto train = [&](const std::string& out, const std::string& epochs, const std::string& threads) {
@@ -165,7 +165,7 @@ TEST(TrainImages, ALearningRateFallsWithTheMinutes) {
   for (const std::string& line : lines) {
     const JsonView step(ParseJson(line, "line"), "line");
     if (step.value().Find("learning_rate") == nullptr) continue;
-    EXPECT_LT(step["learning_rate"].Number(), last);  // logged every two steps; the warm-up ends at the second
+    EXPECT_LT(step["learning_rate"].Number(), last);  // logged every two steps; the warm-up ends at step 2
     last = step["learning_rate"].Number();
     images = step["images"].Integer();
   }
@@ -183,7 +183,7 @@ TEST(TrainImages, ShowsTheImagesOfTheTraining) {
   std::size_t images = 0;
   for (std::size_t at = 0; (at = text.find("<img src=\"data:image/png;base64,", at)) != std::string::npos; ++at)
     ++images;
-  EXPECT_GE(images, 4U);  // of the first batch, which may be the smallest
+  EXPECT_GE(images, 4U);  // images of the first batch, which may be the smallest
   EXPECT_THAT(text, testing::ContainsRegex("<figcaption>[37]( 0[.][0-9], [37] 0[.][0-9])?</figcaption>"));
   const Outcome refused =
       setting.Train(With(setting.Small("other"), {"--steps", "1", "--show-augmented", setting.images}));

@@ -1,4 +1,4 @@
-// headlight train masked-language-model --preset: an ESM-2 from sequences.
+// Tests headlight train masked-language-model --preset with an ESM-2 model.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -42,12 +42,12 @@ TEST_F(TrainProteins, AnEsmIsTrainedFromScratch) {
   EXPECT_EQ(*config.Find("model_type"), Json("esm"));
   EXPECT_EQ(*config.Find("position_embedding_type"), Json("rotary"));
   EXPECT_EQ(*config.Find("vocab_size"), Json(33));
-  // The sequences are periodic; random letters would take more than 2 bits.
+  // The sequences are periodic. Random letters would need more than 2 bits.
   const Outcome evaluated = RunProgram({"evaluate", esm, train, "--json"});
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   EXPECT_LT(*ParseJson(evaluated.out, "evaluate").Find("bits_per_mask")->As<double>(), 0.7) << evaluated.out;
   EXPECT_THAT(RunProgram({"fill-mask", esm, "--top-k", "1"}, "MKVLA<mask>MKVLAGMKV\n").out, HasSubstr("\tG\n"));
-  // The variant of the first sequence is less probable. The second sequence has another residue at this position.
+  // The variant A5W of the first sequence has a lower probability. In the second sequence, residue 5 is not A.
   const Outcome scored = RunProgram({"score", esm, train, "--variant", "A5W"});
   EXPECT_THAT(scored.err, HasSubstr("residue 5 is G,"));
   EXPECT_TRUE(scored.out.starts_with("-")) << scored.out;
@@ -66,7 +66,7 @@ TEST_F(TrainProteins, APresetIsOfAModelFromScratch) {
   EXPECT_THAT(Train({"--from", model}).err, HasSubstr("--from cannot be given"));
   EXPECT_THAT(Train({"--tokenizer", model}).err, HasSubstr("cannot be given with --preset"));
   EXPECT_THAT(Train({"--preset", "esm3"}).err, HasSubstr("--preset must be esm2-8m, "));
-  EXPECT_THAT(Train({"--model-dim", "12"}).err, HasSubstr("odd"));  // rotary positions need an even size of a head
+  EXPECT_THAT(Train({"--model-dim", "12"}).err, HasSubstr("odd"));  // rotary positions need an even head size
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// headlight train self-distillation: trains an encoder of images without labels, as DINO.
+// headlight train self-distillation: trains an image encoder without labels by the DINO method.
 #include "headlight/recipes/train_self_distillation.h"
 
 #include <memory>

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// IDX files of grey images of 8 x 8 pixels, bright in the upper half (class 0) or in the lower half (class 1).
+// IDX files of grey images of 8 x 8 pixels that are bright in the upper half (class 0) or in the lower half (class 1).
 struct Setting {
   TemporaryFolder folder;
   std::string images = folder.File("images-idx3-ubyte"), classes = folder.File("labels-idx1-ubyte");
@@ -76,7 +76,7 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   EXPECT_FALSE(model->heads().classes);
   EXPECT_EQ(LoadImageProcessor(setting.folder.File("vit")).resize.size, (ImageSize{8, 8}));
 
-  // Any encoder of images may be trained further, such as a DINOv2.
+  // Other image encoders, such as DINOv2, can be trained further.
   for (const std::string& from :
        {setting.folder.File("vit"), std::string(HEADLIGHT_SOURCE_DIR "/tests/testdata/images/dinov2_classes")}) {
     const TemporaryFolder copy;
@@ -141,7 +141,7 @@ TEST(TrainSelfDistillation, AResumedTrainingIsTheSame) {
   run("parts", "3", "1");
   run("parts", "7", "3");
   EXPECT_EQ(setting.Weights("whole/last"), setting.Weights("parts/last"));
-  EXPECT_EQ(setting.Weights("whole"), setting.Weights("whole/last"));  // the last is the best
+  EXPECT_EQ(setting.Weights("whole"), setting.Weights("whole/last"));  // the last model is the best
   const std::string refused =
       RunProgram(setting.FromScratch("parts", {"--resume", "--steps", "9", "--teacher-momentum", "0.9"})).err;
   EXPECT_THAT(refused, HasSubstr("--teacher-momentum"));
@@ -180,7 +180,7 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
   EXPECT_THAT(refusal({"--prototypes", "1"}), HasSubstr("--prototypes"));
   EXPECT_THAT(refusal({"--local-share", "0.5"}), HasSubstr("than a global one"));
   EXPECT_THAT(refusal({"--show-augmented", setting.images}), HasSubstr("must end in .html"));
-  // An image that a table names is not overwritten, even with an unusual name.
+  // An image that a table lists must not be overwritten, even if its name ends in .html.
   const std::string image = setting.folder.File("p.html"), table = setting.folder.File("table.csv");
   WriteFile(image, EncodePng({.height = 1, .width = 1, .pixels = {1, 2, 3}}));
   WriteFile(table, "path\np.html\n");

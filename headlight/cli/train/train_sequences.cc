@@ -1,4 +1,4 @@
-// headlight train seq2seq, span-corruption, denoising: trains models that read one text and write another.
+// headlight train seq2seq, span-corruption, denoising: trains sequence-to-sequence models.
 #include "headlight/recipes/train_sequences.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Trains sequence-to-sequence models from scratch with the program's commands, in minutes, and scores them on unseen
-// texts. All figures are printed.
+// texts. Prints all scores.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::string Percent(std::size_t part, std::size_t all) {
   return fmt::format("{} of {} ({:.1f}%)", part, all, 100.0 * static_cast<double>(part) / static_cast<double>(all));
 }
 
-// The training set, and 500 unseen lines.
+// A training set and 500 unseen lines.
 struct Language {
   TemporaryFolder folder;
   std::string train = folder.File("train.tsv"), model = folder.File("model");
@@ -64,7 +64,7 @@ struct Language {
   }
 };
 
-// A baseline that predicts the most frequent successor of each token, and its accuracy.
+// A bigram baseline that predicts the most frequent successor of each token.
 class Bigrams {
  public:
   void Learn(const Ids& ids) {
@@ -109,7 +109,7 @@ TEST(TrainedSequences, SummarizesUnseenEvents) {
   EXPECT_GE(right, written.size() * 95 / 100);
 }
 
-// The tokens between the sentinels of a target.
+// Returns the tokens between the sentinels of a target.
 std::vector<Ids> SpansOf(const Ids& target, const Ids& sentinels) {
   std::vector<Ids> spans;
   for (const std::int32_t id : target)
@@ -145,7 +145,7 @@ TEST(TrainedSequences, FillsSpansOfUnseenTexts) {
     const std::vector<Ids> wanted = SpansOf(targets[i], options.sentinels);
     std::vector<Ids> found = SpansOf(written[i].front().ids, options.sentinels);
     found.resize(std::max(found.size(), wanted.size()));
-    for (std::size_t span = 0; span + 1 < wanted.size(); ++span, ++spans) {  // the last sentinel has no span
+    for (std::size_t span = 0; span + 1 < wanted.size(); ++span, ++spans) {  // no span follows the last sentinel
       right += found[span] == wanted[span];
       const auto at = std::ranges::find(sources[i], options.sentinels[span]);
       std::int32_t before = at == sources[i].begin() ? -1 : *(at - 1);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Small texts and pairs, and a tokenizer with the special tokens that the families need.
+// Small texts and pairs, and a tokenizer with the special tokens that the model families need.
 struct Setting {
   TemporaryFolder folder;
   std::string texts = folder.File("texts"), pairs = folder.File("pairs.jsonl"), tokens = folder.File("tokens");
@@ -76,7 +76,7 @@ TEST(TrainSequences, ABartIsTrainedAndResumed) {
                                     setting.folder.File("model"), "--out", setting.folder.File("further"), "--steps",
                                     "4", "--warmup", "2"});
   EXPECT_EQ(pairs.exit_code, 0) << pairs.err;
-  // --positions cuts texts for a model of --from, too. Sizes of a new model are refused.
+  // With --from, --positions sets the length of text pieces. Options for the size of a new model are rejected.
   const auto goes_on = [&](const char* task, const std::string& data, const std::vector<std::string>& flags) {
     std::vector<std::string> arguments = {"--from", setting.folder.File("further")};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -103,7 +103,7 @@ TEST(TrainSequences, SaysWhatIsWrongBeforeItBegins) {
   EXPECT_THAT(refused("span-corruption", setting.texts, setting.Small({"--positions", "1"})), HasSubstr("--positions"));
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
                              setting.tokens + "/tokenizer.json", std::filesystem::copy_options::overwrite_existing);
-  std::filesystem::remove(setting.tokens + "/tokenizer_config.json");  // declares the special tokens
+  std::filesystem::remove(setting.tokens + "/tokenizer_config.json");  // removes the declarations of the special tokens
   EXPECT_THAT(refused("span-corruption", setting.texts, setting.Small()), HasSubstr("<pad>"));
 }
 

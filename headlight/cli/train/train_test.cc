@@ -1,4 +1,4 @@
-// `headlight train translation`, end to end, and its errors.
+// Tests `headlight train translation` end to end, and its error messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -37,7 +37,7 @@ class TrainTest : public testing::Test {
 
   std::string In(const std::string& name) const { return folder_.File(name); }
 
-  // A small training on these files. `more` options may replace the ones here.
+  // Returns the command of a small training on these files. The options in `more` override the default options.
   std::vector<std::string> Command(const std::vector<std::string>& more = {}, const std::string& train = "train.de",
                                    const std::string& out = "out") const {
     std::vector<std::string> arguments = {"train",   "translation",  "--train",      In(train), In("train.en"),
@@ -54,7 +54,7 @@ class TrainTest : public testing::Test {
     return arguments;
   }
 
-  // The error for a wrong setting, which must leave no files.
+  // Returns the error message for an invalid option. The failed training must leave no files.
   std::string Refusal(std::vector<std::string> more, const std::string& train = "train.de") {
     more.push_back("--quiet");
     const std::string error = RefusalOf(Command(more, train, "refused"));
@@ -120,7 +120,7 @@ TEST_F(TrainTest, TheDecoderHasItsOwnDepthAndRDropItsOwnLoss) {
 
 TEST_F(TrainTest, AKilledTrainingGoesOnAndEndsTheSame) {
   ASSERT_EQ(RunProgram(Command({"--steps", "30", "--threads", "1"}, "train.de", "whole")).exit_code, 0);
-  // Killed as soon as there is a checkpoint.
+  // Kills the training as soon as a checkpoint exists.
   const int null = open("/dev/null", O_RDWR);
   const pid_t process = StartProgram(Command({"--steps", "30", "--threads", "1"}), null, null, null);
   for (int i = 0; i < 3000 && !fs::exists(In("out/checkpoint/state.json")); ++i)
@@ -137,7 +137,8 @@ TEST_F(TrainTest, AKilledTrainingGoesOnAndEndsTheSame) {
 TEST_F(TrainTest, AKillWhileTheVocabularyIsSavedLeavesATrainingThatResumes) {
   ASSERT_EQ(RunProgram(Command({}, "train.de", "whole")).exit_code, 0);
   fs::create_directory(In("out"));
-  WriteFile(In("out/training.json.headlight-new-0"), "{");  // killed while the mark was written
+  // A temporary file of a training that was killed while it wrote training.json
+  WriteFile(In("out/training.json.headlight-new-0"), "{");
   ASSERT_EQ(RunProgram(Command({"--resume"})).exit_code, 0);
   EXPECT_TRUE(ReadFile(In("out/last/model.safetensors")) == ReadFile(In("whole/last/model.safetensors")));
   fs::remove_all(In("out"));
@@ -154,7 +155,7 @@ TEST_F(TrainTest, LogsNoStepsIfTheIntervalIsZero) {
 }
 
 TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
-  std::string german, english;  // makes validations long
+  std::string german, english;  // a long validation set
   for (int i = 0; i < 20000; ++i) german += "Der Hund schläft.\n", english += "The dog sleeps.\n";
   WriteFile(In("valid.de"), german);
   WriteFile(In("valid.en"), english);
@@ -170,7 +171,7 @@ TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
   std::string seen;
   char letter = 0;
   while (seen.find("step 6 ") == std::string::npos && read(notes, &letter, 1) == 1) seen += letter;
-  kill(process, SIGINT);  // the last step is logged, and its validation begins
+  kill(process, SIGINT);  // sent after the last step is logged, while its validation runs
   while (read(notes, &letter, 1) == 1) seen += letter;
   close(notes);
   close(null);
@@ -199,10 +200,10 @@ TEST_F(TrainTest, NamesFilesThatCannotBeRead) {
 TEST_F(TrainTest, NamesAVocabularySmallerThanTheTextNeeds) {
   EXPECT_THAT(RefusalOf(Command({"--vocabulary-size", "5", "--quiet"})), HasSubstr("--vocabulary-size is 5"));
   EXPECT_THAT(RefusalOf(Command({"--vocabulary-size", "90000", "--quiet"})), HasSubstr("--vocabulary-size is 90000"));
-  EXPECT_FALSE(fs::exists(In("out")));  // nothing is in the way of the corrected command
+  EXPECT_FALSE(fs::exists(In("out")));  // a corrected command can use the same folder
 }
 
-// Hugging Face's JSON lines of translations give the same model as files of lines.
+// Checks that Hugging Face's JSON lines of translations give the same model as two text files.
 TEST_F(TrainTest, ReadsPairsOfOneFile) {
   const auto pairs = [&](const char* from, const char* to) {
     std::string json;
@@ -255,7 +256,7 @@ TEST_F(TrainTest, AShareOfThePairsIsHeldOut) {
   EXPECT_THAT(outcome.err, testing::ContainsRegex("[0-9]+ pairs are held out to validate on"));
 }
 
-// A full disk on which only the configuration fits.
+// Simulates a failed start on a full disk that has space only for the configuration.
 TEST_F(TrainTest, AStartThatFailedDoesNotBlockTheNext) {
   fs::create_directory(In("out"));
   for (const char* file : {"training.json", "config.json", "generation_config.json"})
@@ -344,7 +345,7 @@ TEST_F(TrainTest, AnotherTrainingIsNotResumed) {
   EXPECT_THAT(RunProgram(Command({"--resume", "--no-tie-output"})).err, HasSubstr("--no-tie-output"));
 }
 
-// Scores on different sets cannot be compared.
+// Checks that a training is not resumed with another validation set, because the scores would not be comparable.
 TEST_F(TrainTest, AnotherValidationSetIsNotResumed) {
   ASSERT_EQ(RunProgram(Command()).exit_code, 0);
   const std::string text = ReadFile(In("valid.en"));
@@ -370,7 +371,7 @@ TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: "));
   EXPECT_THAT(outcome.err, HasSubstr("there is no checkpoint yet"));
-  // Validations and checkpoints precede the failure.
+  // Validations and checkpoints precede the divergence.
   outcome = RunProgram(Command({"--learning-rate", "1e8", "--warmup", "30", "--steps", "50", "--validate-every", "1"},
                                "train.de", "later"));
   EXPECT_EQ(outcome.exit_code, 2);
@@ -409,7 +410,7 @@ TEST_F(TrainTest, ADiskThatIsFullKeepsTheLastCheckpoint) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small{static_cast<rlim_t>(fs::file_size(In("out/model.safetensors")) / 2), before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);  // no file may grow beyond this: a disk that fills while a checkpoint is saved
+  setrlimit(RLIMIT_FSIZE, &small);  // limits the file size, to simulate a full disk while a checkpoint is saved
   const Outcome full = RunProgram(Command({"--steps", "24", "--resume"}));
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(full.exit_code, 2) << full.err;

@@ -1,4 +1,4 @@
-// headlight train text-to-image: trains a DALL-E.
+// headlight train text-to-image: trains a DALL-E model.
 #include "headlight/recipes/train_text_to_image.h"
 
 #include "headlight/cli/train/training_command.h"

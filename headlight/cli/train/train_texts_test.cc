@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// A folder that holds a tokenizer and small texts.
+// A folder with a tokenizer and small texts.
 struct Setting {
   TemporaryFolder folder;
   std::string tokenizer = folder.File("tokenizer"), texts = folder.File("texts"), classes = folder.File("classes");
@@ -42,7 +42,7 @@ struct Setting {
   }
 };
 
-// The TensorBoard file of a training.
+// Returns the TensorBoard file of a training.
 std::string ReadEvents(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().filename().string().starts_with("events.out")) return ReadFile(entry.path());
@@ -64,7 +64,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   const Outcome without = RunProgram({"evaluate", setting.folder.File("model"), setting.texts});
   EXPECT_EQ(without.exit_code, 0) << without.err;
   EXPECT_THAT(without.out, HasSubstr(" in 40 texts, their ends not counted\n"));
-  // With --end it equals the figure of the last validation.
+  // With --end, the loss equals the loss of the last validation.
   const Outcome with = RunProgram({"evaluate", setting.folder.File("model"), setting.texts, "--end", "--json"});
   EXPECT_THAT(trained.err, HasSubstr(fmt::format("loss {:.4f}, perplexity",
                                                  *ParseJson(with.out, "output").Find("loss")->As<double>())));
@@ -97,7 +97,7 @@ TEST(TrainTexts, EncodersAreTrainedOnMaskedWordsAndClasses) {
               testing::ElementsAre("animal", "human"));
 }
 
-// A masked language model is trained to tag, and then to answer.
+// Trains a masked language model, fine-tunes it for tagging, and then fine-tunes it for question answering.
 TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   const Setting setting("family_bert_uncased.json");
   const auto path = [&](const char* name) { return setting.folder.File(name); };
@@ -167,7 +167,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(LoadModel<TextEncoder>(path("classifier"))->heads().labels, testing::ElementsAre("1", "human"));
 }
 
-// Several labels for each text, from a file with other names of columns.
+// Trains a classifier on several labels per text, from files with other column names.
 TEST(TrainTexts, AClassifierIsTrainedOnSeveralLabels) {
   const Setting setting("family_bert_uncased.json");
   const std::string records = setting.folder.File("records.jsonl"), rows = setting.folder.File("rows.csv");
@@ -250,7 +250,7 @@ TEST(TrainTexts, ARegressionIsTrained) {
   WriteFile(scored, "the dog runs\t1e99\n");
   EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("that a float holds"));
 
-  // Another type of problem gives the model a new head.
+  // A different problem type initialises a new head.
   const Outcome classes = RunProgram({"train", "classification", "--train", setting.classes, "--valid", setting.classes,
                                       "--from", model, "--problem-type", "single_label_classification", "--out",
                                       setting.folder.File("classes_model"), "--epochs", "1", "--batch-tokens", "64"});
@@ -298,7 +298,7 @@ TEST(TrainTexts, ALanguageModelOfAnotherFamilyIsTrained) {
   const JsonView config = ReadJson(setting.folder.File("model") + "/config.json");
   EXPECT_EQ(config["model_type"].String(), "llama");
   EXPECT_EQ(config["num_key_value_heads"].Integer(), 1);
-  EXPECT_EQ(config["intermediate_size"].Integer(), 64);  // 8/3 of 16, up to a multiple of 32
+  EXPECT_EQ(config["intermediate_size"].Integer(), 64);  // 8/3 of 16, rounded up to a multiple of 32
   const Outcome written = RunProgram({"generate", setting.folder.File("model"), "the dog", "--max-new-tokens", "3"});
   EXPECT_EQ(written.exit_code, 0) << written.err;
   const Outcome look = RunProgram(

@@ -43,7 +43,7 @@ struct Setting {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunProgram(arguments);
   }
-  // From scratch.
+  // Trains a small model from scratch.
   Outcome TrainSmall(const std::string& out, std::vector<std::string> more) const {
     more.insert(more.end(), boxes.begin(), boxes.end());
     for (const char* option : {"--layers", "2", "--model-dim", "16", "--heads", "2", "--region-size", "6",
@@ -78,7 +78,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   MustRun({"convert", model, "--out", int8, "--compute", "int8"});
   EXPECT_EQ(RegionAnswerer::Load(int8).Answer(image, boxes, "How many circles are there?", 3).size(), 3U);
 
-  // `answer` reads the boxes that a detector finds.
+  // `answer` uses the boxes that a detector finds.
   const std::string detector = HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/detr";
   const std::string path = setting.folder.File("valid/0.png"), question = "How many circles are there?";
   std::vector<Box> found;
@@ -103,7 +103,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"answer", model, "--question", question, "--image", path}), HasSubstr("--detector DIR"));
   EXPECT_THAT(RefusalOf(with({"--question", question, "--context", path})), HasSubstr("--context is for"));
 
-  // Co-attention with all boxes that the detector finds.
+  // `look` shows the co-attention with all boxes that the detector finds.
   const std::string page = setting.folder.File("page.html"), drawing = setting.folder.File("page.pdf");
   const std::vector<std::string> look = {"look",       model,    "--image", path, "--question", question,
                                          "--detector", detector, "--layer", "1",  "--out",      page};
@@ -125,7 +125,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"look", detector, "--image", path, "--detector", detector, "--out", page}),
               HasSubstr("--detector is for models that"));
 
-  // Scores with the given boxes or those of a detector, and baselines without images.
+  // `evaluate` reports scores with the given boxes or with a detector's boxes, and baselines without images.
   const auto evaluated = [&](const std::vector<std::string>& how) {
     std::vector<std::string> arguments = {"evaluate", model, setting.valid, "--json"};
     arguments.insert(arguments.end(), how.begin(), how.end());
@@ -159,7 +159,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"evaluate", detector, setting.boxes[2], "--boxes", setting.boxes[2]}),
               HasSubstr("--boxes is not for this"));
 
-  // A further training keeps the answers.
+  // Continuing the training from the model keeps its answers.
   std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
   more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());
   const Outcome further = setting.Train("further", more);
@@ -168,7 +168,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(setting.TrainSmall("model", {}).err, HasSubstr("holds a training already"));
 }
 
-// Other families whose regions are pixels.
+// Checks other model families, with pixels as region features.
 TEST(TrainVisualQuestionAnswering, GoesOnFromLxmertAndVisualBert) {
   const Setting setting;
   const BertConfig bert = {.model = 16,
@@ -276,7 +276,7 @@ TEST(TrainVisualQuestionAnswering, ResumesOnlyWithTheSameData) {
   const Outcome resumed = setting.TrainSmall("model", {"--epochs", "2", "--resume"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
-  // With other boxes a run cannot be resumed.
+  // A training cannot be resumed with other boxes.
   std::string boxes = ReadFile(setting.folder.File("train/annotations.json"));
   const std::size_t at = boxes.find("\"bbox\":[") + 8;
   boxes.insert(at, "1");

@@ -22,11 +22,11 @@ volatile std::sig_atomic_t interrupted_by = 0;
 
 void Interrupt(int signal) {
   interrupted_by = signal;
-  for (const int any : {SIGINT, SIGTERM, SIGHUP})  // a second signal ends the program at once
+  for (const int any : {SIGINT, SIGTERM, SIGHUP})  // a second signal ends the program immediately
     if (std::signal(any, SIG_DFL) == SIG_IGN) std::signal(any, SIG_IGN);
 }
 
-// After this call SIGINT, SIGTERM and SIGHUP let the training save and stop.
+// Installs handlers for SIGINT, SIGTERM and SIGHUP, which let the training save a checkpoint and stop.
 void CatchInterrupts() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     if (std::signal(signal, Interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup ignores SIGHUP
@@ -77,9 +77,9 @@ void RunTrainingCommand(ModelTraining& options, const std::string& use,
       .note = [&](const std::string& text) { progress.Note(text); },
       .stop = [] { return interrupted_by != 0; },
   });
-  // Curves are drawn even if no step was left: an earlier run may have been killed before it drew them.
+  // The curves are drawn even if no steps remained, because an earlier run may have been killed before it drew them.
   if (IsFirstRank() && Exists(out + "/metrics.jsonl")) DrawCurves(out);
-  // The signal is 0 if another rank has received it.
+  // The signal is 0 if another rank received it.
   if (result.end == TrainingEnd::stopped) throw EndedBySignal{interrupted_by == 0 ? SIGTERM : int{interrupted_by}};
   if (result.best_step > 0)
     progress.Note(fmt::format("the best model, of step {} ({}), is in {}: {} {}", result.best_step,

@@ -1,4 +1,4 @@
-// Shared by all commands that train: progress, signals that stop a training, and its end.
+// Declares functions that all training commands share: progress, signals that stop a training, and its end.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,16 @@
 
 namespace headlight {
 
-// Thrown after a signal has stopped a training that is saved. The program ends with exit code 128 + signal.
+// Thrown after a signal has stopped a training and its checkpoint is saved. The program ends with exit code 128 +
+// signal.
 struct EndedBySignal {
   int signal = 0;
 };
 
-// The signal that stops the training, or 0.
+// Returns the signal that stops the training, or 0.
 int InterruptedBy();
 
-// A word, such as a path, quoted for a shell if necessary.
+// Quotes a word, such as a path, for a shell if necessary.
 std::string ForShell(const std::string& word);
 
 // Calls train(observer) on all ranks of this run and shows its progress. Then draws training.svg in the training's
@@ -30,10 +31,10 @@ std::string ForShell(const std::string& word);
 void RunTrainingCommand(ModelTraining& options, const std::string& use,
                         const std::function<TrainingResult(const TrainingObserver&)>& train);
 
-// Adds --rank-timeout, which every command that trains has.
+// Adds --rank-timeout, which every training command has.
 void AddRankTimeout(OptionTable& command);
 
-// Adds a command that trains by a recipe.
+// Adds a command that trains with a recipe.
 template <typename Options>
 Command& AddTraining(Command& group, std::string name, std::string description, const char* use,
                      TrainingResult (*train)(Options options, const TrainingObserver& observer)) {

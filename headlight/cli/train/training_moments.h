@@ -1,4 +1,4 @@
-// The models that a training has kept: the best, the last, and those of --average-last.
+// Provides the models that a training has kept: the best model, the last model, and the snapshots of --average-last.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@ namespace headlight {
 
 struct TrainingMoment {
   std::int64_t step = 0;
-  std::string name;    // "step 500", "step 700, the best"
-  std::string folder;  // of the model
+  std::string name;    // such as "step 500" or "step 700, the best"
+  std::string folder;  // folder of the model
 };
 
-// Gives the best model of a training's folder, the last, and those that --average-last keeps, each as a model's folder.
-// Some folders are temporary and are removed by the destructor.
+// Provides the best model, the last model and the snapshots of --average-last, each as a model folder. Some folders are
+// temporary. The destructor removes them.
 class TrainingMoments {
  public:
-  // Throws Error unless `folder` is that of a training that has saved a model.
+  // Throws Error unless `folder` contains a training that has saved a model.
   explicit TrainingMoments(const std::string& folder);
   TrainingMoments(const TrainingMoments&) = delete;
   TrainingMoments& operator=(const TrainingMoments&) = delete;
 
-  const std::vector<TrainingMoment>& all() const { return moments_; }  // by step
+  const std::vector<TrainingMoment>& all() const { return moments_; }  // sorted by step
 
  private:
   struct Temporary {

@@ -16,7 +16,7 @@ std::string Left(const StepReport& report) {
   return report.progress <= 0 ? "?" : Clock(report.seconds / report.progress * (1 - report.progress));
 }
 
-// With this number of decimals, unless the number is very large.
+// Formats a value with this number of decimals, or in scientific notation if it is large.
 std::string Fixed(double value, int digits) {
   if (!std::isfinite(value)) return ">1e308";
   return value < 1e6 ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.2e}", value);
@@ -49,7 +49,7 @@ void TrainingProgress::Step(const StepReport& report) {
   last_drawn_ = report.seconds;
   constexpr int width = 24;
   const int done = static_cast<int>(report.progress * width);
-  // Errors are ignored: the training continues without its terminal.
+  // Write errors are ignored, since the training continues without its terminal.
   std::fputs(fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] {}", "", done, "", width - done, Summary(report)).c_str(), stderr);
   std::fflush(stderr);
 }

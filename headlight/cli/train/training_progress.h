@@ -1,4 +1,4 @@
-// The progress of a training: a bar on a terminal, or lines in a log.
+// Shows the progress of a training: a bar on a terminal, or lines in a log.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace headlight {
 
-// A score of a validation with its name, such as "BLEU 31.25".
+// Returns a validation score with its name, such as "BLEU 31.25".
 std::string ScoreText(const std::string& name, double value);
 
 class TrainingProgress {
  public:
   explicit TrainingProgress(bool quiet);
 
-  // Ends the preparations, which have their own line. `labels`: the unit of the speed, such as "images".
+  // Removes the progress line of the preparations. `labels` is what the speed counts, such as "images".
   void Begin(const std::string& labels);
-  void Step(const StepReport& report);  // for each step: draws the bar
-  void Log(const StepReport& report);   // at intervals: prints a line unless there is a bar
+  void Step(const StepReport& report);  // called for each step; draws the bar
+  void Log(const StepReport& report);   // called at intervals; prints a line unless there is a bar
   void Validation(const ValidationReport& report);
   void Note(const std::string& text);
 
@@ -30,7 +30,7 @@ class TrainingProgress {
   bool quiet_, terminal_;
   std::string labels_;
   std::optional<Progress> preparing_;
-  double last_drawn_ = -1;  // seconds of training
+  double last_drawn_ = -1;  // time of the last update in seconds since the training started
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The folder, the schedule and the end of trainings, and fine-tuning.
+// Tests the folder, the schedule and the end of trainings, and fine-tuning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -47,7 +47,7 @@ class TrainingRunTest : public testing::Test {
     return RunProgram(Arguments(out, more));
   }
 
-  // A value of metrics.jsonl, by step.
+  // Returns the learning rates in metrics.jsonl, by step.
   std::map<std::int64_t, double> LearningRates(const std::string& out) const {
     std::map<std::int64_t, double> rates;
     for (const std::string& line : AllTexts(In(out + "/metrics.jsonl"), {.format = TextFormat::text})) {
@@ -57,7 +57,7 @@ class TrainingRunTest : public testing::Test {
     return rates;
   }
 
-  // All files of a training's folder except its lock.
+  // Returns all files of a training's folder except its lock file.
   std::map<std::string, std::string> Files(const std::string& out) const {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(In(out)))
@@ -96,7 +96,7 @@ TEST_F(TrainingRunTest, ALongerTrainingFollowsTheScheduleOfItsNewEnd) {
   EXPECT_EQ(rates.size(), 2 * shorter.size());
   EXPECT_LT(rates.rbegin()->second, 1e-4);
   const std::int64_t reached = shorter.rbegin()->first;
-  EXPECT_GT(rates.at(reached + 1), 1e-4);  // the shorter schedule had ended at 0
+  EXPECT_GT(rates.at(reached + 1), 1e-4);  // the shorter schedule ended at 0
   for (const auto& [step, rate] : shorter) EXPECT_EQ(rates.at(step), rate) << step;
 }
 
@@ -172,7 +172,7 @@ TEST_F(TrainingRunTest, AModelToGoOnFromKeepsItsSizesAndTakesADropout) {
   EXPECT_THAT(config, HasSubstr("\"hidden_dropout_prob\": 0.5"));
   EXPECT_THAT(config, HasSubstr("\"attention_probs_dropout_prob\": 0.25"));
   EXPECT_FALSE(ReadFile(In("same/last/model.safetensors")) == ReadFile(In("other/last/model.safetensors")));
-  // The defaults of fine-tuning.
+  // Checks the default options of fine-tuning.
   const JsonView state = ReadJson(In("same/checkpoint/state.json"));
   EXPECT_EQ(state["epoch"].Integer(), 3);
   EXPECT_EQ(state["run"]["learning_rate"].Number(), 5e-5);
@@ -186,7 +186,7 @@ TEST_F(TrainingRunTest, SizesAreOfAModelFromScratch) {
                            "seq2seq", "span-corruption", "denoising"})
     for (const char* size : {"--layers", "--model-dim", "--heads", "--ffn-dim", "--positions", "--family"}) {
       const bool cuts = task == std::string("span-corruption") || task == std::string("denoising");
-      if (size == std::string("--positions") && cuts) continue;  // it is the length of pieces
+      if (size == std::string("--positions") && cuts) continue;  // here, --positions is the length of text pieces
       const Outcome outcome = RunProgram({"train", task, "--train", "t", "--valid", "v", "--out", In("out"), "--from",
                                           In("tokens"), size, size == std::string("--family") ? "t5" : "8"});
       EXPECT_EQ(outcome.exit_code, 2);
@@ -245,7 +245,7 @@ TEST_F(TrainingRunTest, AShareThatLeavesNothingIsRefused) {
   EXPECT_FALSE(fs::exists(In("out")));
 }
 
-// Pieces without tokens would never end.
+// Checks the minimum of --positions. With one position, text pieces would have no tokens and splitting would not end.
 TEST_F(TrainingRunTest, ALanguageModelNeedsTwoPositions) {
   EXPECT_THAT(RefusalOf({"train", "language-model", "--train", In("classes"), "--valid", In("classes"), "--tokenizer",
                          In("tokens"), "--out", In("out"), "--positions", "1"}),
@@ -257,7 +257,7 @@ TEST_F(TrainingRunTest, AMissingFileIsReportedBeforeAnythingIsRead) {
                                       "--tokenizer", In("tokens"), "--out", In("out")});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("/missing: "));
-  EXPECT_EQ(outcome.err.find("texts,"), std::string::npos);  // the note on the texts
+  EXPECT_EQ(outcome.err.find("texts,"), std::string::npos);  // the note with the number of texts
   EXPECT_FALSE(fs::exists(In("out")));
 }
 

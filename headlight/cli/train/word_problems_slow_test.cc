@@ -1,5 +1,6 @@
-// Trains models on maths word problems from scratch, in minutes. The solution is a chain of steps, each an operation on
-// two numbers. Prints the accuracies, those of baselines that do not read, and all problems with a wrong answer.
+// Trains models on maths word problems from scratch, in minutes. A solution is a chain of steps. Each step is an
+// operation on two numbers. Prints the accuracies, the accuracies of baselines that ignore the text's meaning, and all
+// problems with a wrong answer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ struct Problems {
     return folder.File(name);
   }
 
-  // Baselines: the most frequent answer, and the sum of all numbers in the text.
+  // Prints the accuracies of two baselines: the most frequent answer, and the sum of all numbers in the text.
   void TellBaselines() const {
     std::map<int, int> answers;
     for (const WordProblem& problem : train) ++answers[problem.answer];
@@ -57,7 +58,7 @@ struct Problems {
                Percent(sums, test.size()));
   }
 
-  // Checks the continuations of the problems.
+  // Checks the model's solutions of the problems, and prints the accuracies.
   void Judge(const std::vector<std::string>& written) const {
     ASSERT_EQ(written.size(), test.size());
     std::size_t right = 0;
@@ -96,7 +97,7 @@ TEST(MathsWordProblems, AGpt2GivesTheWorkingAndTheAnswer) {
            "--epochs",        "1",
            "--learning-rate", "0.002",
            "--batch-tokens",  "2048"});
-  std::string prompts;  // a text follows the token that ends the previous one
+  std::string prompts;  // each prompt follows the end-of-text token, as in training
   for (const WordProblem& problem : problems.test) prompts += "<|endoftext|>" + problem.text + "\n";
   WriteFile(file("prompts"), prompts);
   const Outcome outcome = RunProgram({"generate", file("model"), "--file", file("prompts"), "--max-new-tokens", "100"});

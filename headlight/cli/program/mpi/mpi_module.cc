@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-constexpr int kFailures = 0, kMessages = 1;  // tags; messages have kMessages and further ones
+constexpr int kFailures = 0, kMessages = 1;  // MPI tags; tags from kMessages on are messages
 
 void* Begin(int peer, bool sends, int tag, void* bytes, int count) {
   auto* const request = new MPI_Request;
@@ -19,7 +19,7 @@ void* Begin(int peer, bool sends, int tag, void* bytes, int count) {
   return nullptr;
 }
 
-// All are tested in one call, since each test lets MPI check all of its connections.
+// Tests all transfers in one call, because each call lets MPI poll all connections.
 int Done(void* const* transfers, int count, int* indices, int* lost) {
   std::vector<MPI_Request> requests;
   for (int i = 0; i < count; ++i) requests.push_back(*static_cast<MPI_Request*>(transfers[i]));
@@ -54,7 +54,7 @@ int FailedRank() {
   int there = 0;
   MPI_Status status;
   if (MPI_Iprobe(MPI_ANY_SOURCE, kFailures, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || there == 0) return -1;
-  return status.MPI_SOURCE;  // the message is not received, so that the next call finds it, too
+  return status.MPI_SOURCE;  // the message is only probed, so that the next call finds it again
 }
 
 void TellFailure() {
@@ -65,7 +65,7 @@ void TellFailure() {
     MPI_Request request;
     if (peer != rank) MPI_Isend(nullptr, 0, MPI_BYTE, peer, kFailures, MPI_COMM_WORLD, &request);
   }
-  for (int i = 0; i < 20; ++i) {  // lets MPI send the messages
+  for (int i = 0; i < 20; ++i) {  // polls MPI until the messages are sent
     FailedRank();
     usleep(5000);
   }

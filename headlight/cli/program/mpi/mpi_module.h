@@ -1,27 +1,29 @@
-// The interface of headlight_mpi.so, the only part of headlight that links MPI. The program opens this library, which
-// is in its own folder, if it is one of several ranks.
+// The interface of headlight_mpi.so, the only library of headlight that links to MPI. If the program runs as one of
+// several ranks, it opens this library from its own folder.
 #pragma once
 
 namespace headlight {
 
-// All functions are called by one thread at a time.
+// The functions of the module. They must be called by one thread at a time.
 struct MpiModule {
   int rank = 0, size = 1;
-  // Begins to send or to receive `count` bytes, as a message with this tag. Null if MPI refuses.
+  // Starts to send or receive a message of `count` bytes with this tag. Returns null if MPI reports an error.
   void* (*begin)(int peer, bool sends, int tag, void* bytes, int count) = nullptr;
-  // Returns how many transfers are done, and their indices, and deletes them. -1: the transfer `lost` failed.
+  // Returns the number of completed transfers, writes their indices to `indices`, and deletes them. Returns -1 if a
+  // transfer failed, and writes its index to `lost`.
   int (*done)(void* const* transfers, int count, int* indices, int* lost) = nullptr;
-  // Cancels a transfer.
+  // Cancels and deletes a transfer.
   void (*cancel)(void* transfer) = nullptr;
-  // Tells all others that this rank fails; returns a rank that has told so, or -1.
+  // tell_failure() notifies all other ranks that this rank has failed. failed_rank() returns a rank that has sent this
+  // notification, or -1.
   void (*tell_failure)() = nullptr;
   int (*failed_rank)() = nullptr;
-  // Ends MPI: together with all others, or by aborting all ranks.
+  // finish() finalizes MPI together with all other ranks. abort() aborts all ranks.
   void (*finish)() = nullptr;
   void (*abort)(int exit_code) = nullptr;
 };
 
-// The only symbol of the module. Null if MPI cannot begin.
+// The type of the module's only symbol. The function returns null if MPI cannot be initialized.
 using BeginMpi = const MpiModule* (*)();
 inline constexpr const char* kBeginMpi = "HeadlightBeginMpi";
 
