@@ -54,7 +54,7 @@ std::string LastLine(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-// Runs a program to its end. Its output goes to a file, since it is no result of this program.
+// Runs a program to its end. Its output is written to the file `log`, not to standard output.
 void RunProgram(const std::vector<std::string>& command, const std::string& log) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -120,11 +120,11 @@ void SearchAlignment(const std::string& database, const std::string& letters, co
     RunProgram({"mmseqs", "search", file("query"), database, file("hits"), file("work"), "--num-iterations", "3", "-s",
                 "8", "-e", "0.1", "-a", "--max-seqs", "10000", "--threads", threads},
                file("log"));
-    // Format 6: A3M, with the headers of the hits.
+    // Format 6 is A3M with the headers of the hits.
     RunProgram({"mmseqs", "result2msa", file("query"), database, file("hits"), file("alignment"), "--msa-format-mode",
                 "6", "--threads", "1"},
                file("log"));
-    // Its databases end each entry with a zero byte.
+    // MMseqs2 databases end each entry with a zero byte.
     std::string text = ReadFile(file("alignment"));
     std::erase(text, '\0');
     WriteFile(file("found.a3m"), text);

@@ -23,7 +23,7 @@ namespace headlight::answer {
 namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
-constexpr std::size_t kQuestionsAhead = 1 << 12;                   // bytes, some fifty questions, with images in memory
+constexpr std::size_t kQuestionsAhead = 1 << 12;  // bytes; about fifty questions, whose images are kept in memory
 
 struct Options : LineOptions {
   std::string folder, question, context, image;
@@ -64,7 +64,7 @@ std::string Row(std::int64_t line, const FolderAnswer& answer, AnswerForm form, 
   return row + "\n";
 }
 
-// The rows to print for the answers to questions. `first`: the number of the first line.
+// Returns the rows to print for the answers to questions. `first` is the number of the first line.
 std::vector<std::string> RowsOf(const std::vector<FolderAnswer>& answers, std::int64_t first, AnswerForm form,
                                 const Options& options) {
   std::vector<std::string> rows;
@@ -85,7 +85,7 @@ std::vector<FolderAnswer> AnswerImages(const FolderAnswerer& answerer, const Lin
   std::vector<Image> images;
   std::vector<std::string> paths;
   std::vector<ImageQuestion> questions;
-  std::map<std::string, std::size_t> read;  // by path
+  std::map<std::string, std::size_t> read;  // index of each image by its path
   for (std::size_t line = 0; line < batch.lines.size(); ++line) {
     auto [question, path] = TwoColumns(batch, line, "a question and an image's path");
     const auto [known, is_new] = read.emplace(path, images.size());
@@ -103,7 +103,7 @@ std::vector<FolderAnswer> AnswerImages(const FolderAnswerer& answerer, const Lin
       images, questions, [&](std::size_t image) { return paths[image]; }, batch.name_of);
 }
 
-// The answer to --question.
+// Returns the answer to --question.
 FolderAnswer AnswerOne(const FolderAnswerer& answerer, const Options& options) {
   if (answerer.images) {
     const std::vector<Image> image = {ReadImage(Input(options.image))};

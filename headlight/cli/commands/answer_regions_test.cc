@@ -1,4 +1,4 @@
-// `answer` with a ViLT, which reads whole images.
+// Tests `answer` with a ViLT model, which reads whole images.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ struct AnswerWithVilt : testing::Test {
     model.Save(folder.path());
   }
 
-  // Runs the command with the model and further arguments.
+  // Runs the command with the model and additional arguments.
   std::vector<std::string> Answer(std::vector<std::string> more) const {
     more.insert(more.begin(), {"answer", folder.path()});
     return more;
@@ -103,7 +103,7 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
   EXPECT_THAT(RefusalOf(Answer({"--image", kImage, "--question", "Is it?", "--max-length", "3"})),
               HasSubstr("a fixed set of answers"));
 
-  // An image that is narrower than a patch after resizing.
+  // The image is narrower than a patch after resizing.
   Image strip{.height = 1, .width = 100};
   strip.pixels.resize(300);
   WriteFile(folder.File("strip.png"), EncodePng(strip));
@@ -113,7 +113,7 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
   EXPECT_THAT(RefusalOf(Answer({"--image", kImage, "--question", "Is it?"})), HasSubstr("preprocessor_config.json"));
 }
 
-// The training needs boxes.
+// Checks that ViLT models cannot be trained, because the training needs boxes.
 TEST_F(AnswerWithVilt, IsNotTrainedHere) {
   const std::string questions = folder.File("questions.jsonl");
   WriteFile(questions, fmt::format("{{\"path\": \"{}\", \"question\": \"Is it?\", \"answer\": \"yes\"}}\n", kImage));

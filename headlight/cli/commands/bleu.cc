@@ -16,13 +16,13 @@
 namespace headlight::bleu {
 namespace {
 
-using Statistics = std::vector<std::vector<double>>;  // of each line
+using Statistics = std::vector<std::vector<double>>;  // statistics of each line
 
 struct Options {
   std::vector<std::string> references;
   TranslationMetricOptions metrics{.metrics = {"bleu"}};
   std::string baseline;
-  TextSource source = {.asked = TextsAsked::reference};  // of the references; its format is that of the input, too
+  TextSource source = {.asked = TextsAsked::reference};  // source of the references; the input has the same format
   std::int64_t samples = kBootstrapSamples;
   std::uint64_t seed = kBootstrapSeed;
   bool chrf = false, sentences = false, json = false;
@@ -37,7 +37,7 @@ void WriteSentences(const std::vector<TranslationMetric>& metrics, const std::ve
   }
 }
 
-// The signature with the samples and the seed, as sacreBLEU prints it.
+// Adds the number of bootstrap samples and the seed to a signature, as sacreBLEU does.
 std::string WithSamples(const std::string& text, const Options& options) {
   constexpr std::string_view kBefore = "|case:";
   const std::size_t at = text.find(kBefore);

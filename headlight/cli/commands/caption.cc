@@ -1,4 +1,4 @@
-// headlight caption: describes images in words.
+// headlight caption: generates captions of images.
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ void Run(const Options& options) {
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageCaptioner captioner =
       Loaded([&] { return ImageCaptioner::Load(options.folder, {.compute = options.compute}); });
-  captioner.Caption({}, options.caption);  // checks the options before anything is read
+  captioner.Caption({}, options.caption);  // checks the options before any input is read
   CaptionOptions caption = options.caption;
   const auto rows = [&](const FittedBatch& batch) {
     caption.first_stream = static_cast<std::uint64_t>(batch.first);

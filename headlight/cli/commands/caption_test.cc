@@ -1,4 +1,4 @@
-// Commands with models of captions. tools/make_caption_goldens.py describes their folders.
+// Tests commands with captioning models. tools/make_caption_goldens.py describes the model folders.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_F(CaptionCommand, PrintsALineForEachCaption) {
   }
 }
 
-// Captions of an image do not depend on the batch, with beams and with sampling.
+// Checks that the captions of an image do not depend on the batch, with beam search and with sampling.
 TEST_F(CaptionCommand, WritesTheSameAloneAndInABatch) {
   std::string alone;
   for (const std::string& file : files) alone += RunProgram({"caption", model, file, "--beam-size", "4"}).out;
@@ -176,7 +176,7 @@ TEST_F(CaptionCommand, ShowsWhereWordsLook) {
         RunProgram({"look", of, "--image", files[0], "--target", "two men", "--layer", "2", "--out", drawing}).err,
         HasSubstr("shows 1 attention of"));
     MustRun({"look", of, "--image", files[0], "--patch", "1:2", "--out", drawing});
-    EXPECT_LT(ReadFile(drawing).size(), words.size() / 2);  // one page instead of one for each word
+    EXPECT_LT(ReadFile(drawing).size(), words.size() / 2);  // one page, instead of one page for each word
   }
   EXPECT_THAT(
       RunProgram({"look", answers, "--image", files[0], "--question", "two men", "--out", page, "--out", drawing}).err,
@@ -201,7 +201,7 @@ TEST_F(CaptionCommand, ShowsWhereWordsLook) {
   EXPECT_THAT(refusal({vit.path(), "--image", files[0], "--question", "a"}), HasSubstr("--question is for"));
 }
 
-// [images, height, width, channels] as [images, channels, height, width].
+// Transposes [images, height, width, channels] to [images, channels, height, width].
 Tensor ChannelsFirst(const Tensor& pixels) {
   const Shape& shape = pixels.shape();
   const Tensor result = Tensor::Empty({shape[0], shape[3], shape[1], shape[2]});
@@ -213,7 +213,7 @@ Tensor ChannelsFirst(const Tensor& pixels) {
   return result;
 }
 
-// The loss of the model's own captions is lower than that of others.
+// Checks that the loss of the model's own captions is lower than the loss of other captions.
 TEST_F(CaptionCommand, AreEvaluated) {
   const std::string pairs = folder.File("pairs.tsv");
   const auto evaluated = [&](const std::string& of, const std::string& text) {
@@ -228,7 +228,7 @@ TEST_F(CaptionCommand, AreEvaluated) {
     EXPECT_EQ(*own.Find("images")->As<std::int64_t>(), 1);
     EXPECT_EQ(*own.Find("captions")->As<std::int64_t>(), 2);
     EXPECT_GT(*own.Find("bleu")->As<double>(), 40);
-    EXPECT_EQ(*own.Find("exact")->As<double>(), 0);  // captions of random weights have no end
+    EXPECT_EQ(*own.Find("exact")->As<double>(), 0);  // with random weights, captions do not end
     const Json other = evaluated(of, "two men sleep over two dogs with two men");
     EXPECT_LT(*other.Find("bleu")->As<double>(), 10);
     EXPECT_GT(*other.Find("loss")->As<double>(), *own.Find("loss")->As<double>());
@@ -258,13 +258,13 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
       for (const float value : expected) scale = std::max(scale, std::abs(value));
       std::size_t compared = 0;
       for (std::size_t i = 0; i < actual.size(); ++i) {
-        if (actual[i] == 0) continue;  // of padding
+        if (actual[i] == 0) continue;  // outputs at padding are 0
         EXPECT_NEAR(actual[i], expected[i], 1e-4 * scale) << name << " " << ours;
         ++compared;
       }
       EXPECT_GT(compared, actual.size() / 8) << name << " " << ours;
     };
-    if (name == std::string("vit_gpt2") || name == std::string("blip")) {  // have no vectors
+    if (name == std::string("vit_gpt2") || name == std::string("blip")) {  // models without embeddings
       const std::vector<float> logits = result.Read("logits").ToVector<float>();
       std::vector<StoredTensor> renamed;
       for (StoredTensor input : inputs) {
@@ -286,7 +286,7 @@ TEST_F(CaptionCommand, RunsTheModelOnTensors) {
     compare("match_logits", "itm_score");
     EXPECT_EQ(result.contains("text_embeds"), name == "blip_matching" || name == "blip_vectors");
     compare("logits_per_image", "logits_per_image");
-    EXPECT_EQ(result.contains("logits_per_text"), name == "blip_vectors");  // blip_matching has no scale
+    EXPECT_EQ(result.contains("logits_per_text"), name == "blip_vectors");  // blip_matching has no logit scale
     if (name == "blip_vectors") {
       const Tensor of_images = result.Read("logits_per_image"), of_texts = result.Read("logits_per_text");
       ASSERT_EQ(of_texts.shape(), (Shape{3, 3}));

@@ -1,4 +1,4 @@
-// headlight check: its output and exit codes.
+// Tests the output and the exit codes of headlight check.
 #include <gmock/gmock.h>
 
 #include <string>

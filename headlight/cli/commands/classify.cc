@@ -21,25 +21,25 @@ namespace {
 struct Options : LineOptions {
   std::string folder;
   std::vector<std::string> inputs, labels, templates;
-  std::int64_t top = 0;  // 0: as the problem type needs
+  std::int64_t top = 0;  // 0: depends on the problem type
   std::optional<Compute> compute;
   const Option* most_pixels = nullptr;
 };
 
-// The number of labels to print for each text or image; none: all.
+// Returns the number of labels to print for each text or image, or nullopt for all labels.
 std::optional<std::int64_t> TopK(Problem problem, const Options& options) {
   if (options.top > 0) return options.top;
   return !options.json && problem == Problem::one_label ? std::optional<std::int64_t>(1) : std::nullopt;
 }
 
-// The row of a text or image: its classes as JSON, or separated by tabs.
+// The output for a text or image: its classes as JSON, or separated by tabs.
 struct Row {
   Json::Array json;
   std::string text;
 };
 
 Row RowOf(const std::vector<LabelScore>& labels, Problem problem, const Options& options) {
-  const bool likely = problem == Problem::several_labels && options.top == 0;  // prints only probable labels
+  const bool likely = problem == Problem::several_labels && options.top == 0;  // if true, prints only probable labels
   Row row;
   for (const auto& [label, score] : labels) {
     row.json.push_back(Json::Object{{"label", label}, {"score", score}});

@@ -1,4 +1,4 @@
-// headlight compare: scores a structure of a protein against another.
+// headlight compare: scores a protein structure against a reference structure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ struct Options {
   bool json = false;
 };
 
-// The structures with the chains to compare. If only one of them has several chains, one must be chosen, unless
-// --pair-chains is given.
+// Returns the structures with the chains to compare. If only one structure has several chains, one of them must be
+// chosen, unless --pair-chains is given.
 std::pair<Structure, Structure> ChosenChains(const Options& options, const Structure& model,
                                              const Structure& reference) {
   std::pair<Structure, Structure> chosen = {model, reference};
@@ -45,7 +45,7 @@ std::pair<Structure, Structure> ChosenChains(const Options& options, const Struc
   return chosen;
 }
 
-// "index", or "index and alignment" if pairs of chains differ.
+// Returns how residues are paired, such as "index". If the pairs of chains differ, returns "index and alignment".
 std::string PairedBy(const ChainMapping& mapping) {
   std::vector<std::string_view> names;
   for (const MappedChain& chain : mapping.chains)
@@ -54,7 +54,7 @@ std::string PairedBy(const ChainMapping& mapping) {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-// "A with B, C with none": the partner of each chain of the reference, of at most 20.
+// Returns the pairs of chains, such as "A with B, C with none". At most 20 pairs are listed.
 std::string PairsOfChains(const ChainMapping& mapping, const Structure& model, const Structure& reference) {
   constexpr std::size_t kMost = 20;
   std::string pairs;

@@ -14,7 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A helix of 20 CA atoms, moved by `at` along x, optionally rotated by 90 degrees around z, with `noise` on each atom.
+// Returns a helix of 20 CA atoms, moved by `at` along x. The helix is optionally rotated by 90 degrees around z, with
+// `noise` on each atom.
 std::string Helix(bool turned, double noise, char chain = 'A', double at = 0) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
@@ -52,7 +53,7 @@ TEST_F(CompareTest, NotesHowResiduesArePaired) {
   const std::string text = Helix(false, 0);
   std::string renumbered;
   const std::size_t width = text.find('\n') + 1;
-  for (int i = 0; i < 18; ++i) {  // without the last two
+  for (int i = 0; i < 18; ++i) {  // all atoms except the last two
     std::string line = text.substr(static_cast<std::size_t>(i) * width, width);
     renumbered += line.replace(22, 4, fmt::format("{:>4}", i + 501));
   }
@@ -68,7 +69,8 @@ TEST_F(CompareTest, NotesHowResiduesArePaired) {
   EXPECT_EQ(RunProgram({"compare", moved, reference, "--pair-by", "alignment"}).err, "");
 }
 
-// Three equal chains at 0, 20 and 50 A. The model has the last two, with the names of the first two.
+// Checks the pairing of chains. The reference has three equal chains at 0, 20 and 50 A. The model has the last two of
+// them, with the names of the first two.
 TEST_F(CompareTest, PairsTheChainsOfComplexes) {
   const auto complex = [](const std::vector<std::pair<char, double>>& chains) {
     std::string text;
@@ -103,7 +105,7 @@ TEST_F(CompareTest, PairsTheChainsOfComplexes) {
   EXPECT_THAT(outcome.out, HasSubstr("{\"model\":null,\"reference\":\"A\",\"residues\":0,\"reference_residues\":20,"
                                      "\"paired_by\":null}"));
   EXPECT_THAT(RunProgram({"compare", dimer, trimer}).out, HasSubstr("chains     none with A, A with B, B with C\n"));
-  // A chain is chosen by name, or all are paired on request.
+  // One chain is chosen by name, or all chains are paired on request.
   outcome = RunProgram({"compare", dimer, trimer, "--model-chain", "A", "--reference-chain", "B", "--json"});
   EXPECT_GT(NumberIn(outcome.out, "tm_score"), 0.9999);
   EXPECT_THAT(outcome.out, HasSubstr("\"chains_paired_by\":\"name\""));

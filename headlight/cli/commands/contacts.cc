@@ -1,4 +1,4 @@
-// headlight contacts: predicts contacts between residues of proteins.
+// headlight contacts: predicts contacts between protein residues.
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -45,11 +45,11 @@ void Write(const Options& options, const std::string& name, std::size_t residues
   FlushResults();
 }
 
-// Prints the contacts of an alignment's query.
+// Prints the contacts of the query sequence of an alignment.
 void RunFolding(const Options& options) {
   const class StructurePredictor folder =
       Loaded([&] { return StructurePredictor::Load(options.folder, {.compute = options.compute}); });
-  const bool piped = options.input == "-";  // can be read only once
+  const bool piped = options.input == "-";  // standard input can be read only once
   const std::string query =
       piped ? "query" : AlignmentReader(options.input, {.query = {}, .most_rows = 1}).Next()->name;
   const AlignmentTable table = ReadAlignmentTable(std::span(&options.input, 1));

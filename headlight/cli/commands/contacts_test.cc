@@ -30,7 +30,7 @@ TEST_F(ContactsTest, PrintsTheMostProbablePairs) {
   EXPECT_EQ(*one.Find("name"), Json("one"));
   EXPECT_EQ(*one.Find("residues"), Json(8));
   const Json::Array& pairs = *one.Find("contacts")->As<Json::Array>();
-  EXPECT_EQ(pairs.size(), 8U);  // of 10 pairs, as many as there are residues
+  EXPECT_EQ(pairs.size(), 8U);  // 10 pairs are possible; the number of residues is the limit
   double before = 1;
   for (const Json& pair : pairs) {
     const Json::Array& row = *pair.As<Json::Array>();
@@ -67,11 +67,11 @@ TEST_F(ContactsTest, OtherCommandsReadProteins) {
   const Outcome filled = RunProgram({"fill-mask", esm, "--top-k", "2"}, "MK<mask>LA\n");
   EXPECT_EQ(Lines(filled.out).size(), 2U) << filled.err;
   EXPECT_THAT(RunProgram({"info", esm}).out, HasSubstr("esm"));
-  // Sequences of FASTA are embedded like lines of their letters.
+  // FASTA sequences give the same vectors as lines of letters.
   const Outcome lines = RunProgram({"embed", esm, "--json"}, "MKVLA\nGG\n");
   ASSERT_EQ(lines.exit_code, 0) << lines.err;
   EXPECT_EQ(RunProgram({"embed", esm, Write("two.fa", ">a\nMKV\nla\n\n>b\nGG*\n"), "--json"}).out, lines.out);
-  // So are those from standard input and from a file with another name.
+  // The format is also recognised from standard input, and in a file with another extension.
   const std::string fasta = ">a\nMKV\nla\n\n>b\nGG*\n";
   EXPECT_EQ(RunProgram({"embed", esm, "-", "--json"}, fasta).out, lines.out);
   EXPECT_EQ(RunProgram({"embed", esm, "--json"}, "\xEF\xBB\xBF" + fasta).out, lines.out);
@@ -139,7 +139,7 @@ TEST_F(ContactsTest, PlacesOfAVariantAreMaskedJointlyOnRequest) {
   EXPECT_EQ(lines.at(2), Lines(RunProgram({"score", esm, fasta, "--variant", "K2R", "--json"}).out).at(0));
 }
 
-// A variant's score is the log ratio of what fill-mask gives for the masked residue.
+// Checks that a variant's score is the log ratio of the probabilities that fill-mask predicts for the masked residue.
 TEST_F(ContactsTest, VariantsAreScoredByMaskedMarginals) {
   const std::string fasta = Write("a.fasta", ">one\nMKVLA\n>two\nMKVGG\n");
   const auto probability = [&](const char* masked, const std::string& residue) {

@@ -1,4 +1,4 @@
-// headlight convert: writes a model's folder in float32, int8 or int4, or a GGUF file.
+// headlight convert: converts a model to a folder in float32, int8 or int4, or to a GGUF file.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -29,7 +29,7 @@ std::vector<std::string> TypeNames() {
   return names;
 }
 
-// The size of the weights, in one or several files.
+// Returns the size of the weights in megabytes, from one or several files.
 double Megabytes(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
   std::size_t bytes = 0;
@@ -37,7 +37,7 @@ double Megabytes(const std::string& folder) {
   return static_cast<double>(bytes) / 1e6;
 }
 
-// The number of tensors of each type, and the size of all.
+// Describes the stored weights: the number of tensors of each type, and the total size.
 std::string SavedIn(const std::string& folder) {
   const ModelFolder files = OpenModelFolder(folder);
   std::size_t int8 = 0, int4 = 0, others = 0;

@@ -43,12 +43,12 @@ TEST_F(ConvertTest, TranslatesAsTheModelDoesInThatType) {
   EXPECT_LT(ReadFile(out + "/model.safetensors").size(), ReadFile(model + "/model.safetensors").size());
   EXPECT_EQ(ReadFile(out + "/tokenizer.json"), ReadFile(model + "/tokenizer.json"));
   EXPECT_THAT(RunProgram({"info", out}).out, HasSubstr("int8"));
-  // A model is replaced only with --overwrite.
+  // An existing model is replaced only with --overwrite.
   EXPECT_THAT(RefusalOf({"convert", model, "--out", out, "--compute", "int4"}),
               HasSubstr("exists already; --overwrite replaces"));
   EXPECT_EQ(RunProgram({"translate", out}, input).out, expected);
   EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int8"}).exit_code, 0);
-  // The same in 4 bits.
+  // Convert the model to int4.
   EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int4"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", out}, input).out,
             RunProgram({"translate", model, "--compute", "int4"}, input).out);
@@ -133,7 +133,7 @@ TEST_F(ConvertTest, WritesGgufFiles) {
   EXPECT_EQ(ReadFile(again), ReadFile(file));
 }
 
-// Every folder of weights in the test data: all families, with all heads. Another test covers AlphaFold's int8.
+// Returns all folders of weights in the test data: all families, with all heads. AlphaFold's int8 has a separate test.
 std::vector<std::string> Folders() {
   std::vector<std::string> folders;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kData))
@@ -228,7 +228,7 @@ std::vector<float> OutputsOf(const Model& model) {
     std::vector<std::int32_t> codes(static_cast<std::size_t>(grid.cells()));
     std::iota(codes.begin(), codes.end(), 0);
     for (std::int32_t& code : codes) code %= static_cast<std::int32_t>(coder->limits().codes);
-    if (dynamic_cast<const Vqgan*>(&model) == nullptr) {  // which only decodes
+    if (dynamic_cast<const Vqgan*>(&model) == nullptr) {  // a Vqgan has no encoder
       const Tensor scores = coder->Encode(context, {SomeImage(size, 3).ViewAs({size.cells(), 3}), {size}}).rows;
       Append(outputs, scores);
       codes = LikeliestCodes(*coder, scores);
@@ -270,7 +270,8 @@ TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
     const std::vector<float> expected = loaded(GetParam(), compute);
     EXPECT_EQ(loaded(out, {}), expected) << Name(compute);
     EXPECT_NE(expected, loaded(GetParam(), {})) << Name(compute);
-    // No large table or matrix stays float32, except those of positions, types and tasks, and exact ones.
+    // Large matrices must not stay float32. Exceptions are embeddings of positions, types and tasks, and the structure
+    // module.
     const ModelFolder files = OpenModelFolder(out);
     const auto is_of_places = [](const std::string& name) {
       const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
@@ -291,7 +292,7 @@ TEST_P(ConvertedFolder, ComputesAsTheFolderDoesInThatType) {
         << key;
 }
 
-// A command with --compute int8 prints the same with a folder and with the converted folder.
+// Checks that a command prints the same output with --compute int8 and with a folder that was converted to int8.
 struct ConvertCommandTest : ConvertTest {
   void ExpectSame(const std::string& from, std::vector<std::string> command, const std::string& input) {
     const Outcome converted = RunProgram({"convert", from, "--out", out, "--overwrite", "--compute", "int8"});
@@ -320,7 +321,7 @@ TEST_F(ConvertCommandTest, EveryTaskAnswersAsBefore) {
   fs::create_directory(gpt);
   SaveTinyGpt(gpt);
   ExpectSame(gpt, {"generate", "--json"}, text);
-  // Without generation_config.json the settings of generation are in config.json.
+  // Without generation_config.json, the generation settings are in config.json.
   fs::remove(model + "/generation_config.json");
   Json config = ReadJson(model + "/config.json").value();
   config.Set("num_beams", 1);

@@ -1,4 +1,4 @@
-// Weights with NaN, as after a training that diverged or on a damaged disk.
+// Tests weights with NaN values, as after a diverged training or on a damaged disk.
 #include <gmock/gmock.h>
 
 #include "headlight/cli/program/testing.h"
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 TEST(DamagedWeights, AreRefusedByEveryCommandWithTheModelAndTheStep) {
   struct Case {
-    std::string folder;  // in the repository, or the name of a tiny model
+    std::string folder;  // path in the repository, or the name of a tiny model
     std::vector<std::string> command;
     std::string input, step;
   };

@@ -1,5 +1,5 @@
-// headlight demo: trains a translation model on sentences of a grammar and a classifier on synthetic shapes, and shows
-// their attention. It takes a few minutes and needs no download.
+// headlight demo: trains a translation model on sentences of a grammar and a classifier on synthetic shapes. Shows the
+// attention of both models. Takes a few minutes and needs no download.
 #include <filesystem>
 #include <string>
 #include <unordered_set>
@@ -60,7 +60,7 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.layers = 2;
   settings.heads = 4;
   settings.ffn_dim = 512;
-  settings.dropout = 0;  // not needed, since no sentence is repeated
+  settings.dropout = 0;  // not needed, because no sentence is repeated
   settings.positions = 128;
   settings.steps = options.steps;
   settings.schedule = ScheduleKind::linear;
@@ -68,15 +68,15 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.learning_rate = 2e-3;
   settings.clip_norm = 1;
   settings.compute = ComputeChoice::float32;
-  // Small batches: the same 1.3 million tokens in fewer, larger batches train much worse.
+  // Fewer, larger batches of the same 1.3 million tokens train much worse.
   settings.batch = 512;
-  settings.validate_every = options.steps;  // BLEU of 200 sentences is too noisy to choose a checkpoint
+  settings.validate_every = options.steps;  // the BLEU score of 200 sentences is too noisy to choose a checkpoint
   settings.log_every = 100;
   settings.seed = options.seed;
   return settings;
 }
 
-// A correctly translated sentence whose verb moves from the end to the middle.
+// Returns a correctly translated sentence whose verb moves from the end to the middle.
 const SentencePair* WithMovedVerb(const std::vector<SentencePair>& pairs,
                                   const std::vector<std::string>& translations) {
   for (const std::string_view sign : {", dass ", ", weil ", ", wenn "})

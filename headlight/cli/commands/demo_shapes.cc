@@ -81,7 +81,7 @@ void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed)
   for (std::int64_t i = 0; i < test.size(); ++i) images.push_back(test[i]);
   const Tensor scores = classifier.Scores(images);
   std::int64_t right = 0;
-  std::size_t shown = 0;  // the star with the highest score
+  std::size_t shown = 0;  // index of the correctly classified star with the highest score
   float surest = 0;
   for (std::int64_t i = 0; i < test.size(); ++i) {
     const float* const row = scores.matrix<float>().row(i);

@@ -1,4 +1,4 @@
-// The second part of the demo: a ViT is trained to classify synthetic shapes.
+// Trains a ViT to classify synthetic shapes, in the second part of the demo.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-// Fills out/ with images of shapes, the model that was trained on them for `steps` steps, and the attention of its
-// heads over one image, as a page and an image. Prints its accuracy on held-out images.
+// Trains a model on images of shapes for `steps` steps. Writes the images, the model, and the attention of its heads
+// over one image to `out`, as a page and an image. Prints the accuracy on held-out images.
 void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// `headlight demo` reaches the accuracy that the docs state.
+// Checks that `headlight demo` reaches the accuracy that the docs state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -43,7 +43,7 @@ Json JsonOf(const DetectedObject& found) {
   return Json::Object{{"label", found.label}, {"score", static_cast<float>(found.score)}, {"box", std::move(sides)}};
 }
 
-// Results in COCO's format, with the ids of an annotation file.
+// Writes results in COCO's format, with the image and category ids of an annotation file.
 class CocoResults {
  public:
   CocoResults(const std::string& annotations, const std::vector<ImageSource>& sources,
@@ -65,7 +65,8 @@ class CocoResults {
     Check(any, "--annotations {}: none of its categories is a label of the model", annotations);
   }
 
-  // Boxes of classes that the annotations lack are left out: COCO's evaluation does not count them.
+  // Adds the boxes of an image. Boxes of classes that are not in the annotations are omitted, because COCO's evaluation
+  // ignores them.
   void Add(std::size_t image, const std::vector<DetectedObject>& found) {
     for (const auto& [label, score, box, label_id] : found) {
       const std::optional<std::int64_t> category = categories_[static_cast<std::size_t>(label_id)];
@@ -115,7 +116,7 @@ std::vector<FoundBox> BoxesOf(const std::vector<DetectedObject>& found) {
 }
 
 void Run(const Options& options) {
-  CheckKind<DetectionModel>(options.folder);  // must precede the list of images
+  CheckKind<DetectionModel>(options.folder);  // checked before the images are listed
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageOutputs drawings = OutputsOf("--out", options.out, sources, {".png", ".svg", ".pdf"});
   PrepareOutputs({drawings}, {{"--coco", options.coco}}, sources, {options.folder, options.annotations});
@@ -128,7 +129,7 @@ void Run(const Options& options) {
     CheckWritable(options.coco);
   }
 
-  // Standard input can be read only once. Other images are read again to be drawn.
+  // Keeps the image for drawing, because standard input can be read only once. Other images are read again.
   std::optional<Image> only;
   const auto fit = [&](const Image& image) {
     if (sources.size() == 1 && !drawings.paths.empty()) only = image;

@@ -76,8 +76,8 @@ TEST_F(DetectCommand, PrintsAnObjectForEachImage) {
 }
 
 TEST_F(DetectCommand, DrawsTheBoxes) {
-  // The best box is on top, in the colour of its class. DrawBoxes is not called in this process: fontconfig never frees
-  // its memory, which would count as leaked.
+  // The best box must be drawn last, in the colour of its class. DrawBoxes is not called in this process, because
+  // fontconfig never frees its memory and the leak checker would report it.
   const std::string expected = folder.File("boxes.png"), none = folder.File("none.png");
   MustRun({"detect", model, files[0], "--threshold", "0", "--out", expected});
   MustRun({"detect", model, files[0], "--threshold", "1", "--out", none});
@@ -163,7 +163,7 @@ TEST_F(DetectCommand, WritesOverNothingThatItReads) {
 }
 
 TEST_F(DetectCommand, RefusesWhatItCannotRead) {
-  // The model's kind is checked before the image.
+  // The model's kind is checked before the image is read.
   EXPECT_THAT(RefusalOf({"detect", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", "/nowhere.png"}),
               HasSubstr("a detector is needed"));
   EXPECT_THAT(RefusalOf({"detect", model, folder.File("none.jpg")}), EndsWith("no such file or folder\n"));

@@ -1,4 +1,4 @@
-// headlight draw: generates images from texts with a DALL-E or DALL-E mini.
+// headlight draw: generates images from texts with a DALL-E or DALL-E mini model.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@
 namespace headlight::draw {
 namespace {
 
-constexpr std::size_t kAtOnce = 256;  // images in memory
+constexpr std::size_t kAtOnce = 256;  // maximum number of images in memory
 
 struct Options : SheetOptions {
   std::string folder, image, reranker, file;
@@ -38,9 +38,9 @@ struct Options : SheetOptions {
   std::optional<Compute> compute;
   TextToImageOptions draw;
 
-  // Images that are generated for a text, of which `n_best` are written.
+  // Returns the number of images that are generated for each text. The best `n_best` of them are written.
   std::int64_t drawn() const { return best_of.value_or(n_best); }
-  // Whether --out is one image with all drawings; otherwise it is a folder with a file per drawing.
+  // Returns true if --out is one image with all drawings. Otherwise, --out is a folder with one file per drawing.
   bool sheet() const { return std::filesystem::path(out).has_extension(); }
 };
 
@@ -55,13 +55,13 @@ std::vector<std::string> TextsOf(const Options& options) {
   return texts;
 }
 
-// The name of a text in errors: "text 2" or "captions.txt: line 1".
+// Returns the name of a text for error messages, such as "text 2" or "captions.txt: line 1".
 std::string NameOf(const Options& options, std::size_t text) {
   const std::size_t given = options.texts.size();
   return text < given ? fmt::format("text {}", text + 1) : fmt::format("{}: line {}", options.file, text - given + 1);
 }
 
-// Loads the CLIP and checks that it reads all texts, before any image is generated.
+// Loads the CLIP or SigLIP model. Checks that it can encode all texts, before any image is generated.
 ImageTextEmbedder LoadRanker(const Options& options, const std::vector<std::string>& texts) {
   ImageTextEmbedder ranker = Loaded([&] { return ImageTextEmbedder::Load(options.reranker); });
   Check(ranker.reads_texts() && ranker.reads_images(),
@@ -70,7 +70,8 @@ ImageTextEmbedder LoadRanker(const Options& options, const std::vector<std::stri
   return ranker;
 }
 
-// The images of a text that are kept: all, or with a reranker the best, in descending order.
+// Returns the images of a text to keep. With a reranker, these are the best images in descending order. Otherwise, all
+// images are kept.
 std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageTextEmbedder>& ranker,
                               const std::string& text, std::span<const GeneratedImage> drawings) {
   if (ranker) {
@@ -83,7 +84,8 @@ std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageT
   return all;
 }
 
-// The path in the folder --out: the number of the text and, if it has several images, that of the image.
+// Returns the path of an image in the folder --out. Its name is the number of the text, followed by the number of the
+// image if a text has several images.
 std::string PathOf(const Options& options, std::size_t text, std::size_t place) {
   const std::string of_text = fmt::format("{}/{}", options.out, text + 1);
   return of_text + (options.n_best > 1 ? fmt::format("-{}.png", place + 1) : ".png");
@@ -127,7 +129,7 @@ void Run(const Options& options) {
     CheckWritable(PathOf(options, 0, 0));
   }
 
-  // Texts are processed in groups. The images of a group are written before the next begins.
+  // Process the texts in groups. The images of a group are written before the next group begins.
   const auto count = static_cast<std::size_t>(options.drawn()), at_once = std::max<std::size_t>(1, kAtOnce / count);
   Progress progress("images generated");
   std::vector<Image> on_sheet;

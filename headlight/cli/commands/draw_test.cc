@@ -60,7 +60,7 @@ TEST_F(Draw, WritesAnImageOrASheet) {
 TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
   const std::string lines = files.File("texts.txt"), drawn = files.File("drawn");
   std::vector<std::string> many;
-  for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);  // more than one group
+  for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);  // needs more than one group
   WriteFile(lines, fmt::format("{}\n", fmt::join(std::span(many).subspan(1), "\n")));
   const auto drawings = TextToImage::Load(model).Generate(many, {.count = 3, .seed = 2});
   const Outcome outcome =
@@ -107,7 +107,7 @@ TEST_F(Draw, OrdersImagesBySimilarityToTheirText) {
   SaveTinyClip(clip);
   const ImageTextEmbedder ranker = ImageTextEmbedder::Load(clip);
   const auto drawings = TextToImage::Load(model).Generate(texts, {.count = 6});
-  std::vector<std::vector<GeneratedImage>> best(2);  // three of each text
+  std::vector<std::vector<GeneratedImage>> best(2);  // the best three images of each text
   std::vector<std::string> rows;
   for (std::size_t text = 0; text < 2; ++text) {
     const std::vector<RankedImage> ranked = RankImages(ranker, texts[text], drawings[text]);
@@ -198,7 +198,8 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
 
   const std::string int8 = files.File("int8");
   for (int i = 0; i < 2; ++i)
-    MustRun({"convert", model, "--out", int8, "--overwrite", "--compute", "int8"});  // in place
+    // The second conversion replaces the first
+    MustRun({"convert", model, "--out", int8, "--overwrite", "--compute", "int8"});
   EXPECT_EQ(TextToImage::Load(int8).Generate(texts[0])[0].codes,
             TextToImage::Load(model, {.compute = Compute::int8}).Generate(texts[0])[0].codes);
   WriteFile(int8 + "/vae/notes", "mine");
@@ -230,7 +231,7 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
   EXPECT_THAT(RefusalOf({"forward", model + "/vae", in, "--out", run}), HasSubstr("its sides must be multiples"));
 }
 
-// Its texts are read by an encoder, and its coder only decodes.
+// Tests DALL-E mini, which has a text encoder, and a VQGAN that can only decode.
 TEST_F(Draw, RunsADalleMini) {
   const std::string mini = HEADLIGHT_SOURCE_DIR "/tests/testdata/dalle/dalle_mini", image = files.File("a.png");
   const std::vector<std::string> words = {"a dog runs", "children play"};
@@ -261,8 +262,8 @@ TEST_F(Draw, RunsADalleMini) {
   EXPECT_EQ(outputs.At("cross_attentions.2").shape, (Shape{2, 2, 3, 9}));
   EXPECT_FALSE(outputs.contains("text_logits"));
   const std::vector<float> cross = outputs.Read("cross_attentions.0").ToVector<float>();
-  EXPECT_GT(cross[4], 0);              // the end of the longer text
-  EXPECT_EQ(cross[5], 0);              // its padding
+  EXPECT_GT(cross[4], 0);              // the last token of the longer text
+  EXPECT_EQ(cross[5], 0);              // padding of the longer text
   EXPECT_EQ(cross[2 * 3 * 9 + 3], 0);  // the padding of the shorter text
   EXPECT_GT(cross[2 * 3 * 9 + 2], 0);
 
@@ -273,12 +274,12 @@ TEST_F(Draw, RunsADalleMini) {
     return outcome.err;
   };
   EXPECT_THAT(look("cross", "cross.svg"), HasSubstr("3 attentions of 7 source and 16 target tokens"));
-  EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // over the text
+  EXPECT_THAT(look("encoder", "encoder.svg"), HasSubstr("2 attentions"));  // attention over the text
   EXPECT_THAT(look("decoder", "decoder.svg"), HasSubstr("3 attentions"));
   EXPECT_THAT(look("rollout", "rollout.html"), HasSubstr("2 attentions"));
   MustRun({"look", mini, "--text", words[0], "--out", files.File("all.html")});
   const std::string page = ReadFile(files.File("all.html"));
-  EXPECT_LT(page.find(R"("kind":"cross")"), page.find(R"("kind":"decoder")"));  // shown first
+  EXPECT_LT(page.find(R"("kind":"cross")"), page.find(R"("kind":"decoder")"));  // the cross-attention is shown first
   EXPECT_NE(page.find(R"("kind":"decoder")"), page.npos);
 }
 
@@ -293,7 +294,8 @@ TEST_F(Draw, IsEvaluated) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return JsonView(ParseJson(outcome.out, "evaluate"), "evaluate");
   };
-  // The mean negative log-probability of an image's codes given its text, computed with the raw model.
+  // The expected loss is the mean negative log-probability of an image's codes given its text. It is computed with the
+  // raw model.
   const TextToImage drawer = TextToImage::Load(model);
   const JsonView of_pairs = evaluated(model, list);
   EXPECT_EQ(of_pairs["images"].Integer(), 2);
@@ -318,7 +320,7 @@ TEST_F(Draw, IsEvaluated) {
   }
   EXPECT_NEAR(of_pairs["image_loss"].Number(), expected, 1e-4);
 
-  // The reconstruction error of a coder.
+  // The expected score is the reconstruction error of the VAE.
   const JsonView of_coder = evaluated(model + "/vae", photos);
   std::set<std::int32_t> used;
   for (const Image& image : {Pattern(8, 8), Pattern(20, 9)})
@@ -333,7 +335,7 @@ TEST_F(Draw, IsEvaluated) {
       squares += std::pow((int{fitted.pixels[i]} - int{decoded.pixels[i]}) / 255.0, 2) / 192;
     psnr -= 10 * std::log10(squares) / 2;
   }
-  EXPECT_NEAR(of_coder["psnr"].Number(), psnr, 0.05);  // images are rounded to steps of 1/255 here
+  EXPECT_NEAR(of_coder["psnr"].Number(), psnr, 0.05);  // the images in this test are rounded to steps of 1/255
 
   EXPECT_THAT(RunProgram({"evaluate", model, list}).out, HasSubstr(" bits per code, loss "));
   EXPECT_THAT(RunProgram({"evaluate", model + "/vae", photos}).out, HasSubstr(" of 2 images\n"));

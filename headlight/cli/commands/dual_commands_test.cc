@@ -1,4 +1,4 @@
-// Commands with a model of two towers: info, embed, classify, look, forward, convert and search.
+// Tests commands with a dual encoder: info, embed, classify, look, forward, convert and search.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -165,7 +165,7 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
   MustRun({"embed", model, photos, "--index", index});
   EXPECT_THAT(RunProgram({"search", index, photos + "/b.jpg", "--top-k", "1"}).out, StartsWith("1.0000\t"));
 
-  // A page is written even if an image is gone.
+  // A page is written even if an image no longer exists.
   std::filesystem::remove(photos + "/a.png");
   const Outcome paged = RunProgram({"search", index, "two <cats>", "--out", page});
   EXPECT_EQ(paged.exit_code, 0) << paged.err;
@@ -173,14 +173,14 @@ TEST_F(DualCommands, SearchAnIndexByTextOrImage) {
               AllOf(HasSubstr("two &lt;cats&gt;"), HasSubstr("data:image/png;base64,"), HasSubstr("a.png")));
   EXPECT_THAT(paged.err, HasSubstr("a.png"));
 
-  // An update of the folder removes its missing images; that of a file or of another folder does not.
+  // Updating the index from the folder removes the missing image. Updates from a file or from another folder keep it.
   EXPECT_THAT(RunProgram({"embed", model, photos + "/b.jpg", "--index", index}).err, HasSubstr("index: 5 items"));
   const Outcome updated = RunProgram({"embed", model, photos, "--index", index});
   EXPECT_THAT(updated.err, HasSubstr("index: 1 item removed: the"));
   EXPECT_THAT(updated.err, HasSubstr("index: 4 items"));
   EXPECT_THAT(RunProgram({"search", index, "two cats"}).out, testing::Not(HasSubstr("a.png")));
 
-  // A folder may be empty or gone if the index has images of it.
+  // A folder may be empty or missing if the index contains images of this folder.
   std::filesystem::remove(photos + "/b.jpg");
   const Outcome emptied = RunProgram({"embed", model, photos, "--index", index});
   EXPECT_EQ(emptied.exit_code, 0) << emptied.err;
@@ -207,7 +207,7 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
     more.insert(more.begin(), search.begin(), search.end());
     return more;
   };
-  // The results equal those of the index that it was made from, by name or by number.
+  // By name and by number, the results equal the results of the original index.
   const std::string own = RunProgram({"search", index, "two cats"}).out;
   EXPECT_EQ(RunProgram(with({"--names", names})).out, own);
   const std::vector<std::string> rows = Lines(written.out), numbers = Lines(RunProgram(search).out);
@@ -248,7 +248,7 @@ TEST_F(DualCommands, SearchRefusesOtherModelsAndOtherFolders) {
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", photos}), HasSubstr("is not empty"));
   EXPECT_THAT(RefusalOf({"embed", model, texts, "--index", index, "--search", "a"}), HasSubstr("--index"));
   EXPECT_THAT(RefusalOf({"embed", model, photos, "-", "--index", index}), HasSubstr("--index"));
-  // --model names another copy of the model. Another model is refused.
+  // --model can name a copy of the model. A different model is an error.
   std::filesystem::rename(model, folder.File("moved"));
   EXPECT_THAT(RefusalOf({"search", index, "a"}), HasSubstr(model));
   EXPECT_EQ(RunProgram({"search", index, "two cats", "--model", folder.File("moved"), "--top-k", "1"}).out,
@@ -279,7 +279,7 @@ TEST_F(DualCommands, ConvertMakesASmallerModelThatComputesTheSame) {
   }
 }
 
-// The outputs equal those of Transformers (tools/make_clip_goldens.py).
+// Checks that the outputs equal the outputs of Transformers (tools/make_clip_goldens.py).
 TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   const Safetensors golden(kClip + "/golden.safetensors");
   const Tensor pixels = golden.Read("pixel_values"), ids = golden.Read("input_ids", DType::int32),
@@ -330,7 +330,7 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   WriteSafetensors(in, {Stored("input_ids", ids), Stored("attention_mask", mask)});
   MustRun({"forward", kClip, in, "--out", out});
   EXPECT_FALSE(Safetensors(out).contains("logits_per_text"));
-  // A model of one tower has Transformers' names without a prefix.
+  // For a model with one tower, the outputs have Transformers' names without a prefix.
   const std::vector<float> of_both = Safetensors(out).Read("text_last_hidden_state").ToVector<float>();
   MustRun({"forward", kClip + "_text", in, "--out", out});
   const Safetensors text(out);

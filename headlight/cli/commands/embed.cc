@@ -1,4 +1,4 @@
-// headlight embed: embeds texts or images as vectors, and searches them.
+// headlight embed: computes embeddings of texts or images, and searches them.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -45,7 +45,8 @@ struct Options : LineOptions {
   const Option* most_pixels = nullptr;
 };
 
-// NumPy's format, version 1.0: magic bytes, the length of the header, the header with type and shape, the numbers.
+// Returns the numbers in NumPy's .npy format, version 1.0: magic bytes, header length, header with type and shape,
+// data.
 std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_t columns) {
   std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
   constexpr std::size_t before = 10, alignment = 64;
@@ -58,14 +59,14 @@ std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_
   return file;
 }
 
-// The text of a line, or the name of an image.
+// A search result: the text of a line, or the name of an image.
 struct Found {
   double score;
-  std::int64_t place;  // from 0
+  std::int64_t place;  // index of the line or image, from 0
   std::string text;
 };
 
-// Keeps only the best. Of equal scores the first is better.
+// Keeps only the `top` best results. If scores are equal, the first result is better.
 void KeepBest(std::vector<Found>& found, std::int64_t top) {
   const auto best = found.begin() + std::min<std::ptrdiff_t>(top, std::ssize(found));
   std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
@@ -78,7 +79,7 @@ std::string Numbers(const float* vector, std::int64_t columns) {
   return fmt::format("[{}]", fmt::join(vector, vector + columns, ","));
 }
 
-// The vectors of this rank, consecutively; on the first rank finally those of all ranks.
+// Collects the vectors of all ranks on the first rank. `all` contains the vectors of this rank.
 void GatherVectors(std::vector<float>& all) {
   if (JoinedRanks() == nullptr) return;
   SendParts(
@@ -90,7 +91,7 @@ void GatherVectors(std::vector<float>& all) {
       });
 }
 
-// The output of vectors: an index, a search, a file, or standard output.
+// Writes the vectors to an index, a search, a file, or standard output.
 class Vectors {
  public:
   Vectors(const Options& options, const FolderEmbedder& embedder)
@@ -102,8 +103,8 @@ class Vectors {
   bool has_query() const { return !query_.empty(); }
   OutputIndex* index() { return index_ ? &*index_ : nullptr; }
 
-  // Returns false if the vector must be printed. `place`: the position among all lines or images, from 0, in ascending
-  // order. `item` returns the item of an index.
+  // Returns false if the vector must be printed. `place` is the index among all lines or images, from 0, in ascending
+  // order. `item` returns the item for an index.
   template <typename Item>
   bool Take(std::int64_t place, const std::string& text, const float* vector, const Item& item) {
     const std::span<const float> numbers(vector, static_cast<std::size_t>(columns_));
@@ -122,7 +123,7 @@ class Vectors {
   }
   void EndBatch() { KeepBest(found_, options_.top); }
 
-  // Completes the output of the positions [begin, end), and prints the results of a search.
+  // Completes the output for the indices [begin, end), and prints the search results.
   void Finish(std::int64_t begin, std::int64_t end, const std::function<std::string(const Found&)>& row) {
     for (const Found& one : found_) WriteResult(row(one));
     if (index_) return index_->Finish();
@@ -144,8 +145,8 @@ class Vectors {
   Similarity similarity_;
   std::vector<float> query_;
   std::optional<OutputIndex> index_;
-  std::vector<float> rows_;            // of --out, consecutively
-  std::optional<std::int64_t> first_;  // the position of the first row
+  std::vector<float> rows_;            // consecutive rows of --out
+  std::optional<std::int64_t> first_;  // index of the first row
   std::vector<Found> found_;
 };
 
@@ -163,7 +164,7 @@ void EmbedTexts(Options options) {
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed(batch.lines.size());
     std::vector<std::string> lines;
-    std::vector<std::size_t> places;  // their positions in the batch
+    std::vector<std::size_t> places;  // indices of the lines in the batch
     for (std::size_t i = 0; i < batch.lines.size(); ++i) {
       if (to.index() != nullptr && to.index()->Has({batch.lines[i]})) continue;
       lines.push_back(batch.lines[i]);
@@ -203,7 +204,7 @@ void EmbedTexts(Options options) {
   });
 }
 
-// The item of an index for an image's file.
+// Returns the index item of an image file.
 IndexItem ItemOf(const ImageSource& source) {
   std::error_code ignored;
   const auto size = std::filesystem::file_size(source.path, ignored);
@@ -212,7 +213,7 @@ IndexItem ItemOf(const ImageSource& source) {
           std::chrono::duration_cast<std::chrono::milliseconds>(time).count()};
 }
 
-// The items that the first rank finds in the index, on all ranks.
+// Removes the images that are already in the first rank's index, on all ranks.
 void LeaveOutKnown(const OutputIndex& index, std::vector<ImageSource>& sources) {
   std::string known;
   for (const ImageSource& source : sources) known += index.Has(ItemOf(source)) ? '1' : '0';
@@ -222,7 +223,7 @@ void LeaveOutKnown(const OutputIndex& index, std::vector<ImageSource>& sources) 
   std::erase_if(sources, [&](const ImageSource&) { return known[next++] == '1'; });
 }
 
-// Merges the indexes of shards into one.
+// Merges several indexes, such as the indexes of shards, into one.
 void MergeIndexes(const Options& options) {
   const FolderEmbedder embedder = LoadEmbedder(options.folder, options.compute);
   OutputIndex index(options.folder, options.index, options.faiss, embedder.dimension);
@@ -234,8 +235,8 @@ void MergeIndexes(const Options& options) {
 }
 
 void EmbedImages(const Options& options) {
-  // With an index, folders may be missing, and their images are removed. Otherwise images are listed before the model
-  // is loaded.
+  // If an index is updated, folders may be missing, and their images are removed from the index. Otherwise, images are
+  // listed before the model is loaded.
   const bool updates = !options.index.empty() && HasIndex(options.index);
   std::vector<ImageSource> sources;
   if (!updates) sources = ListInputImages(options.inputs);

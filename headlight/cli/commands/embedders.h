@@ -1,4 +1,4 @@
-// Inputs and queries of `embed` and `search`, which are texts or paths of images.
+// Handles inputs and queries of `embed` and `search`, which are texts or image paths.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,19 @@
 
 namespace headlight {
 
-/// Loads the folder's embedder, with a progress line.
+/// Loads the folder's embedder, and shows a progress line.
 FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> compute);
 
-/// The vector of a query: of the image if it is a path of one and the model reads images, else of the text.
+/// Returns the vector of a query. If the query is the path of an image and the model has an image encoder, the image is
+/// embedded. Otherwise, the text is embedded.
 std::vector<float> QueryVector(const FolderEmbedder& embedder, const std::string& query,
                                EmbedPooling pooling = EmbedPooling::folder);
 
-/// True if the model embeds these inputs as images: it reads only images, or it reads both and they are folders or have
-/// names of images.
+/// Returns true if the model embeds these inputs as images. This is the case if it has only an image encoder. If the
+/// model also has a text encoder, all inputs must be folders or have names of images.
 bool EmbedsImages(const std::string& folder, const std::vector<std::string>& inputs);
 
-/// True if a query is the path of an image.
+/// Returns true if a query is the path of an existing image.
 bool IsImageQuery(const std::string& query);
 
 }  // namespace headlight

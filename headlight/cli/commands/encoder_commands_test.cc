@@ -54,7 +54,7 @@ TEST(Classify, ReadsTheTextsOfRecords) {
   EXPECT_EQ(RunProgram({"classify", kFolders + "classify", json}).out, "maybe\t0.6269\nmaybe\t0.6868\n");
   EXPECT_EQ(RunProgram({"classify", kFolders + "classify", csv}).out, "maybe\t0.6269\n");
   WriteFile(json, "{\"text\": \"dog\"}\n{\"content\": \"dog\"}\n{\"text\": \"dog\"}\n");
-  const Outcome broken = RunProgram({"classify", kFolders + "classify", json});  // may print the texts before
+  const Outcome broken = RunProgram({"classify", kFolders + "classify", json});  // may print preceding texts
   EXPECT_EQ(broken.exit_code, 2);
   EXPECT_THAT(broken.err, HasSubstr("texts.jsonl:2: expected text or "));
   EXPECT_EQ(Lines(RunProgram({"classify", kFolders + "classify", json, "--skip-errors"}).out).size(), 3U);
@@ -73,7 +73,7 @@ TEST(Classify, ReadsScoresAsTheProblemAsks) {
   EXPECT_EQ(classify("regression", "A small dog runs.\n"), "no\t-0.4650\tmaybe\t0.5145\tyes\t-1.0011\n");
 }
 
-// Equal texts of a batch are encoded once.
+// Checks that equal texts of a batch, which are encoded once, give equal rows.
 TEST(Encoders, PrintTheSameForEqualLines) {
   const auto repeated = [](std::vector<std::string> command, const std::string& text, const std::string& other) {
     const std::string one = RunProgram(command, text).out, two = RunProgram(command, other).out;
@@ -82,7 +82,7 @@ TEST(Encoders, PrintTheSameForEqualLines) {
   repeated({"classify", kFolders + "classify"}, "A small dog runs.\n", "Two men.\tTwo dogs.\n");
   repeated({"answer", kFolders + "answer"}, "who\tTwo men.\n", "who\tTwo dogs run.\n");
   repeated({"embed", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences"}, "\n", "Two dogs.\n");
-  std::map<char, std::string> spans;  // by the line's number
+  std::map<char, std::string> spans;  // by the number of the line
   for (const std::string& row : Lines(RunProgram({"tag", kFolders + "tag"}, "dog\nTwo men\ndog\n").out))
     spans[row[0]] += row.substr(1) + "\n";
   EXPECT_EQ(spans['1'], spans['3']);

@@ -1,4 +1,4 @@
-// headlight evaluate: scores a model on a test set, by its task.
+// headlight evaluate: scores a model on a test set, depending on its task.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +20,7 @@ struct Options : Evaluation {
   std::string confusion_file;
 };
 
-// Called before anything is read. If files are written, the model's folder is one of the inputs.
+// Checks the output files before any input is read. If files are written, the model's folder is one of the inputs.
 void CheckOutputFiles(const Options& options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), options.train.begin(), options.train.end());

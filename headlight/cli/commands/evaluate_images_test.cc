@@ -19,8 +19,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A tiny ViT with the classes cat, dog and bird, and IDX files of grey images of 8 x 8 pixels: bright in the upper half
-// (0), in the lower half (1) or nowhere (2).
+// A tiny ViT with the classes cat, dog and bird. The IDX files have grey images of 8 x 8 pixels that are bright in the
+// upper half (0), bright in the lower half (1), or dark (2).
 struct EvaluateImages : testing::Test {
   EvaluateImages() {
     std::filesystem::create_directory(model);
@@ -76,7 +76,7 @@ TEST_F(EvaluateImages, ScoresTheClassesThatClassifyPrints) {
   }
   EXPECT_NEAR(NumberIn(json, "accuracy"), 100.0 * right / 30, 1e-9);
   EXPECT_NEAR(NumberIn(json, "loss"), loss, 1e-5);
-  EXPECT_EQ(json.Find("top5_accuracy"), nullptr);  // there are three classes
+  EXPECT_EQ(json.Find("top5_accuracy"), nullptr);  // the model has only three classes
   const auto& rows = *json.Find("confusions")->As<Json::Array>();
   ASSERT_EQ(rows.size(), 3U);
   std::string table;

@@ -65,7 +65,7 @@ TEST_F(EvaluateTest, ScoresGroupsAndTheWhole) {
 }
 
 TEST_F(EvaluateTest, LossOfZeroWeightsIsThatOfUniformPredictions) {
-  // With zero weights all 60 tokens are equally probable.
+  // With zero weights, all 60 tokens are equally probable.
   auto transformer = LoadModel<Transformer>(model);
   for (const Parameter& parameter : transformer->parameters().all()) parameter.value.Fill(0);
   transformer->parameters().Pack();
@@ -140,7 +140,7 @@ TEST_F(EvaluateTest, BleuPrintsSacreBleusLine) {
                     second = Write("second",
                                    "The dog had bit the man.\nNo one was surprised.\nThe man had bitten the dog.\n"),
                     system = "The dog bit the man.\nIt wasn't surprising.\nThe man had just bitten him.\n";
-  // The example of sacreBLEU's README.
+  // The example is from sacreBLEU's README.
   const Outcome outcome = RunProgram({"bleu", "--reference", first, "--reference", second}, system);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:"));

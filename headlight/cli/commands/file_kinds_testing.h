@@ -1,4 +1,4 @@
-// Every kind of file that the program reads: a tiny valid sample of each, and a command that reads it.
+// Lists all kinds of files that the program reads, each with a tiny valid sample and a command that reads it.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace headlight::file_kinds {
 
-// A config.json of each family.
+// Adds a config.json of each family.
 inline void AddFamilies(std::vector<Kind>& kinds) {
   const auto add = [&](const std::string& model, const Make& inputs, const Command& command = kForward) {
     kinds.push_back({"config.json of " + model, "model/config.json", Form::json, command,
@@ -118,7 +118,7 @@ inline void AddTokenizers(std::vector<Kind>& kinds) {
                                    "strip_accents": null, "truncation_side": "right", "unk_token": "[UNK]",
                                    "added_tokens_decoder": {"4": {"content": "[MASK]", "special": true, "lstrip": true,
                                    "rstrip": false, "normalized": false, "single_word": false}}})"));
-  // Transformers reads these two files if there is no added_tokens_decoder.
+  // Without added_tokens_decoder, Transformers reads special_tokens_map.json and added_tokens.json.
   const Make declared =
       Both(Both(words, Text("model/tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})")),
            Both(Text("model/special_tokens_map.json",
@@ -141,7 +141,7 @@ inline void AddTokenizers(std::vector<Kind>& kinds) {
   kinds.push_back({"merges.txt", "model/merges.txt", Form::text, tokenize, pairs, input});
 }
 
-// Further files of a model's folder.
+// Adds the other files of a model's folder.
 inline void AddSettings(std::vector<Kind>& kinds) {
   const std::string every_setting =
       R"({"max_new_tokens": 5, "min_new_tokens": 1, "num_beams": 2, "repetition_penalty": 1.2,

@@ -1,4 +1,4 @@
-// Tiny valid files, and commands that read them, for the table of file_kinds_testing.h.
+// Writes tiny valid files for the table of file_kinds_testing.h, and defines commands that read them.
 #pragma once
 
 #include <filesystem>
@@ -22,13 +22,13 @@ using Make = std::function<void(const TemporaryFolder& folder)>;
 
 struct Kind {
   std::string name;
-  std::string file;  // the mutated file, in the folder of the sample
+  std::string file;  // path of the mutated file in the sample's folder
   Form form = Form::binary;
-  Command command;  // "@a" is replaced by the path of a in that folder
+  Command command;  // "@a" is replaced by the path of the file a in the sample's folder
   Make make;
   std::string input = {};  // standard input
-  bool changes = false;    // whether the command changes the folder
-  double share = 1;        // of the usual number of mutated files; less for slow commands
+  bool changes = false;    // true if the command changes the folder
+  double share = 1;        // share of the usual number of mutated files; less than 1 for slow commands
 };
 
 inline const std::string kRepository = HEADLIGHT_SOURCE_DIR "/";
@@ -59,7 +59,7 @@ inline Make Both(const Make& first, const Make& second) {
   };
 }
 
-// A folder "model" that a function for tests saves.
+// Returns a function that saves a model to the folder "model" with `save`.
 inline Make Saved(const std::function<void(const std::string&)>& save) {
   return [=](const TemporaryFolder& folder) {
     std::filesystem::create_directory(folder.File("model"));
@@ -80,7 +80,7 @@ inline Tensor Ids(const Shape& shape) {
   return tensor;
 }
 
-// "inputs.safetensors" for `forward`.
+// Returns a function that writes "inputs.safetensors" for `forward`.
 inline Make Inputs(const std::map<std::string, Tensor>& inputs) {
   return [=](const TemporaryFolder& folder) {
     std::vector<StoredTensor> stored;
@@ -89,7 +89,7 @@ inline Make Inputs(const std::map<std::string, Tensor>& inputs) {
   };
 }
 
-// The files of a family's golden.
+// Returns a function that writes the inputs in a family's golden file.
 inline Make GoldenInputs(const std::string& model) {
   return [=](const TemporaryFolder& folder) {
     const std::set<std::string> names = {

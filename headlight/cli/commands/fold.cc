@@ -1,4 +1,4 @@
-// headlight fold: predicts structures of proteins.
+// headlight fold: predicts protein structures.
 #include <string>
 
 #include "headlight/base/error.h"

@@ -34,14 +34,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Query {
-  std::string name;                     // of its files; empty if the query could not be read
-  std::string letters;                  // empty if not known yet
+  std::string name;                     // name of the output files; empty if the query could not be read
+  std::string letters;                  // residues; empty if not known yet
   std::vector<std::string> alignments;  // may be empty
-  std::string out;                      // file of the structure
-  std::string error = {};               // why it could not be read
+  std::string out;                      // path of the structure file
+  std::string error = {};               // why the query could not be read
 };
 
-// The first word of a header, as a name for files.
+// Returns the first word of a FASTA header, with characters replaced that are not suitable for file names.
 std::string FileName(const std::string& header) {
   constexpr std::size_t kLongest = 200;
   std::string name = header.substr(0, std::min(header.find_first_of(" \t"), kLongest));
@@ -53,7 +53,7 @@ std::string FileName(const std::string& header) {
   return name;
 }
 
-// The name of a file without its folder and last extension.
+// Returns the name of a file without its folder and last extension.
 std::string StemOf(const std::string& path) { return fs::path(path).stem().string(); }
 
 std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
@@ -63,8 +63,8 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
   std::set<std::string> names;
   FastaReader reader(Input(options.file));
   std::string error;
-  // The next sequence, or none if it cannot be read. The same error again means that the rest of the file cannot be
-  // read.
+  // Returns the next sequence, or nullopt at the end of the file. An unreadable sequence is added as a query with an
+  // error. If the same error is repeated, the rest of the file cannot be read, and the error is rethrown.
   const auto next = [&]() -> std::optional<ProteinSequence> {
     while (true) {
       try {
@@ -92,7 +92,7 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
   return queries;
 }
 
-// The path of a file next to the structure's, for the prediction of a rank from 1.
+// Returns the path of a file next to the structure file, for the prediction with this rank (from 1).
 std::string Beside(const Query& query, std::size_t rank, std::string_view ending) {
   const fs::path path(query.out);
   const std::string stem = (path.parent_path() / path.stem()).string();
@@ -109,7 +109,7 @@ class QueryFolder {
  public:
   explicit QueryFolder(const FoldCommandOptions& options) : options_(options) {}
 
-  // Predicts the structures of a query, and returns them with the best first.
+  // Predicts the structures of a query, and returns them sorted by score, with the best structure first.
   std::vector<Prediction> Predict(const Query& query, Progress& progress, const std::string& place) {
     std::vector<std::string> alignments = query.alignments;
     AlignmentTable table;
@@ -123,7 +123,7 @@ class QueryFolder {
       Note("{}: {} residues, {} rows, {} distinct, {} held", place, table.residues(), table.read, table.distinct,
            table.rows.size());
     }
-    constexpr std::int64_t kMostOfPdb = 9999;  // the largest residue number
+    constexpr std::int64_t kMostOfPdb = 9999;  // largest residue number in PDB files
     Check(!query.out.ends_with(".pdb") || table.residues() <= kMostOfPdb,
           "{}: PDB can hold {} residues, not {}; use mmCIF (.cif)", query.out, kMostOfPdb, table.residues());
     const std::vector<ProteinTemplate> templates = TemplatesOf(table);
@@ -177,7 +177,7 @@ class QueryFolder {
     return options_.rank == "ptm" ? *prediction.predicted.ptm : prediction.predicted.mean_plddt;
   }
 
-  // Frees what will not be written. Pairs take more memory than anything else.
+  // Frees representations that will not be written. Pair representations need the most memory.
   void DropRepresentations(std::vector<Prediction>& predictions) const {
     if (options_.embeddings && options_.all) return;
     const auto best = std::ranges::max_element(predictions, {}, [&](const Prediction& one) { return ScoreOf(one); });
@@ -185,7 +185,8 @@ class QueryFolder {
       if (one != best || !options_.embeddings) one->predicted.single = one->predicted.pair = {};
   }
 
-  // Several models are loaded one after another for each query. That takes little time, and the memory of one model.
+  // Returns the loaded model. If there are several models, they are loaded one after another for each query, so that
+  // only one of them is in memory. Loading takes little time.
   const class StructurePredictor& LoadedFrom(const std::string& model) {
     if (loaded_from_ != model) {
       loaded_.reset();
@@ -200,7 +201,8 @@ class QueryFolder {
   std::string loaded_from_;
 };
 
-// The structure's file is written last: if it exists, so do the others.
+// Writes the files of a prediction. The structure is written last, so that its existence shows that all files are
+// complete.
 void Write(const Query& query, std::size_t rank, Prediction& prediction, const FoldCommandOptions& options) {
   PredictedStructure& predicted = prediction.predicted;
   const std::string path = Beside(query, rank, fs::path(query.out).extension().string().substr(1));
@@ -251,7 +253,7 @@ std::string PredictionRow(const Query& query, std::size_t rank, const Prediction
                      predicted.ptm ? fmt::format("{:.4f}", *predicted.ptm) : "-");
 }
 
-// Outputs are checked first, so that no input is overwritten and nothing fails after hours.
+// Checks the output files first, so that no input is overwritten and no run fails after hours.
 void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& options) {
   std::vector<OutputFile> outputs;
   std::vector<std::string> inputs = options.models;
@@ -326,7 +328,7 @@ void FoldQueries(const FoldCommandOptions& options) {
     }
   }
   auto all = std::ssize(queries);
-  if (many) {  // with mpirun of all ranks: a query that fails must not end the work of others
+  if (many) {  // with mpirun, sums over all ranks, because a failed query must not end the work of other ranks
     all = SumOfShards(all);
     failed = SumOfShards(failed);
     found = SumOfShards(found);

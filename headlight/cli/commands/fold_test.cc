@@ -94,7 +94,7 @@ TEST_F(FoldCommand, FoldsWithEsmFoldThatReadsNoAlignment) {
   EXPECT_THAT(refused.err, HasSubstr("this model reads no alignment"));
 }
 
-// Two models with two seeds each are ranked by either score.
+// Checks the ranking of predictions from two models with two seeds each, by both scores.
 TEST_F(FoldCommand, RanksModelsAndSeeds) {
   for (const std::string rank : {"plddt", "ptm"}) {
     const Outcome outcome = Run({kPublished + "params_model_3_ptm.npz", "--msa", kAlignment, "--out", out,
@@ -124,7 +124,7 @@ TEST_F(FoldCommand, FoldsManyQueriesAndContinues) {
   WriteFile(queries, std::string(">one first\nMKVL\n>bad\nM1\n>two/2\n") + kQuery + "\n>three\nMKVLA\n");
   fs::create_directory(alignments);
   fs::copy(kAlignment, alignments + "/two_2.a3m");
-  WriteFile(alignments + "/three.a3m", ">q\nMKVLL\n");  // another query
+  WriteFile(alignments + "/three.a3m", ">q\nMKVLL\n");  // a different query sequence
   const std::vector<std::string> command = {"--file", queries,    "--msa-dir",  alignments,
                                             "--out",  structures, "--recycles", "0"};
   const Outcome outcome = Run(command);
@@ -168,7 +168,7 @@ TEST_F(FoldCommand, FoldsAShardOfTheQueries) {
               HasSubstr("--shard divides the sequences of"));
 }
 
-// Scripts stand in for the programs.
+// Checks database search with scripts instead of the real programs.
 TEST_F(FoldCommand, SearchesADatabase) {
   const std::string programs = folder.File("programs"), database = folder.File("db");
   fs::create_directory(programs);
@@ -198,7 +198,7 @@ TEST_F(FoldCommand, SearchesADatabase) {
   EXPECT_EQ(by_hhblits.out, expected) << by_hhblits.err;
   EXPECT_EQ(ReadFile(folder.File("query.a3m")), ReadFile(kAlignment));
 
-  // Each entry of mmseqs2's databases ends with a zero byte.
+  // MMseqs2 databases end each entry with a zero byte.
   WriteFile(database + ".dbtype", "");
   script("mmseqs",
          "case $1 in createdb) cp \"$2\" \"$3\";; search) cp \"$2\" \"$4\";;\n"
@@ -212,7 +212,7 @@ TEST_F(FoldCommand, SearchesADatabase) {
   setenv("PATH", path.c_str(), 1);
 }
 
-// Two structures that are similar to the query, and their alignment to it.
+// Two structures that are similar to the query, and their alignment to the query.
 struct TemplateSetting : FoldCommand {
   TemplateSetting() {
     WriteFile(first, WriteMmcif({"made", {MadeChain("GGKVLAEYSWGG", 1)}}));
@@ -251,7 +251,7 @@ TEST_F(TemplateSetting, TemplatesAreAlignedAndRead) {
   EXPECT_NE(plddt(by_rows), plddt(by_sequences));
   EXPECT_NE(plddt(by_rows), plddt(Fold(reads, {})));
 
-  // Models that read no templates ignore them if there are several models.
+  // If there are several models, models without template inputs ignore the templates.
   const Outcome both = Fold(reads, {model, "--templates", first});
   ASSERT_EQ(both.exit_code, 0) << both.err;
   EXPECT_THAT(both.err, HasSubstr(model + ": this model reads no templates and ignores them"));

@@ -1,4 +1,4 @@
-// headlight forward: runs a model on tensors with Transformers' names, such as to check a conversion.
+// headlight forward: runs a model on tensors with Transformers' names, for example to check a conversion.
 #include <memory>
 #include <string>
 #include <vector>

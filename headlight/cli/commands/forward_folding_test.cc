@@ -21,8 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// The inputs of tools/make_alphafold_goldens.py's model with templates as OpenFold names them, with a last axis of two
-// passes.
+// The inputs of the model with templates of tools/make_alphafold_goldens.py. They have OpenFold's names, and a last
+// axis for two recycling iterations.
 struct ForwardFolding : testing::Test {
   using Inputs = std::map<std::string, Tensor>;
 
@@ -60,7 +60,7 @@ struct ForwardFolding : testing::Test {
       fill(float{});
     inputs[name] = both;
   }
-  // The letter of each cell, whether it has deletions, and their number.
+  // For each cell of the extra MSA: its letter, whether it has deletions, and the number of deletions.
   struct Extra {
     Tensor letters, has, deletions;
   };
@@ -113,7 +113,7 @@ TEST_F(ForwardFolding, GivesWhatOpenFoldDoes) {
   EXPECT_EQ(file.At("msa").shape, golden.At("msa").shape);
   EXPECT_EQ(file.At("masked_msa_logits").shape, golden.At("masked_msa_logits").shape);
   EXPECT_EQ(file.At("plddt").shape, (Shape{6}));
-  // Glycine has four atoms, and CA is the second in both orders.
+  // Glycine has four atoms. CA is the second atom in the 14-atom and in the 37-atom order.
   const Tensor mask = file.Read("final_atom_mask"), atoms = file.Read("final_atom_positions");
   const std::vector<float> known(mask.data<float>(), mask.data<float>() + 37);
   EXPECT_EQ(std::count(known.begin(), known.end(), 1.0F), 4);
@@ -179,7 +179,8 @@ TEST_F(ForwardFolding, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of([](Inputs&) {}, "model"), HasSubstr("2 templates, and this model"));
 }
 
-// The model of tools/make_esmfold_goldens.py, with another chain before it in the batch.
+// Compares the outputs with Transformers (tools/make_esmfold_goldens.py). In the batch, another chain precedes the
+// chain of the golden file.
 TEST(ForwardEsmFold, GivesWhatTransformersGives) {
   const std::string model = HEADLIGHT_SOURCE_DIR "/tests/testdata/esmfold";
   const Safetensors golden(model + "/golden.safetensors");
@@ -213,9 +214,8 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
     const std::vector<std::int32_t> integers = file.Read(name, DType::int32).ToVector<std::int32_t>();
     return std::vector<float>(integers.begin(), integers.end());
   };
-  // The second chain's part of an output. Its shape is [blocks, batch, length, ...] if `axis` is 1, else [batch,
-  // length,
-  // ...] with one or two lengths.
+  // Returns the second chain's part of an output. The output's shape is [blocks, batch, length, ...] if `axis` is 1,
+  // else [batch, length, ...]. If `lengths` is 2, the shape has the axis `length` twice.
   const auto of_chain = [&](const std::string& name, std::int64_t axis, std::int64_t lengths) {
     const std::vector<float> all = numbers_of(outputs, name);
     const std::int64_t blocks = axis == 1 ? outputs.At(name).shape[0] : 1;
@@ -238,7 +238,7 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
     const std::string output = name.substr(6);
     ASSERT_TRUE(outputs.contains(output)) << output;
     compared.insert(output);
-    std::vector<std::int64_t> expected_shape;  // Transformers' of one chain
+    std::vector<std::int64_t> expected_shape;  // shape of Transformers' output for one chain
     for (const std::int32_t axis : golden.Read(name, DType::int32).ToVector<std::int32_t>())
       expected_shape.push_back(axis);
     if (output == "max_predicted_aligned_error") {
@@ -246,12 +246,12 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
       EXPECT_EQ(outputs.Read(output).data<float>()[0], golden.Read("forward." + output).data<float>()[0]);
       continue;
     }
-    if (output == "ptm") {  // of each chain
+    if (output == "ptm") {  // one value for each chain
       EXPECT_EQ(outputs.At(output).shape, Shape{2});
       EXPECT_NEAR(outputs.Read(output).data<float>()[1], golden.Read("forward.ptm").data<float>()[0], 1e-5);
       continue;
     }
-    const std::int64_t axis = expected_shape[0] == 1 ? 0 : 1;  // of the batch
+    const std::int64_t axis = expected_shape[0] == 1 ? 0 : 1;  // the batch axis
     const std::int64_t lengths = of_pairs.contains(output) ? 2 : 1;
     expected_shape[static_cast<std::size_t>(axis)] = 2;
     for (std::int64_t i = 1; i <= lengths; ++i) expected_shape[static_cast<std::size_t>(axis + i)] = length;
@@ -259,7 +259,7 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
     const bool further = golden.contains("forward." + output);
     const std::vector<float> expected = numbers_of(golden, further ? "forward." + output : output);
     std::vector<float> actual = of_chain(output, axis, lengths);
-    if (output == "lddt_head") {  // of two residues
+    if (output == "lddt_head") {  // the golden file has only two residues
       const std::size_t block = actual.size() / 2, two = expected.size() / 2;
       actual.erase(actual.begin() + static_cast<std::ptrdiff_t>(block + two), actual.end());
       actual.erase(actual.begin() + static_cast<std::ptrdiff_t>(two),

@@ -32,7 +32,7 @@ struct ForwardImagesTest : testing::Test {
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
 };
 
-// [batch, height, width, channels] as [batch, channels, height, width].
+// Transposes [batch, height, width, channels] to [batch, channels, height, width].
 Tensor ChannelsFirst(const Tensor& x) {
   const Shape& shape = x.shape();
   const Tensor y = Tensor::Empty({shape[0], shape[3], shape[1], shape[2]});
@@ -43,7 +43,7 @@ Tensor ChannelsFirst(const Tensor& x) {
   return y;
 }
 
-// The folders of tools/make_image_encoder_goldens.py.
+// Compares the outputs with Transformers, for the folders of tools/make_image_encoder_goldens.py.
 TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
   for (const char* name :
        {"vit", "deit_classes", "deit_distilled", "vit_masked", "vit_larger", "dinov2_masked", "dinov3"}) {
@@ -71,7 +71,7 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
                                mean = given.Read("logits").ToVector<float>();
       for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(mean[i], (one[i] + other[i]) / 2, 1e-6);
       EXPECT_NE(one, other);
-      // The first head reads the class token, the second the distillation token.
+      // The first head uses the class token, and the second head uses the distillation token.
       const Safetensors weights(FolderOf(name) + "/model.safetensors");
       const Tensor hidden = given.Read("last_hidden_state");
       for (const auto& [head, logits, token] :
@@ -91,7 +91,7 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
     }
     EXPECT_EQ(given.contains("reconstruction"), name == std::string("vit_masked"));
     if (!given.contains("reconstruction")) continue;
-    // The golden has a row of pixels per patch, channel by channel.
+    // In the golden file, each patch has a row of pixels, with one channel after another.
     const Tensor pixels = golden.Read("pixels"), image = given.Read("reconstruction");
     ASSERT_EQ(image.shape(), (Shape{2, 3, 8, 8}));
     for (std::int64_t patch = 0; patch < 8; ++patch)
@@ -102,7 +102,8 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
   }
 }
 
-// The folders of tools/make_resnet_goldens.py, whose stages have a row for each cell.
+// Compares the feature maps with Transformers, for the folders of tools/make_resnet_goldens.py. In the golden files, a
+// stage has a row for each cell.
 TEST_F(ForwardImagesTest, GivesTheMapsOfAResnet) {
   const std::string name = "../resnets/downsampled_classes";
   const Safetensors golden(FolderOf(name) + "/golden.safetensors");
@@ -122,7 +123,8 @@ TEST_F(ForwardImagesTest, GivesTheMapsOfAResnet) {
               testing::Pointwise(testing::FloatNear(1e-4F), golden.Read("use.logits").ToVector<float>()));
 }
 
-// The folders of tools/make_detector_goldens.py. Values at padding are 0 here, and missing in the goldens.
+// Compares the outputs with Transformers, for the folders of tools/make_detector_goldens.py. Outputs at padding are 0
+// in headlight, and are missing in the golden files.
 TEST_F(ForwardImagesTest, GivesTheAnswersOfADetector) {
   for (const auto& [name, last] : {std::pair("detr", "1"), {"detr_padded", "1"}, {"detr_masks", "0"}}) {
     SCOPED_TRACE(name);
@@ -137,7 +139,7 @@ TEST_F(ForwardImagesTest, GivesTheAnswersOfADetector) {
     const auto compare = [&](const std::string& output, const std::string& expected) {
       std::vector<float> actual = given.Read(output).ToVector<float>(),
                          wanted = golden.Read(expected).ToVector<float>();
-      // Without the zeros of padding and, in attention weights, without values that are 0 up to rounding.
+      // Remove zeros at padding. For attention weights, also remove values that are 0 except for rounding.
       const bool weights = output.find("attentions") != std::string::npos;
       if (weights || output == "encoder_last_hidden_state")
         for (std::vector<float>* numbers : {&actual, &wanted})

@@ -34,8 +34,8 @@ struct ForwardRegionsTest : testing::Test {
   const std::string in = folder.File("in.safetensors"), out = folder.File("out.safetensors");
 };
 
-// With the folders that tools/make_vilbert_goldens.py and similar scripts write. At padding, headlight returns 0, and
-// the reference arbitrary values.
+// Compares the outputs with the reference for the folders of tools/make_vilbert_goldens.py and similar scripts. At
+// padding, headlight returns 0, and the reference returns arbitrary values.
 TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
   for (const char* name : {"vilbert/pretraining", "vilbert/tasks", "visual_bert/encoder", "visual_bert/pretraining",
                            "visual_bert/answers", "lxmert/encoder", "lxmert/pretraining", "lxmert/answers",
@@ -59,10 +59,10 @@ TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
         if (actual[i] == 0) continue;
         ASSERT_NEAR(actual[i], expected[i], 1e-4 * scale) << name << ' ' << output;
       }
-      EXPECT_LT(zeros, actual.size() * 9 / 10) << output;  // relu makes some of a pooled state
+      EXPECT_LT(zeros, actual.size() * 9 / 10) << output;  // ReLU sets some values of a pooled state to 0
       ++compared;
     }
-    // All outputs of the golden.
+    // All outputs in the golden file must have been compared.
     std::size_t outputs = 0;
     for (const auto& [output, tensor] : golden.tensors())
       outputs += output != "loss" && !output.starts_with("gradient.") && !InputsOf(golden).contains(output) ? 1 : 0;
@@ -79,7 +79,7 @@ TEST_F(ForwardRegionsTest, ReadsOnlyWholePatches) {
     WriteInputs(inputs);
     return RefusalOf({"forward", model, in, "--out", out});
   };
-  // The mask of two images of 16 x 12 pixels.
+  // Returns the mask of two images of 16 x 12 pixels.
   const auto mask = [](std::int64_t height, std::int64_t width, std::int64_t hidden) {
     const Tensor seen = Tensor::Zeros({2, 16, 12}, DType::int32);
     for (std::int64_t y = 0; y < 2 * 16; ++y)
@@ -129,7 +129,7 @@ TEST_F(ForwardRegionsTest, RefusesWhatDoesNotFit) {
   WriteInputs(inputs);
   EXPECT_THAT(RefusalOf({"forward", FolderOf("visual_bert/pretraining"), in, "--out", out}),
               HasSubstr("3 is outside the 3"));
-  // A VisualBERT reads no boxes.
+  // VisualBERT has no box inputs.
   inputs = InputsOf(Safetensors(FolderOf("visual_bert/encoder") + "/golden.safetensors"));
   inputs["visual_pos"] = Tensor::Zeros({2, 5, 4});
   WriteInputs(inputs);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using Ids = std::vector<std::int64_t>;
 
 struct ForwardTest : ProgramTest {
-  // Saves these tensors [rows, ids / rows] and runs the model on them.
+  // Saves these tensors with shape [rows, ids / rows], and runs the model with them.
   Outcome Forward(const std::map<std::string, Ids>& inputs, std::int64_t rows = 2) const {
     std::vector<StoredTensor> stored;
     for (const auto& [name, values] : inputs)
@@ -47,7 +47,7 @@ TEST_F(ForwardTest, ReadsStandardInput) {
 
 TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
   Ids padded = ids, shown = mask;
-  padded.insert(padded.begin() + 5, {9, 8, 0, 9, 9});  // the second row, with one padding before its two tokens
+  padded.insert(padded.begin() + 5, {9, 8, 0, 9, 9});  // the second row, with one padding token before its two tokens
   padded.resize(10);
   shown.resize(5);
   shown.insert(shown.end(), {0, 1, 1, 0, 0});
@@ -59,7 +59,7 @@ TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
   const Safetensors file(out);
 
   const auto transformer = LoadModel<Transformer>(model);
-  std::map<std::string, std::vector<float>> expected;  // of the second sentence
+  std::map<std::string, std::vector<float>> expected;  // attention weights of the second sentence
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) {
     if (seen.sentence == 1)
@@ -85,7 +85,7 @@ TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
   EXPECT_EQ(row(states, 6), row(memory.rows, 4));
   EXPECT_EQ(row(file.Read("decoder_last_hidden_state"), 3), row(hidden, 3));
 
-  // [heads 2, query 1, key 2] within [batch 2, heads 2, query 3, key 5].
+  // Compare the block [heads 2, query 1, key 2] within [batch 2, heads 2, query 3, key 5].
   const Tensor cross = file.Read("cross_attentions.2");
   ASSERT_EQ(cross.shape(), (Shape{2, 2, 3, 5}));
   const std::vector<float>& weights = expected.at("2.2");
@@ -132,7 +132,7 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-// Errors of layers name the file of the inputs.
+// Checks that errors of layers name the file of the inputs.
 TEST_F(ForwardTest, NamesTheInputs) {
   const Tensor padding = Tensor::From<std::int32_t>({0, 1, 2}, {1, 3});
   WriteSafetensors(in, {Stored("input_ids", padding)});
@@ -141,8 +141,8 @@ TEST_F(ForwardTest, NamesTheInputs) {
   EXPECT_THAT(error, HasSubstr(in + ": a text has the token 1, which is padding"));
 }
 
-// The folders of tools/make_bert_goldens.py and make_encoder_goldens.py, with outputs of Transformers for padded
-// inputs.
+// Compares the outputs with Transformers for padded inputs, for the folders of tools/make_bert_goldens.py and
+// make_encoder_goldens.py.
 TEST_F(ForwardTest, GivesAnEncodersOutputs) {
   for (const std::string name : {"bert/gelu", "bert/pretraining_left", "encoders/bert_answers_left",
                                  "encoders/roberta_masked_left", "encoders/deberta_v3_tags"}) {
@@ -162,14 +162,14 @@ TEST_F(ForwardTest, GivesAnEncodersOutputs) {
       ASSERT_EQ(actual.shape(), expected.shape()) << output;
       ++compared;
       const bool of_tokens = actual.shape().rank() == 3;
-      if (output.ends_with("_logits") && output != "seq_relationship_logits") {  // a number per token
+      if (output.ends_with("_logits") && output != "seq_relationship_logits") {  // one value per token
         for (std::int64_t i = 0; i < actual.elements(); ++i)
           ASSERT_NEAR(actual.data<float>()[i], real.data<std::int32_t>()[i] == 0 ? 0 : expected.data<float>()[i], 1e-4)
               << output;
         continue;
       }
       for (std::int64_t row = 0; row < actual.rows(); ++row) {
-        if (output.starts_with("attentions")) break;  // Transformers fills padded rows
+        if (output.starts_with("attentions")) break;  // Transformers computes attention weights for padded rows
         for (std::int64_t i = 0; i < actual.columns(); ++i) {
           const float wanted = of_tokens && real.span<std::int32_t>()[static_cast<std::size_t>(row)] == 0
                                    ? 0
@@ -178,7 +178,7 @@ TEST_F(ForwardTest, GivesAnEncodersOutputs) {
         }
       }
     }
-    EXPECT_GE(compared, 3);  // states, attentions of one or two layers, and outputs of heads
+    EXPECT_GE(compared, 3);  // hidden states, attention weights of one or two layers, and outputs of heads
   }
   WriteSafetensors(in, {});
   const std::string bert = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/gelu";

@@ -35,7 +35,7 @@ struct Options : LineOptions {  // `input` is the file of prompts
   const OptionTable* command = nullptr;  // describes these options
 };
 
-// Options that only models of texts have, and those of models of images.
+// The options that both language models and image models have.
 constexpr std::string_view kOfBoth[] = {"DIR",    "--temperature", "--top-k",  "--top-p",   "--seed", "--n-best",
                                         "--help", "--compute",     "--config", "--threads", "--quiet"};
 
@@ -43,7 +43,7 @@ const char* NameOf(FinishReason reason) {
   return std::array{"end", "stop", "length", "positions"}[static_cast<std::size_t>(reason)];
 }
 
-// `place` names the prompt.
+// Prints a note if the text fills all positions of the model. `place` is the name of the prompt.
 void NoteFull(const GeneratedText& generated, const std::string& place, const TextGenerator& generator) {
   if (generated.finish_reason == FinishReason::positions)
     Note("{}: the text ends after {} tokens, which with the {} of the prompt fill the model's {} positions", place,
@@ -69,8 +69,8 @@ std::string Row(std::int64_t line, const std::string& prompt, const GeneratedTex
          "\n";
 }
 
-// The prompt. With --truncate a prompt that is too long loses its beginning: new tokens get up to half of the
-// positions.
+// Returns the prompt. With --truncate, the beginning of a prompt that is too long is removed. New tokens then get up to
+// half of the positions.
 std::string Fitted(const TextGenerator& generator, const std::string& prompt, const Options& options,
                    const std::string& place) {
   const std::int64_t positions = generator.model().limits().positions;
@@ -81,7 +81,7 @@ std::string Fitted(const TextGenerator& generator, const std::string& prompt, co
   const std::int64_t most =
       positions - std::min<std::int64_t>(options.generate.max_new_tokens.value_or(128), positions / 2);
   std::string text = prompt;
-  // The shortened text may have more tokens than before.
+  // Repeats the cut, because the shortened text may have more tokens than expected.
   for (std::int64_t cut = most; cut > 0 && std::ssize(encoding.ids) > most; --cut) {
     text.erase(0, static_cast<std::size_t>(encoding.spans[encoding.ids.size() - static_cast<std::size_t>(cut)].begin));
     encoding = generator.tokenizer().Encode(text);
@@ -92,7 +92,7 @@ std::string Fitted(const TextGenerator& generator, const std::string& prompt, co
 
 void RunPrompt(const TextGenerator& generator, Options options) {
   options.prompt = Fitted(generator, *options.prompt, options, "the prompt");
-  // A line end in the PROMPT argument is part of it.
+  // Line ends in the PROMPT argument are part of the prompt.
   const bool streamed = !options.json && generator.n_best(options.generate) == 1;
   if (streamed)
     options.generate.on_text = [](std::size_t, std::string_view piece) {
@@ -135,7 +135,7 @@ void RunFile(const TextGenerator& generator, const Options& options) {
   ForEachLineBatch(options, "prompts continued", ahead, rows);
 }
 
-// Refuses options of the other kind of model.
+// Throws Error for options of the other kind of model.
 void CheckOptions(const Options& options, bool images) {
   for (const auto& option : options.command->options()) {
     const std::string name = option->name();
@@ -146,7 +146,7 @@ void CheckOptions(const Options& options, bool images) {
   }
 }
 
-// Options of sampling are for pixels, too.
+// Generates images. The sampling options also apply to pixels.
 void DrawImages(const Options& options) {
   const GenerateOptions& generate = options.generate;
   TextToImageOptions images;
@@ -165,7 +165,7 @@ void Run(const Options& options) {
   const TextGenerator generator =
       Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute, .draft = options.draft}); });
   if (options.prompt) RefuseTextOptions(options.source, "PROMPT is one text");
-  generator.Generate({}, options.generate);  // checks the options before anything is read
+  generator.Generate({}, options.generate);  // checks the options before any input is read
   options.prompt ? RunPrompt(generator, options) : RunFile(generator, options);
 }
 

@@ -18,13 +18,14 @@ struct GenerateImagesOptions : SheetOptions {
   std::optional<std::int64_t> keep_rows;
 };
 
-// The group of options that only models of images have.
+// The group of options that only image models have.
 inline constexpr const char* kOptionsOfImages = "Models of images";
 
-// Adds --out, --image, --keep-rows and --columns, which set `options`. They must outlive the program.
+// Adds --out, --image, --keep-rows and --columns, which set `options`. The options must outlive the program.
 void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options);
 
-// Writes a sheet of `generate.count` images, or as many for each of --image.
+// Writes a sheet of `generate.count` images. If --image is given, the sheet has `generate.count` images for each input
+// image.
 void GenerateImages(const std::string& folder, const GenerateImagesOptions& options, std::optional<Compute> compute,
                     TextToImageOptions generate);
 

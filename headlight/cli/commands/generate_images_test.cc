@@ -102,7 +102,7 @@ TEST_F(GenerateImages, RefusesOptionsOfTheOtherKindOfModel) {
   EXPECT_THAT(RefusalOf({"score", model}), HasSubstr("a generator of images, and"));
 }
 
-// A converted folder keeps the colours.
+// Checks that a converted folder keeps the colours.
 TEST_F(GenerateImages, TakesAConvertedFolder) {
   const std::string small = files.File("int8");
   MustRun({"convert", model, "--out", small, "--compute", "int8"});

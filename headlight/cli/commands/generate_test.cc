@@ -106,7 +106,7 @@ TEST_F(GenerateTest, InfoTakesALanguageModel) {
   EXPECT_GT(info["memory_bytes"].Integer(), 4 * info["parameters"].Integer());
 }
 
-// The outputs equal those in tests/gpt_parity_test.cc, with padding before the texts.
+// Checks that the outputs equal the outputs in tests/gpt_parity_test.cc, with padding before the texts.
 TEST_F(GenerateTest, ForwardTakesALanguageModel) {
   const std::string gpt = HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/gpt3_odd_left";
   const Safetensors golden(gpt + "/golden.safetensors");

@@ -1,5 +1,4 @@
-// headlight help: explains a command. Hidden options write the manual pages for an installation and the pages of the
-// reference.
+// headlight help: explains a command. Hidden options write the manual pages and the reference pages.
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +20,9 @@ void Add(Command& program) {
   Command& command = program.AddCommand("help", "Explain a command");
   command.Add("COMMAND", options->command, "Name of the command, such as translate, or train translation [all]");
   command.Add("--manual", options->manual, NotEmpty(), "Write the manual pages and completions below this folder")
-      .Group("");  // for the build
+      .Group("");  // hidden; used by the build
   command.Add("--reference", options->reference, NotEmpty(), "Write the reference pages in Markdown to this folder")
-      .Group("");  // for scripts/docs
+      .Group("");  // hidden; used by scripts/docs
   command.footer = "Examples:\n  headlight help translate\n  headlight help train translation";
   command.run = [options, &program] {
     if (!options->manual.empty()) return WriteManual(program, options->manual);

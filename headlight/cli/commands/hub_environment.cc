@@ -12,21 +12,21 @@
 namespace headlight {
 namespace {
 
-// The value of the first variable that is set and not empty, or nothing.
+// Returns the value of the first variable that is set and not empty, or "".
 std::string Variable(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return value;
   return "";
 }
 
-// A path with ~ replaced by the user's folder.
+// Returns a path variable with ~ replaced by the user's home folder.
 std::string PathVariable(std::initializer_list<const char*> names) {
   std::string path = Variable(names);
   if (path == "~" || path.starts_with("~/")) path.replace(0, 1, Variable({"HOME"}));
   return path;
 }
 
-// `folder`/`name`, or nothing if `folder` is empty.
+// Returns `folder`/`name`, or "" if `folder` is empty.
 std::string Within(const std::string& folder, const std::string& name) {
   return folder.empty() ? "" : folder + "/" + name;
 }

@@ -1,4 +1,4 @@
-// Settings of the hub from the environment variables of Python's huggingface_hub.
+// Reads the settings of the hub from the environment variables of Python's huggingface_hub.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace headlight {
 
-// The folder of the cache by HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME or HOME; empty if none is set.
+// Returns the cache folder from HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME or HOME, or "" if none of them is set.
 std::string CacheOfEnvironment();
 
-// All settings: also HF_ENDPOINT, the token of HF_TOKEN or of a login's file, HF_HUB_OFFLINE, and the certificates of
-// REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE. libcurl reads the variables of proxies.
+// Returns all settings. In addition to the cache folder, these are HF_ENDPOINT, HF_HUB_OFFLINE, and the token from
+// HF_TOKEN or from a login's file. Certificates are from REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE. libcurl
+// reads the proxy variables.
 HubOptions HubOptionsOfEnvironment();
 
 }  // namespace headlight

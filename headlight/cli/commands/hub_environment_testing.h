@@ -10,7 +10,7 @@ namespace headlight {
 
 class TestEnvironment {
  public:
-  // Unsets all variables about the cache and downloads.
+  // Unsets all variables for the cache and for downloads.
   TestEnvironment() {
     for (const char* name : {"HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME", "HF_ENDPOINT",
                              "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE",
@@ -22,7 +22,7 @@ class TestEnvironment {
     for (const auto& [name, value] : before_) Put(name, value);
   }
 
-  // Unsets the variable if there is no value.
+  // Sets a variable, or unsets it if there is no value.
   void Set(const std::string& name, const std::optional<std::string>& value) {
     const char* const old = std::getenv(name.c_str());
     before_.emplace(name, old == nullptr ? std::nullopt : std::optional<std::string>(old));

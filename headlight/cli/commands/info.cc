@@ -1,4 +1,4 @@
-// headlight info: describes a model's folder.
+// headlight info: describes a model.
 #include <map>
 #include <memory>
 #include <string>
@@ -29,7 +29,7 @@ std::int64_t Bytes(const Parameters& parameters) {
   return bytes;
 }
 
-// The number and the bytes of the stored tensors, by type.
+// Returns the number and the bytes of the stored tensors, by type.
 Json Stored(const Safetensors& weights) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> types;
   for (const auto& [name, tensor] : weights.tensors()) {
@@ -54,7 +54,7 @@ Json::Object Describe(const std::string& folder, const ModelFolder& files, const
   return description;
 }
 
-// A JSON value as text: "F32: tensors 39, bytes 19120".
+// Formats a JSON value as text, such as "F32: tensors 39, bytes 19120".
 std::string InWords(const Json& value) {
   if (const auto* text = value.As<std::string>()) return *text;
   std::string words;

@@ -30,7 +30,7 @@ bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return std::ranges::find(names, name) != names.end();
 }
 
-// The files of a folder that were read, by their paths in the folder.
+// The files of a folder that were read, by their path in the folder.
 struct FolderRecord {
   std::map<std::string, std::vector<JsonView>> files;
   bool Has(std::string_view name) const { return files.contains(std::string(name)); }
@@ -46,7 +46,7 @@ FolderRecord RecordOf(const std::string& folder, const ReadRecord& record) {
   return in_folder;
 }
 
-// The reason why a file was not read.
+// Returns the reason why a file was not read.
 std::string ReasonForFile(std::string_view path, const FolderRecord& read, std::string_view weights) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (name == "shortlist.safetensors") return "is for --shortlist";
@@ -67,7 +67,7 @@ std::string ReasonForFile(std::string_view path, const FolderRecord& read, std::
   return "is not a known file of a model";
 }
 
-// The reason why a key of tokenizer_config.json was not read.
+// Returns the reason why a key of tokenizer_config.json was not read.
 std::string ReasonForTokenizerKey(std::string_view key, bool has_tokenizer_json) {
   if (IsOneOf(key, {"pad_to_multiple_of", "pad_token_type_id", "padding", "padding_side", "tokenizer_padding"}))
     return "is for padding, which headlight does not need";
@@ -94,7 +94,7 @@ std::string ReasonForSetting(std::string_view file, const std::string& key, cons
   return "has no effect on results";
 }
 
-// The keys of a JSON file that were read, and the other keys whose values are not null.
+// The keys of a JSON file that were read, and the ignored keys whose values are not null.
 struct Settings {
   std::vector<std::string> read, ignored;
 };
@@ -114,7 +114,8 @@ std::optional<Settings> SettingsOf(const std::string& file, const std::vector<Js
   return settings;
 }
 
-// The paths of a folder's files, relative to it. A subfolder of which no file was read is one path.
+// Returns the paths of the files in a folder, relative to the folder. If no file of a subfolder was read, only the
+// subfolder's path is returned.
 std::vector<std::string> PathsIn(const std::string& folder, const FolderRecord& read) {
   std::vector<std::string> paths;
   std::error_code ignored;

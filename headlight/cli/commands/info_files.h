@@ -1,4 +1,4 @@
-// Which files of a model's folder are read, and why others are ignored, for `headlight info`.
+// Lists the files of a model's folder that are read, and the reasons why other files are ignored, for `headlight info`.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace headlight {
 
-/// Adds "read" and "ignored": lists of {"file", "settings"} and of {"file", "settings" or "tensors", "reason"}.
+/// Adds "read", a list of {"file", "settings"}, and "ignored", a list of {"file", "settings" or "tensors", "reason"}.
 void AddFiles(const std::string& folder, const ReadRecord& record, const ModelFolder& files, Json::Object& description);
 
-/// Such an object as a row of text.
+/// Formats an entry of these lists as a row of text.
 std::string FileRow(const Json& file);
 
 }  // namespace headlight

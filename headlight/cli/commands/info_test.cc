@@ -17,10 +17,10 @@ const std::string kData = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
 struct Kind {
   const char* folder;
   std::vector<std::pair<const char*, Json>> expected;
-  const char* tokenizer = nullptr;  // a file, if the folder has none
+  const char* tokenizer = nullptr;  // tokenizer file, if the folder has none
 };
 
-// A row for each family, and for sentences.
+// Returns a row for each family, and for sentence-transformers models.
 const std::vector<Kind>& Kinds() {
   static const std::vector<Kind> kinds = {
       {"bert/sentences",
@@ -195,7 +195,8 @@ TEST(Info, ShowsWhatAConvertedFolderStores) {
   EXPECT_GT(JsonView(*info.Find("stored"), "stored")["I8"]["tensors"].Integer(), 10);
 }
 
-// The settings or tensors of a file in a list of `info`, with their reason; "" if the list lacks the file.
+// Returns the reason of an entry in a list of `info`, or "read" if the entry has no reason. `setting` is a key or
+// tensor of the file. Returns "" if the list has no such entry.
 std::string EntryOf(const Json& info, const char* list, const std::string& file, const std::string& setting = "") {
   for (const Json& entry : *info.Find(list)->As<Json::Array>()) {
     if (*entry.Find("file") != Json(file)) continue;
@@ -223,7 +224,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   std::filesystem::create_directory(folder.File("onnx"));
   for (const char* name : {"README.md", "tf_model.h5", "vocab.txt", "preprocessor_config.json", "optimizer.pt", "x.y"})
     WriteFile(folder.File(name), "");
-  // With a tensor of another program and a prefix.
+  // Renames the tensors with a prefix, and adds a tensor of another program.
   {
     const Safetensors weights(folder.File("model.safetensors"));
     std::vector<StoredTensor> tensors = {weights.tensors().begin()->second};
@@ -263,7 +264,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   EXPECT_THAT(text, testing::HasSubstr("\nread              tokenizer.json\n"));
 }
 
-// Each ignored key has a reason.
+// Checks that each ignored key has a reason.
 TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
   const TemporaryFolder folder;
   std::filesystem::copy(kData + "bert/sentences", folder.path(), std::filesystem::copy_options::recursive);
@@ -286,7 +287,7 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
       {"token", "is known neither to headlight nor to Transformers"}};
   for (const auto& [key, reason] : reasons) EXPECT_EQ(EntryOf(fast, "ignored", file, key), reason);
   EXPECT_EQ(EntryOf(fast, "ignored", file, "never_split"), "is not needed: the tokenizer is in tokenizer.json");
-  // With only the vocabulary.
+  // Tests a tokenizer that has only a vocabulary file.
   std::string lines;
   std::map<std::int64_t, std::string> pieces;
   const JsonView tokenizer = ReadJson(folder.File("tokenizer.json"));
@@ -299,7 +300,7 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
   EXPECT_EQ(EntryOf(older, "ignored", file, "never_split"), "has no effect on this tokenizer");
 }
 
-// A folder is described even if its settings of generation are refused.
+// Checks that a folder is described even if its generation settings are not supported.
 TEST(Info, ReadsTheSettingsOfGeneration) {
   const TemporaryFolder folder;
   std::filesystem::copy(kData + "gpt/gpt2", folder.path(), std::filesystem::copy_options::recursive);

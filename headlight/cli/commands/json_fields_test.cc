@@ -1,4 +1,4 @@
-// The fields of --json of images and evaluations are documented in docs/reference/files.md, "JSON output".
+// Checks that docs/reference/files.md, "JSON output", documents the --json fields of images and evaluations.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct JsonFields : ProgramTest {
     SaveTinyVit(vit);
   }
 
-  // The row of the documentation that begins with this name.
+  // Returns the row of the documentation that begins with this name.
   std::string RowOf(const std::string& name) const {
     const std::string start = "| `" + name + "` |";
     const auto row = std::ranges::find_if(manual, [&](const std::string& line) { return line.starts_with(start); });
@@ -51,7 +51,7 @@ TEST_F(JsonFields, OfImagesAreDocumented) {
   MustRun({"embed", clip, Write("texts", "two dogs\n"), "--index", index});
   const struct {
     std::vector<std::string> arguments, fields;
-    std::string items = {};  // a field that is an array of objects with these fields:
+    std::string items = {};  // a field that contains an array of objects with the fields `item_fields`
     std::vector<std::string> item_fields = {};
   } commands[] = {
       {{"classify", vit}, {"image", "classes"}, "classes", {"label", "score"}},
@@ -133,7 +133,7 @@ TEST_F(JsonFields, OfStructuresAreDocumented) {
   for (const std::string& name : fields) EXPECT_THAT(RowOf("fold"), HasSubstr("`" + name + "`"));
 }
 
-// Each field of an evaluation is in the documentation's row of its task.
+// Checks that each field of an evaluation is in the documentation's row of its task.
 TEST_F(JsonFields, OfEvaluationsAreDocumented) {
   const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos"),
                     clip = folder.File("clip"), dalle = folder.File("dalle");

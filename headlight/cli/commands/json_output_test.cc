@@ -1,4 +1,4 @@
-// The output of --json of all commands over lines (docs/reference/files.md, "JSON output"), and --skip-errors.
+// Tests the --json output of all commands over lines (docs/reference/files.md, "JSON output"), and --skip-errors.
 #include <gmock/gmock.h>
 #include <pty.h>
 
@@ -17,7 +17,7 @@ using testing::StartsWith;
 
 const std::string kTestdata = HEADLIGHT_SOURCE_DIR "/tests/testdata/";
 
-// The type of a value, of an array with the type of its first item: "array of integer".
+// Returns the type of a value, such as "array of integer". The type of an array includes the type of its first item.
 std::string TypeOf(const Json& value) {
   if (value.is_null()) return "null";
   if (value.As<bool>() != nullptr) return "boolean";
@@ -29,7 +29,7 @@ std::string TypeOf(const Json& value) {
   return items == nullptr ? "?" : items->empty() ? "array" : "array of " + TypeOf(items->front());
 }
 
-using Fields = std::vector<std::pair<std::string, std::string>>;  // name and type, in order
+using Fields = std::vector<std::pair<std::string, std::string>>;  // name and type of each field, in order
 
 Fields FieldsOf(const Json& object) {
   Fields fields;
@@ -40,9 +40,9 @@ Fields FieldsOf(const Json& object) {
 // A command over lines with --json, its input, and the fields that it prints.
 struct JsonCommand {
   std::vector<std::string> arguments;  // MODEL and GPT are replaced by folders
-  std::string good, bad;               // lines; no `bad`: none is
+  std::string good, bad;  // input lines without and with an error; `bad` is empty if no line can be an error
   Fields fields;
-  std::string items = {};  // a field that is an array of objects, or of arrays of them, with these fields:
+  std::string items = {};  // a field with an array of objects, or of arrays of objects, with the fields `item_fields`
   Fields item_fields = {};
 };
 
@@ -200,11 +200,11 @@ TEST_F(JsonOutputTest, IsReplacedByEmptyLinesInText) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, one + "\n" + one);
   EXPECT_EQ(outcome.err, "headlight: standard input: line 2: byte 4 is not UTF-8\n");
-  // Rows with numbers need no row for a line with an error.
+  // Numbered rows need no row for a line with an error.
   const std::string tagger = kTestdata + "encoders/tag";
   const Outcome tagged = RunProgram({"tag", tagger, "--skip-errors"}, bad + "dog\n");
   EXPECT_THAT(tagged.out, StartsWith("2\t0\t3\t"));
-  // A line with an error is a row of NaN in a matrix.
+  // In a matrix, a line with an error gives a row of NaN.
   const std::string npy = folder.File("a.npy");
   MustRun({"embed", kTestdata + "bert/sentences", Write("in", "dog\n" + bad), "--skip-errors", "--out", npy});
   const std::string file = ReadFile(npy);
@@ -212,19 +212,19 @@ TEST_F(JsonOutputTest, IsReplacedByEmptyLinesInText) {
   float last = 0;
   std::copy_n(file.end() - sizeof(last), sizeof(last), reinterpret_cast<char*>(&last));
   EXPECT_NE(last, last);
-  // An error that does not concern a line ends the run.
+  // An error that does not concern a single line ends the run.
   EXPECT_EQ(RunProgram({"translate", model, "--skip-errors"}, good, "/dev/full").exit_code, 2);
   EXPECT_EQ(RunProgram({"translate", model, folder.File("none"), "--skip-errors"}).exit_code, 2);
 }
 
-// A batch of empty lines computes one of them.
+// Checks that many empty lines are embedded quickly. Equal lines of a batch are computed once.
 TEST_F(JsonOutputTest, ComesSoonForEmptyLines) {
   const std::string encoder = kTestdata + "bert/sentences";
   EXPECT_EQ(RunProgram({"embed", encoder, "--search", "dog", "--top-k", "2"}, std::string(100'000, '\n') + "dog").out,
             "1.0000\t100001\tdog\n" + Lines(RunProgram({"embed", encoder, "--search", "dog"}, "\n").out)[0] + "\n");
 }
 
-// - is standard input for all files of text.
+// Checks that every text file can be -, which is standard input.
 TEST_F(JsonOutputTest, ReadsStandardInputAsAFile) {
   const std::string text = Write("text", "Hund\nHund\n"), encoders = kTestdata + "encoders/";
   const std::string masks = Write("masks", "A <mask>\n<mask>\n"), question = Write("question", "who\tTwo men.\n");

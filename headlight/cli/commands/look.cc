@@ -29,7 +29,7 @@ namespace {
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
-// The attention of the model, of two models, or of all checkpoints that a training has kept.
+// Returns the attention of the model, of two models, or of all checkpoints that a training has kept.
 std::vector<AttentionRecord> RecordsOf(const LookOptions& options) {
   std::vector<AttentionRecord> records;
   if (options.checkpoints) {
@@ -51,8 +51,8 @@ std::vector<AttentionRecord> RecordsOf(const LookOptions& options) {
   return records;
 }
 
-// The token whose attention over the image is shown first: that of `patch`, "ROW:COLUMN" from 1, by default the class
-// token, or the last pixel of a model that reads pixels.
+// Returns the index of the token whose attention over the image is shown first. `patch` is ROW:COLUMN, from 1:1. By
+// default, this is the class token, or the last pixel if the model's tokens are pixels.
 int FirstQuery(const LookOptions& options, const AttentionRecord& record) {
   if (!options.patch) return record.target_image ? static_cast<int>(record.target_tokens.size()) - 1 : 0;
   const std::string& patch = *options.patch;
@@ -68,8 +68,9 @@ int FirstQuery(const LookOptions& options, const AttentionRecord& record) {
   return token;
 }
 
-// The attention maps of a drawing: for a detector those of its boxes, for a caption those of its words, or those of the
-// cell that is asked for. Rollout of a text is shown only if it is asked for.
+// Selects the attention maps to draw. By default, a detector shows the maps of its boxes, and a captioning model shows
+// the maps of its words. With --patch, the maps of this patch are shown. The rollout of a text is shown only on
+// request.
 AttentionRecord ForDrawing(AttentionRecord record, const LookOptions& options) {
   if (record.source_image && !record.target_tokens.empty())
     std::erase_if(record.maps, [&](const AttentionMap& map) {

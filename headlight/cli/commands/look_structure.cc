@@ -46,7 +46,7 @@ void LookAtStructure(const LookOptions& options) {
     if (path.ends_with(".html") || path.ends_with(".htm")) {
       WriteFile(path, StructurePage(record));
     } else {
-      // In the invariant point attention of the last layer, whose output is the structure.
+      // Show the invariant point attention of the last layer, which outputs the structure.
       std::optional<RibbonLook> look;
       if (options.residue) look = RibbonLook{.residue = *options.residue - 1};
       for (std::size_t i = 0; look && i < record.attention.size(); ++i)

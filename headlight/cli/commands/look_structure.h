@@ -1,4 +1,4 @@
-// The options of `look`, and its output for models of protein structures.
+// The options of `look`, and its output for structure prediction models.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace headlight {
 struct LookOptions : AttentionInput {
   std::string folder;
   std::optional<std::string> image_path, against;
-  std::optional<std::string> msa, sequence;  // of a protein
+  std::optional<std::string> msa, sequence;  // inputs of protein models
   std::optional<int> residue;
   std::optional<double> mass;
   bool checkpoints = false;
   std::vector<std::string> out;
 };
 
-// Writes pages that show how the model folds the query of options.msa or options.sequence, and drawings with the
+// Writes pages that show how the model folds the query of options.msa or options.sequence, and drawings of the
 // attention of options.residue.
 void LookAtStructure(const LookOptions& options);
 

@@ -1,4 +1,4 @@
-// headlight look with images, two models, checkpoints and proteins.
+// Tests headlight look with images, two models, checkpoints and proteins.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ using testing::StartsWith;
 
 constexpr char kImage[] = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.jpg";
 
-// A tiny encoder of images of 3 x 2 patches.
+// Saves a tiny image encoder for images of 3 x 2 patches.
 std::string SaveVit(const TemporaryFolder& folder, const std::string& name, std::uint64_t seed) {
   Vit vit({.model = 12, .layers = 2, .heads = 2, .ffn = 8, .image = {24, 16}, .patch = {8, 8}});
   vit.parameters().Initialise(seed);
@@ -45,7 +45,7 @@ TEST(LookAtAnImage, MakesPagesAndSheets) {
   EXPECT_THAT(ReadFile(folder.File("a.svg")), HasSubstr("data:image"));
   EXPECT_THAT(ReadFile(folder.File("a.pdf")), StartsWith("%PDF"));
 
-  // Each of standard input, another patch, masks and one layer changes the drawing.
+  // Checks that standard input, another patch, masks and a single layer each change the drawing.
   const std::string image = ReadFile(kImage), before = ReadFile(sheet);
   MustRun({"look", vit, "--image", kImage, "--patch", "3:2", "--out", sheet});
   const std::string patch = ReadFile(sheet);
@@ -104,7 +104,7 @@ TEST(LookAtAnImage, ShowsTheClassActivationsOfAResnet) {
   EXPECT_THAT(refusal("--patch", "1:1"), HasSubstr("--patch: "));
 }
 
-// With an image and a text, a model of two towers shows the attribution of their score.
+// Checks that a dual encoder with an image and a text shows the attribution of their similarity score.
 TEST(LookAtAnImage, AndItsScoreWithAText) {
   const TemporaryFolder folder, clip, siglip;
   SaveTinyClip(clip.path());
@@ -123,7 +123,7 @@ TEST(LookAtAnImage, AndItsScoreWithAText) {
     EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("\"layer\":2"), Not(HasSubstr("\"layer\":1"))));
     EXPECT_NE(ReadFile(sheet), before);
   }
-  // Weights in int8 have a gradient, too.
+  // Gradients are also available with int8 weights.
   const std::string int8 = folder.File("int8");
   MustRun({"convert", clip.path(), "--out", int8, "--compute", "int8"});
   MustRun({"look", int8, "--image", kImage, "--text", "two dogs", "--out", page});
@@ -223,7 +223,7 @@ TEST_F(LookAgainst, ShowsTwoModels) {
               HasSubstr("--out"));
 }
 
-// A training that keeps the values of its last two validations.
+// A training that keeps the weights of its last two validations.
 struct LookAtATraining : testing::Test {
   void Train(const std::vector<std::string>& further) const {
     const std::string tokenizer = folder.File("tokenizer"), texts = folder.File("texts");
@@ -253,7 +253,7 @@ TEST_F(LookAtATraining, ShowsItsMoments) {
   EXPECT_THAT(text,
               AllOf(HasSubstr("<title>run</title>"), HasSubstr("\"name\":\"step 2"), HasSubstr("\"name\":\"step 4"),
                     HasSubstr("\"name\":\"step 6"), HasSubstr("\"slider\":true")));
-  // Each moment has different weights.
+  // The weights of each checkpoint differ.
   std::set<std::string> weights;
   for (std::size_t at = text.find("\"weights\""); at != text.npos; at = text.find("\"weights\"", at + 1))
     weights.insert(text.substr(at, text.find(']', at) - at));

@@ -19,7 +19,8 @@
 namespace headlight {
 namespace {
 
-// The GGUF file of a folder that has no config.json, of a split model the first file; else the folder.
+// Returns the GGUF file of a folder without config.json, or the first file of a split model. Returns the folder if it
+// has no GGUF file.
 std::string GgufOf(const std::string& folder) {
   std::error_code failed;
   if (std::filesystem::exists(folder + "/config.json", failed)) return folder;

@@ -1,4 +1,4 @@
-// The model of a command.
+// Handles the model argument of a command.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace headlight {
 // Adds the required argument DIR: a model's folder, a GGUF file, or an .npz file of weights (io/model_folder.h).
 Option& AddModel(OptionTable& command, std::string& path, const std::string& description);
 
-// The path of a model: `given` if it exists, else the folder of the downloaded model with this name. If that folder has
-// no config.json but a GGUF file, the path of the file. Throws Error if there is no model, and if a folder has several
-// GGUF files. Applied to the values of all options that are Model().
+// Returns the path of a model: `given` if it exists, else the folder of the downloaded model with this name. If the
+// folder has no config.json but a GGUF file, returns the path of the GGUF file. Throws Error if there is no model, or
+// if the folder has several GGUF files. Applied to the values of all options with Model().
 std::string ModelFolderOf(const std::string& given);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Tests the rules of the slow test of mutated files on made-up outcomes, and runs a few of its mutations.
+// Tests the rules of mutated_files_slow_test.cc on invented outcomes, and runs a few of its mutations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST(MutatedFiles, AreAFunctionOfTheirNumber) {
   }
 }
 
-// A few kinds and mutations. The slow test has all.
+// Tests a few kinds of files and mutations. The slow test covers all of them.
 TEST(MutatedFiles, AreReadOrRefused) {
   const std::vector<std::string> some = {"config.json of bert/gelu",
                                          "safetensors",

@@ -1,4 +1,4 @@
-// Runs the program on mutated files, and checks the rules that it must obey.
+// Runs the program on mutated files, and checks the outcome against rules.
 #pragma once
 
 #include <sys/resource.h>
@@ -22,11 +22,11 @@
 
 namespace headlight::file_kinds {
 
-inline constexpr std::int64_t kMostMemory = std::int64_t{2} << 30;  // bytes in addition to those of the test
+inline constexpr std::int64_t kMostMemory = std::int64_t{2} << 30;  // bytes, in addition to the memory of the test
 inline constexpr std::chrono::seconds kMostTime{30};
-inline constexpr int kTimedOut = 1000;  // an exit code that no process has
+inline constexpr int kTimedOut = 1000;  // not a valid exit code
 
-// As RunProgram in a fork of the test, with limits of time and memory.
+// Runs a command in a fork of the test, with limits of time and memory.
 inline Outcome RunBounded(const Command& command, const std::string& input) {
   std::FILE* const in = std::tmpfile();
   std::FILE* const out = std::tmpfile();
@@ -66,7 +66,7 @@ inline Outcome RunBounded(const Command& command, const std::string& input) {
   return outcome;
 }
 
-// A sample of a kind of file, and a command on it.
+// A sample of a kind of file, and a command that reads it.
 class Sample {
  public:
   explicit Sample(const Kind& kind) : kind_(kind) {
@@ -76,7 +76,7 @@ class Sample {
 
   const std::string& path() const { return folder_.path(); }
   Outcome Run() { return RunOn(content_); }
-  // The mutation depends only on the kind and the number.
+  // Returns mutation `number`. The mutation depends only on the kind of file and the number.
   std::string Mutated(std::uint64_t number) const {
     Random random(HashOf(kind_.name), number);
     std::string mutated = mutations::Mutated(content_, kind_.form, random);
@@ -96,8 +96,8 @@ class Sample {
     return RunBounded(CommandIn(copy.path()), kind_.input);
   }
 
-  // The rule that an outcome breaks, or empty. An error must name the mutated file, or any file of the sample if it is
-  // a folder, since files may contradict each other.
+  // Returns the rule that an outcome violates, or "". An error must name the mutated file. If the sample is a folder,
+  // an error may name any of its files, because files may contradict each other.
   std::string Complaint(const Outcome& outcome) const {
     if (outcome.exit_code == kTimedOut) return "it does not end";
     if (outcome.exit_code == 0) {
@@ -116,7 +116,7 @@ class Sample {
 
  private:
   static void Write(const std::string& path, const std::string& content) {
-    std::FILE* const file = std::fopen(path.c_str(), "wb");  // not flushed to the disk, as WriteFile does
+    std::FILE* const file = std::fopen(path.c_str(), "wb");  // unlike WriteFile, does not flush to disk
     Ensure(file != nullptr && std::fwrite(content.data(), 1, content.size(), file) == content.size() &&
                std::fclose(file) == 0,
            "cannot write {}", path);

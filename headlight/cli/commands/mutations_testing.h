@@ -1,4 +1,4 @@
-// Mutates files for tests. A mutation is a function of the content and of a random stream.
+// Mutates files for tests. A mutation depends only on the content and on a random stream.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace headlight::mutations {
 
-// The format of a file. Mutations that respect it reach beyond the first checks.
+// The format of a file. Mutations that preserve the format pass the parser's first checks.
 enum class Form { binary, text, json, json_lines, safetensors };
 
 inline std::size_t Below(Random& random, std::size_t limit) {
@@ -41,10 +41,10 @@ inline std::string MutatedBytes(std::string bytes, Random& random) {
   const std::size_t at = Below(random, bytes.size());
   const Span span = SomeSpan(random, bytes.size()), other = SomeSpan(random, bytes.size());
   switch (Below(random, 8)) {
-    case 0:  // one bit
+    case 0:  // flips one bit
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << Below(random, 8)));
       break;
-    case 1:  // a few bytes
+    case 1:  // changes a few bytes
       for (std::size_t i = 0; i < 1 + Below(random, 6); ++i)
         bytes[Below(random, bytes.size())] = static_cast<char>(Below(random, 256));
       break;
@@ -62,7 +62,7 @@ inline std::string MutatedBytes(std::string bytes, Random& random) {
     case 5:
       bytes.replace(other.begin, other.size, bytes.substr(span.begin, span.size));
       break;
-    case 6: {  // an integer that is extreme
+    case 6: {  // writes an extreme integer
       constexpr std::array<std::uint64_t, 9> kNumbers = {
           0, 1, 0x7f, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0xffffffffffffffff};
       std::uint64_t number = OneOf(random, kNumbers);
@@ -166,7 +166,7 @@ inline Json Replacement(const Json& json, Random& random) {
   }
 }
 
-// Replaces the `left`-th value within `value`, counted down to 0, or removes, renames or doubles that member.
+// Replaces the value with index `left`, counted down to 0, or removes, renames or duplicates this value.
 inline Json Rebuilt(const Json& json, std::int64_t& left, Random& random) {
   if (left-- == 0) return Replacement(json, random);
   if (const auto* array = json.As<Json::Array>()) {
@@ -222,7 +222,7 @@ inline std::string MutatedLines(const std::string& text, Random& random) {
   return all;
 }
 
-// Mutates the header in half of the cases, with its correct length.
+// Mutates the header in half of the cases, with a correct header length. Otherwise, mutates any bytes.
 inline std::string MutatedSafetensors(const std::string& file, Random& random) {
   if (Below(random, 2) == 0) return MutatedBytes(file, random);
   std::uint64_t size = 0;

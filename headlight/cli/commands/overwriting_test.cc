@@ -1,4 +1,4 @@
-// No command overwrites its inputs, by any path.
+// Checks that no command overwrites its inputs through any path.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -64,7 +64,7 @@ TEST_F(OverwritingTest, IsRefusedForTheFilesOfAModel) {
       EXPECT_THAT(RefusalOf(command), HasSubstr("reads the same file")) << command[0];
   }
   EXPECT_EQ(ReadFile(config), before);
-  // An image may be written next to the model, and be replaced.
+  // An image can be written to the model's folder, and can be replaced.
   for (int i = 0; i < 2; ++i) MustRun({"look", model, "--source", "Hund", "--out", model + "/hund.svg"});
 }
 

@@ -34,7 +34,7 @@ struct PullCommand : HubTest {
   }
   ~PullCommand() override { fs::current_path(before); }
 
-  // The path that it prints.
+  // Runs `pull` and returns the path that it prints.
   static std::string Pulled() {
     const Outcome outcome = RunProgram({"pull", "org/tiny"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -57,10 +57,10 @@ TEST_F(PullCommand, DownloadsWhatEveryCommandThenFinds) {
               HasSubstr("org/tiny: no such folder, and no such model in the cache; `headlight pull org/tiny`"));
   EXPECT_EQ(Pulled(), folder.File("home/hub/models--org--tiny/snapshots/") + commit);
   EXPECT_EQ(Translation("org/tiny"), Translation(model));
-  // A copy has files, and no links into the cache.
+  // A converted copy contains files instead of links into the cache.
   MustRun({"convert", "org/tiny", "--out", "copy", "--compute", "int8"});
   for (const auto& entry : fs::directory_iterator("copy")) EXPECT_FALSE(entry.is_symlink()) << entry.path();
-  // A folder with the same name has precedence.
+  // An existing folder with the same name has precedence.
   fs::create_directories("org");
   fs::create_directory("org/tiny");
   SaveTinyModel("org/tiny", /*positions=*/40, /*seed=*/9);
@@ -100,7 +100,7 @@ TEST_F(PullCommand, ContinuesAfterASignal) {
   EXPECT_EQ(storage.Requests().back().Header("range"), "bytes=1000-");
 }
 
-// A folder of a downloaded GGUF file has no config.json.
+// Checks that the folder of a downloaded GGUF file, which has no config.json, is accepted as a model.
 TEST(ModelArgument, IsTheGgufFileOfAFolder) {
   const std::string gguf = HEADLIGHT_SOURCE_DIR "/tests/testdata/gguf/qwen3.gguf";
   const TemporaryFolder folder;
@@ -128,7 +128,7 @@ TEST_F(PullCommand, RefusesUnfitOptions) {
   EXPECT_TRUE(storage.Requests().empty());
 }
 
-// Every option for a model's folder accepts a model's name.
+// Checks that every option for a model's folder accepts a model's name.
 TEST(ModelOptions, AreMarked) {
   const std::set<std::string> names = {"DIR",    "--from",    "--tokenizer", "--detector",
                                        "--rank", "--against", "--vae",       "--model"};
@@ -137,7 +137,7 @@ TEST(ModelOptions, AreMarked) {
     for (const auto& one : command.commands) visit(*one);
     for (const auto& option : command.options()) {
       if (!names.contains(option->name()) || option->is_flag()) continue;
-      // `draw --from` is an image. Options of other types are not for folders.
+      // Options of other types are not model folders.
       const bool is_folder = option->is_argument() || option->type() == "DIR";
       EXPECT_EQ(option->is_model(), is_folder) << command.name << " " << option->name();
       marked += option->is_model() ? 1 : 0;

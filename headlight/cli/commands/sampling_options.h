@@ -1,4 +1,4 @@
-// The options of sampling.
+// Adds the options of sampling to commands.
 #pragma once
 
 #include "headlight/base/option_checks.h"
@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-// Adds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty, which set the fields
-// with these names of GenerateOptions or TranslateOptions. They must outlive the program.
+// Adds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty. They set the fields
+// with these names in GenerateOptions or TranslateOptions. `options` must outlive the program.
 template <typename Options>
 void AddSamplingOptions(OptionTable& command, Options& options) {
   Option& sample = command.AddFlag(

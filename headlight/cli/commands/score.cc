@@ -1,4 +1,4 @@
-// headlight score: scores texts by log-probability and perplexity, and variants of proteins.
+// headlight score: scores texts by log-probability and perplexity, and scores protein variants.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -115,7 +115,7 @@ void Run(const Options& options) {
                                    .max_input_length = options.max_input_length,
                                    .window_step = options.window_step,
                                    .start_token = options.start_token};
-  generator.Score({}, score_options);  // checks the options before anything is read
+  generator.Score({}, score_options);  // checks the options before any input is read
   TextScore all;
   const auto rows = [&](const LineBatch& batch) {
     std::vector<std::string> printed;

@@ -1,5 +1,5 @@
-// headlight search: finds the nearest texts or images in an index of `headlight embed --index`, or the nearest
-// vectors in one of FAISS.
+// headlight search: finds the nearest texts or images in an index of `headlight embed --index`, or the nearest vectors
+// in a Faiss index.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -37,11 +37,11 @@ struct Options {
 
 struct Result {
   std::string name;
-  const char* key;  // of the name in JSON: "image", "text", or "id" if the vector has no name
+  const char* key;  // JSON key of `name`: "image", "text", or "id" if the vector has no name
   float score;
 };
 
-// The image reduced to the size of a thumbnail.
+// The longer side of thumbnails, in pixels.
 constexpr std::int64_t kSide = 256;
 
 Image Small(const Image& image) {
@@ -53,7 +53,7 @@ Image Small(const Image& image) {
   return Resize(image, side(image.height), side(image.width), ResizeFilter::bilinear);
 }
 
-// The <img> of the image, or nothing if it cannot be read any more.
+// Returns an <img> with the thumbnail, or "" if the image cannot be read.
 std::string ImageHtml(const std::string& path) {
   try {
     const std::string paths[] = {path};
@@ -64,7 +64,7 @@ std::string ImageHtml(const std::string& path) {
   }
 }
 
-// The folder that contains all of the images, or "". Names on a page are relative to it.
+// Returns the common folder of all images, or "". Image names on a page are relative to this folder.
 std::string CommonFolder(const std::vector<Result>& results) {
   std::optional<std::string> common;
   for (const Result& result : results) {
@@ -94,7 +94,7 @@ std::string Page(const std::string& query, const std::vector<Result>& results) {
 
 const char* KeyOf(bool image) { return image ? "image" : "text"; }
 
-// Throws Error if the page cannot be written. Called before anything is loaded.
+// Throws Error if the page cannot be written. Called before the index and the model are loaded.
 void CheckPage(const Options& options, const std::string& model) {
   std::vector<std::string> inputs = {options.index, model, options.names};
   if (IsImageQuery(options.query)) inputs.push_back(options.query);
@@ -124,7 +124,7 @@ std::vector<Result> SearchFolder(const Options& options) {
   return results;
 }
 
-// The lines with these numbers, counted from 0.
+// Returns the lines with the numbers of these hits, counted from 0.
 std::map<std::int64_t, std::string> LinesOf(const std::string& path, const std::vector<FaissIndex::Hit>& hits) {
   std::map<std::int64_t, std::string> lines;
   for (const FaissIndex::Hit& hit : hits) lines.emplace(hit.id, "");

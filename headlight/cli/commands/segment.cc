@@ -44,7 +44,7 @@ std::string RowsOf(const std::string& name, const Segmentation& found, bool json
 }
 
 void Run(const Options& options) {
-  CheckKind<DetectionModel>(options.folder);  // must precede the list of images
+  CheckKind<DetectionModel>(options.folder);  // checked before the images are listed
   const std::vector<ImageSource> sources = ListInputImages(options.inputs);
   const ImageOutputs masks = OutputsOf("--out", options.out, sources, {".png"});
   const ImageOutputs overlays = OutputsOf("--overlay", options.overlay, sources, {".png", ".svg", ".pdf"});
@@ -52,7 +52,7 @@ void Run(const Options& options) {
   const ImageSegmenter segmenter =
       Loaded([&] { return ImageSegmenter::Load(options.folder, {.compute = options.compute}); });
 
-  // Standard input can be read only once. Other images are read again to be drawn.
+  // Keeps the image for drawing, because standard input can be read only once. Other images are read again.
   std::optional<Image> only;
   const auto fit = [&](const Image& image) {
     if (sources.size() == 1 && !overlays.paths.empty()) only = image;
@@ -61,7 +61,7 @@ void Run(const Options& options) {
   const auto rows = [&](const FittedBatch& batch) {
     const auto first = static_cast<std::size_t>(batch.first);
     std::vector<std::string> printed;
-    // Images are processed one by one: the segments of a large image take as much memory as the image.
+    // Process images one by one, because the segments of a large image take as much memory as the image.
     for (std::size_t i = 0; i < batch.fitted.size(); ++i) {
       const Segmentation found = segmenter.SegmentFitted(
           batch.fitted.subspan(i, 1), batch.sizes.subspan(i, 1),

@@ -29,8 +29,8 @@ Shard Parse(const std::string& text) {
   return shard;
 }
 
-// Messages between ranks that work on their parts, some of which only show that a rank is alive.
-constexpr int kWords = 1;  // tag
+// Tag of messages between ranks that process their shards. Messages with kAlive only show that a rank is alive.
+constexpr int kWords = 1;  // MPI tag
 constexpr std::uint64_t kAlive = std::numeric_limits<std::uint64_t>::max();
 
 void SendWord(Ranks& ranks, int peer, std::uint64_t word) {
@@ -100,7 +100,7 @@ void SignsOfLife::Work() {
         begun.push_back({sign, ranks_.Begin(sign)});
       }
     } while (!stops());
-  } catch (const Error&) {  // a lost connection, which the other ranks notice, too
+  } catch (const Error&) {  // a lost connection, which the other ranks also report
   }
   for (const BegunTransfer& sign : begun) ranks_.GiveUp(sign.handle);
 }
@@ -112,7 +112,7 @@ void SendParts(Ranks& ranks, std::size_t count, const std::function<std::string(
     ranks.Exchange({&one, 1});
   };
   if (ranks.rank() != 0) {
-    AwaitWord(ranks, 0);  // the ranks before this one have sent theirs
+    AwaitWord(ranks, 0);  // waits until the preceding ranks have sent their parts
     SendWord(ranks, 0, count);
     for (std::size_t i = 0; i < count; ++i) {
       std::string own = part(i);

@@ -1,4 +1,4 @@
-// The part of a command's inputs that one process works on.
+// Selects the part of a command's inputs that one process works on.
 #pragma once
 
 #include <atomic>
@@ -20,23 +20,24 @@ class Option;
 
 namespace headlight {
 
-// Part `index`, from 1, of `count` contiguous parts. Their concatenated outputs equal those of the full run.
+// One of `count` contiguous parts of the inputs. `index` is counted from 1. The concatenated outputs of all parts equal
+// the output of the full run.
 struct Shard {
   std::int64_t index = 1, count = 1;
 
-  // The range [begin, end) of inputs of this part.
+  // Returns the bounds of the range [begin, end) of inputs in this part.
   std::int64_t begin(std::int64_t inputs) const { return inputs * (index - 1) / count; }
   std::int64_t end(std::int64_t inputs) const { return inputs * index / count; }
 };
 
-// Adds --shard, which sets `shard`. It must outlive the program.
+// Adds --shard, which sets `shard`. The shard must outlive the program.
 Option& AddShard(OptionTable& command, Shard& shard);
 
-// `given`, or with mpirun the part of this rank. Throws Error if --shard is given with mpirun.
+// Returns `given`, or the shard of this rank in a run with mpirun. Throws Error if --shard is given with mpirun.
 Shard ShardOfRun(const Shard& given);
 
-// Tells the other ranks every `period` seconds, on its own thread, that this rank is alive. They wait for its part,
-// which may take hours, and give up if they do not hear from it.
+// Notifies the other ranks every `period` seconds, on its own thread, that this rank is alive. The other ranks wait for
+// this rank's part, which may take hours. They time out without these notifications.
 class SignsOfLife {
  public:
   SignsOfLife(Ranks& ranks, double period);
@@ -60,10 +61,11 @@ class SignsOfLife {
 void SendParts(Ranks& ranks, std::size_t count, const std::function<std::string(std::size_t index)>& part,
                const std::function<void(std::string part)>& take);
 
-// The sum of `own` over all ranks, on each rank. With one rank it is `own`.
+// Returns the sum of `own` over all ranks, on each rank. With one rank, returns `own`.
 std::int64_t SumOfShards(std::int64_t own);
 
-// Must be the last action of a command. With mpirun the first rank prints the results of the others after its own.
+// Collects the results of all ranks in a run with mpirun. The first rank prints the results of the other ranks after
+// its own. Must be the last action of a command.
 void GatherResults();
 
 }  // namespace headlight

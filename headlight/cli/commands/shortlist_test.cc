@@ -28,10 +28,10 @@ TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
   const std::vector<std::string> lines = Lines(translated.out);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[1], "");
-  // With a shortlist even an untrained model writes only tokens of the list.
+  // With a shortlist, even an untrained model generates only tokens in the list.
   EXPECT_NE(translated.out, RunProgram({"translate", model}, input).out);
   EXPECT_EQ(RunProgram({"translate", model, "--shortlist"}, "Zwei Kinder.\n").out, lines[2] + "\n");
-  // It is copied with the model.
+  // The shortlist is copied with the model.
   const std::string converted = folder.File("int8");
   EXPECT_EQ(RunProgram({"convert", model, "--out", converted, "--compute", "int8"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", converted, "--shortlist"}, input).exit_code, 0);

@@ -1,4 +1,4 @@
-// Commands with a T5 and a BART. tests/encoder_decoder_text_test.cc compares their texts with Transformers.
+// Tests commands with a T5 and a BART model. tests/encoder_decoder_text_test.cc compares their texts with Transformers.
 #include <gmock/gmock.h>
 
 #include "headlight/base/json.h"

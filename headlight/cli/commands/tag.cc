@@ -30,7 +30,7 @@ void Run(const Options& options) {
                     .stride = options.stride,
                     .top_k = options.top_k,
                     .aggregation = options.aggregation};
-  tagger.Tag({}, how);  // checks the options before anything is read
+  tagger.Tag({}, how);  // checks the options before any input is read
   const auto rows = [&](const LineBatch& batch) {
     how.name_of = batch.name_of;
     const auto tagged = tagger.Tag(batch.lines, how);

@@ -1,4 +1,4 @@
-// All commands read texts in the same formats.
+// Checks that all commands read texts in the same file formats.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct TextInputsTest : ProgramTest {
     SaveTinyEsm(esm);
   }
 
-  // The results of a command. FILE in its arguments is replaced by the file of texts.
+  // Runs a command, with FILE in its arguments replaced by the file of texts.
   static Outcome Run(std::vector<std::string> arguments, const std::string& file, std::string_view input = "",
                      const std::vector<std::string>& more = {}) {
     std::ranges::replace(arguments, "FILE", file);
@@ -35,7 +35,7 @@ struct TextInputsTest : ProgramTest {
 
 struct Case {
   std::vector<std::string> arguments;
-  std::vector<std::string> texts;  // two
+  std::vector<std::string> texts;  // two input texts
 };
 
 TEST_F(TextInputsTest, EveryFormatGivesTheResultsOfLines) {
@@ -126,13 +126,13 @@ TEST_F(TextInputsTest, PairsAreTwoColumns) {
     EXPECT_THAT(Run(arguments, Write("other.tsv", "x\ty\n"), "", columns).err,
                 HasSubstr("other.tsv:1: expected a and b,"));
   }
-  // A tab in a text of a record does not separate texts.
+  // A tab in the text of a record does not separate texts.
   const std::string classify = kData + "encoders/classify";
   EXPECT_EQ(Run({"classify", classify, "FILE"}, Write("tab.jsonl", "{\"text\": \"Two men.\\tTwo dogs.\"}\n")).out,
             Run({"classify", classify, "FILE"}, Write("space", "Two men. Two dogs.\n")).out);
 }
 
-// Reads pairs in the formats of datasets on the Hugging Face hub.
+// Reads pairs in the formats of datasets on the Hugging Face Hub.
 TEST_F(TextInputsTest, PairsGiveTheirSource) {
   const std::string bart = kData + "encoder_decoders/bart_text";
   const std::string translation = Write("pairs.jsonl", "{\"translation\": {\"de\": \"a b\", \"en\": \"c\"}}\n");
@@ -259,7 +259,7 @@ TEST_F(TextInputsTest, LongTextsAreRefusedOrTruncatedInTheSameWords) {
                                                 "end is left out"));
     EXPECT_NE(cut.out, "");
   }
-  // The first tokens are kept, with <s> and </s> the 40 that the model reads.
+  // The model reads 40 tokens. The first tokens are kept, with <s> and </s>.
   const std::string text = Write("text", dogs + "\n");
   const JsonView tokens(ParseJson(Run({"tokenize", bart, "FILE", "--json"}, text).out, "tokens"), "tokens");
   const std::int64_t end = tokens["byte_spans"].Items()[38].Items()[1].Integer();

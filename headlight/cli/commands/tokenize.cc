@@ -1,4 +1,4 @@
-// headlight tokenize: splits texts into tokens, and joins tokens.
+// headlight tokenize: splits texts into tokens, and decodes token ids.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ std::string Text(const Tokenizer& tokenizer, const std::string& line, const std:
 std::vector<std::string> Rows(const Tokenizer& tokenizer, const LineBatch& batch, const Options& options) {
   const std::span<const std::string> lines = batch.lines;
   std::vector<std::string> rows(lines.size());
-  // Each task has several lines, to amortise the cost of dispatch.
+  // Each task processes several lines, to amortise the cost of dispatch.
   constexpr std::size_t at_once = 16;
   ParallelFor(static_cast<std::int64_t>((lines.size() + at_once - 1) / at_once), [&](std::int64_t task) {
     const std::size_t begin = static_cast<std::size_t>(task) * at_once;
@@ -91,7 +91,7 @@ void Run(const Options& given) {
   const Tokenizer& tokenizer = *loaded;
   Check(options.side == Side::source || HasSides(tokenizer),
         "--side is for folders of a MarianMT, which have two tokenizers; {} has one", options.folder);
-  constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes
+  constexpr std::size_t ahead = std::size_t{1} << 20;  // bytes to read in advance
   const auto rows = [&](const LineBatch& batch) {
     if (!options.decode) return Rows(tokenizer, batch, options);
     std::vector<std::string> texts;

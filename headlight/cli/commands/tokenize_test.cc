@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 struct TokenizeTest : testing::Test {
-  // A folder with the small tokenizer of a family.
+  // Returns a folder with the small tokenizer of a family.
   std::string Folder(const std::string& family) {
     const std::string to = folder.File(family);
     std::filesystem::create_directories(to);
@@ -63,7 +63,8 @@ TEST(TokenizeMarian, CutsEitherSideOfATranslationModel) {
   EXPECT_EQ(RunProgram({"tokenize", data, "--decode"}, ids).out, tokenizer.Decode(tokenizer.Encode("Ein Hund")) + "\n");
 }
 
-// A trained translation model has a tokenizer.json for other programs, too; its own tokenizer has precedence.
+// Tests commands with models of the wrong family. A Marian model also has a tokenizer.json for other programs, but
+// headlight uses its SentencePiece tokenizers.
 struct WrongFamilyTest : ProgramTest {};
 
 TEST_F(WrongFamilyTest, IsReportedBeforeTheTokenizerIsRead) {
@@ -117,14 +118,15 @@ TEST_F(TokenizeTest, TrainsATokenizer) {
   const Outcome small = train({"--subword-type", "unigram", "--vocabulary-size", "5"});
   EXPECT_EQ(small.exit_code, 2);
   EXPECT_THAT(small.err, HasSubstr("--vocabulary-size is 5"));
-  EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>").out, "1\n");  // the old one
-  // Transformers' AutoTokenizer reads it by this file.
+  EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>").out, "1\n");  // the previous tokenizer
+  // Transformers' AutoTokenizer needs this file.
   const JsonView config = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
   EXPECT_EQ(config["tokenizer_class"].String(), "PreTrainedTokenizerFast");
   EXPECT_EQ(config["mask_token"].String(), "[MASK]");
   EXPECT_EQ(config["bos_token"].String(), "<s>");
   EXPECT_FALSE(config["pad_token"].present());
-  EXPECT_EQ(train({"--byte-level", "--vocabulary-size", "260", "--special", "<pad>"}).exit_code, 0);  // a different one
+  // Another set of special tokens
+  EXPECT_EQ(train({"--byte-level", "--vocabulary-size", "260", "--special", "<pad>"}).exit_code, 0);
   const JsonView again = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
   EXPECT_FALSE(again["mask_token"].present());
   EXPECT_EQ(again["pad_token"].String(), "<pad>");

@@ -1,4 +1,4 @@
-// Options of `translate` for decoding: sampling, penalties, target prefixes, and scores of words.
+// Tests the decoding options of `translate`: sampling, penalties, target prefixes, and word scores.
 #include <gmock/gmock.h>
 
 #include <sstream>

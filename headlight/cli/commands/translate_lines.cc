@@ -27,10 +27,12 @@ namespace {
 
 constexpr std::size_t kMostAttentionBytes = std::size_t{1} << 31;
 
-// Float32 weights of this size exceed the caches of small machines: decoding a single text is then memory-bound.
+// A number of parameters whose float32 weights exceed the caches of small machines. Decoding a single text is then
+// memory-bound.
 constexpr std::int64_t kManyWeights = 8'000'000;
 
-// Keeps all attention weights in memory until Write, for a few hundred sentences. Does nothing with an empty path.
+// Collects attention weights in memory, and writes them to a file with Write. Suitable for a few hundred sentences.
+// Does nothing if the path is empty.
 class AttentionFile {
  public:
   // Throws Error if the file cannot be written.
@@ -38,8 +40,8 @@ class AttentionFile {
     if (!path_.empty()) CheckWritable(path_);
   }
 
-  // Adds tensors "SENTENCE.KIND.LAYER" [heads, query, key], and to the metadata "SENTENCE.source" and
-  // "SENTENCE.target", the tokens as JSON arrays. Throws Error if the file would become too large.
+  // Adds tensors "SENTENCE.KIND.LAYER" with shape [heads, query, key]. The metadata "SENTENCE.source" and
+  // "SENTENCE.target" contain the tokens as JSON arrays. Throws Error if the file would become too large.
   void Add(std::int64_t sentence, const AttentionRecord& record) {
     for (const AttentionMap& map : record.maps) {
       const std::vector<float>& weights = weights_.emplace_back(map.weights);
@@ -67,7 +69,8 @@ class AttentionFile {
   std::size_t bytes_ = 0;
 };
 
-// The log-probability of each word's tokens; "-" if a target prefix gave them all.
+// Returns the log-probability of each word, summed over its tokens. The value is "-" if all tokens are from a target
+// prefix.
 std::string WordScores(const Translation& translation) {
   std::vector<std::optional<double>> scores(static_cast<std::size_t>(CountWords(translation.text)));
   for (const TranslatedToken& token : translation.token_scores)
@@ -81,7 +84,7 @@ std::string WordScores(const Translation& translation) {
   return text;
 }
 
-// Reads the target prefix of each line from a file with as many lines.
+// Reads the target prefix of each line from a file that has as many lines as the input.
 class TargetPrefixes {
  public:
   explicit TargetPrefixes(const LineTranslation& options) {
@@ -89,7 +92,7 @@ class TargetPrefixes {
     reader_.emplace(Input(options.target_prefixes));
   }
 
-  // May be called again with a part of a batch.
+  // Sets the target prefixes of a batch. May be called again for a part of the same batch.
   void Read(const LineBatch& batch, TranslateOptions& options) {
     if (!reader_) return;
     for (; first_ < batch.first && !prefixes_.empty(); ++first_) prefixes_.pop_front();
@@ -103,7 +106,7 @@ class TargetPrefixes {
     }
   }
 
-  // Throws Error if there are more prefixes than `lines` of the input.
+  // Throws Error if the file has more than `lines` prefixes.
   void CheckAllRead(const std::string& input, std::int64_t lines) {
     if (!reader_) return;
     ReadUpTo(lines);
@@ -122,7 +125,7 @@ class TargetPrefixes {
 
   std::optional<LineReader> reader_;
   std::deque<std::string> prefixes_;
-  std::int64_t first_ = 1;  // the line of the first of them
+  std::int64_t first_ = 1;  // number of the line that the first prefix belongs to
 };
 
 std::string JsonRow(const Translation& translation, std::int64_t line, const TranslateOptions& options) {
@@ -146,7 +149,8 @@ std::string JsonRow(const Translation& translation, std::int64_t line, const Tra
   return object.Line() + '\n';
 }
 
-// `numbered`: rows begin with the number of the line, as with several translations of each.
+// Formats a translation as a row of text. If `numbered`, the row begins with the line number and the score, which is
+// used for several translations per line.
 std::string TextRow(const Translation& translation, std::int64_t line, const TranslateOptions& options, bool numbered) {
   std::string row;
   if (numbered) row = fmt::format("{}\t{:.6f}\t", line, translation.score);
@@ -160,7 +164,7 @@ std::string TextRow(const Translation& translation, std::int64_t line, const Tra
   return row + '\n';
 }
 
-// True if --draft would give the same text faster for lines that come one at a time.
+// Returns true if --draft would give the same text faster for lines that arrive one at a time.
 bool DraftHelps(const Translator& translator, const LineTranslation& options) {
   const TranslateOptions& asked = options.translate;
   const bool greedy = asked.beam_size == 1 && !asked.sample && !asked.temperature && !asked.top_k && !asked.top_p &&
@@ -169,7 +173,7 @@ bool DraftHelps(const Translator& translator, const LineTranslation& options) {
          translator.model().parameters().count() >= kManyWeights;
 }
 
-// The texts of a batch, cut to the tokens that the model reads.
+// Returns the texts of a batch, truncated to the number of tokens that the model supports.
 std::vector<std::string> Truncated(const Translator& translator, const LineBatch& batch,
                                    const TranslateOptions& options) {
   std::vector<std::string> texts(batch.lines.begin(), batch.lines.end());
@@ -197,13 +201,13 @@ void TranslateLines(const LineTranslation& options) {
   const Translator translator = Loaded([&] { return Translator::Load(options.folder, options.load); });
   TranslateOptions translate = options.translate;
   translate.attention = !options.attention_file.empty();
-  translator.TranslateBatch({}, translate);  // checks the options before anything is read
+  translator.TranslateBatch({}, translate);  // checks the options before any input is read
   const bool numbered = translator.n_best(translate) > 1;
   AttentionFile attention(options.attention_file);
   TargetPrefixes prefixes(options);
-  // Enough lines for eight batches, so that DecodeInBatches finds lines of equal length.
+  // Read enough lines for eight batches in advance, so that DecodeInBatches can group lines of equal length.
   const std::size_t ahead = BytesAhead(translate.batch_tokens);
-  std::int64_t alone = 0;  // batches of one line
+  std::int64_t alone = 0;  // number of batches with one line
   const auto rows = [&](const LineBatch& batch) {
     if (batch.lines.size() == 1) ++alone;
     std::span<const std::string> texts = batch.lines;

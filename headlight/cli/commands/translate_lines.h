@@ -1,4 +1,4 @@
-// Shared by `translate` and `summarize`.
+// Translates or summarizes lines, for `translate` and `summarize`.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct LineTranslation : LineOptions {
   bool summarize = false;
 };
 
-// Translates or summarizes the lines of the input, in order. A line of more tokens than the model reads is divided for
-// a translation, and refused for a summary.
+// Translates or summarizes the lines of the input, in order. If a line has more tokens than the model supports, a
+// translation is computed in parts. For a summary, throws Error.
 void TranslateLines(const LineTranslation& options);
 
 }  // namespace headlight

@@ -26,12 +26,12 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
     input += text + (i % 2 == 0 ? "\n" : "\r\n");
     expected.push_back(translator.Translate(text));
   }
-  input.resize(input.size() - 2);  // the last line has no end
+  input.resize(input.size() - 2);  // removes the line end of the last line
   const Outcome piped = RunProgram({"translate", model, "--quiet"}, input);
   EXPECT_EQ(piped.exit_code, 0);
   EXPECT_EQ(piped.err, "");
   EXPECT_EQ(Lines(piped.out), expected);
-  // From a file, with other batches and one thread.
+  // Reads a file, with other batches and one thread.
   const Outcome file =
       RunProgram({"translate", model, Write("in.txt", input), "--batch-tokens", "30", "--threads", "1"});
   EXPECT_EQ(file.out, piped.out);
@@ -41,7 +41,7 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
   EXPECT_THAT(RefusalOf({"translate", model, "--draft", "--compute", "int8"}), HasSubstr("not in int8"));
 }
 
-// Lines that come one at a time, after the previous translation.
+// Checks that --draft is suggested if each line arrives after the translation of the previous line.
 TEST_F(TranslateTest, SuggestsADraftForSingleLines) {
   const std::string large = folder.File("large");
   std::filesystem::create_directory(large);
@@ -81,7 +81,7 @@ TEST_F(TranslateTest, AnswersEachLineBeforeTheNext) {
   close(to_program[0]);
   close(from_program[1]);
   for (const std::string text : {"Ein Hund.", "", "Zwei Kinder spielen."}) {
-    // An unfinished next line does not delay this translation.
+    // An incomplete next line must not delay this translation.
     const std::string line = text + "\nGest";
     ASSERT_EQ(write(to_program[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
     EXPECT_EQ(ReadLine(from_program[0]), translator.Translate(text) + "\n");
@@ -135,7 +135,7 @@ TEST_F(TranslateTest, NamesLinesThatAreTooLong) {
   EXPECT_THAT(outcome.err, HasSubstr("standard input: line 2: "));
   EXPECT_THAT(outcome.err, HasSubstr("in 2 parts"));
   EXPECT_EQ(RunProgram({"translate", model, "--quiet"}, line + "\n").err, "");
-  // A very long line.
+  // Tests a very long line.
   std::string book;
   for (int i = 0; i < 60; ++i) book += sentence + " ";
   EXPECT_THAT(RunProgram({"translate", model, "--beam-size", "1"}, book).err, HasSubstr("parts"));
@@ -158,7 +158,7 @@ TEST_F(TranslateTest, ReportsAFullOutput) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("standard output: cannot write: No"));
   EXPECT_EQ(RunProgram({"--help"}, "", "/dev/full").exit_code, 2);
-  // Output files are checked before the translation.
+  // Output files are checked before the translation starts.
   EXPECT_THAT(RefusalOf({"translate", model, "--output-attentions", "/nowhere/a.safetensors"}, "Hund\n"),
               HasSubstr("/nowhere/a"));
 }
@@ -170,7 +170,7 @@ TEST_F(TranslateTest, EndsQuietlyWhenItsReaderIsGone) {
   ASSERT_EQ(pipe2(errors, O_CLOEXEC), 0);
   const pid_t process = StartProgram({"translate", model, "--quiet"}, to_program[0], from_program[1], errors[1]);
   for (const int descriptor : {to_program[0], from_program[1], errors[1], from_program[0]}) close(descriptor);
-  // The input remains open: the program ends since its reader is gone.
+  // The input remains open. The program ends because its output was closed.
   ASSERT_EQ(write(to_program[1], "Hund\n", 5), 5);
   EXPECT_EQ(AwaitProgram(process), 128 + SIGPIPE);
   EXPECT_EQ(ReadLine(errors[0]), "");
@@ -187,7 +187,7 @@ TEST_F(TranslateTest, EndsWhenItsTerminalIsGone) {
   }
   ASSERT_EQ(write(terminal, "Hund\n", 5), 5);
   std::string echo = ReadLine(terminal);
-  if (echo.starts_with("reading standard input")) echo = ReadLine(terminal);  // the note may come first
+  if (echo.starts_with("reading standard input")) echo = ReadLine(terminal);  // the note may be printed first
   EXPECT_EQ(echo, "Hund\r\n");
   EXPECT_THAT(ReadLine(terminal), testing::EndsWith("\r\n"));
   close(terminal);
