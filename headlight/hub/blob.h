@@ -1,4 +1,4 @@
-// A content of the cache while it is downloaded.
+// Stores a blob of the cache while it is downloaded.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace headlight {
 
-// A lock that one process holds until this is destroyed. Where the file system has no locks, all do.
+// An exclusive lock between processes. It is held until the object is destroyed. On file systems without locks, it has
+// no effect.
 class FileLock {
  public:
-  // Waits for it; calls `wait` until it has it.
+  // Waits for the lock. Calls `wait` repeatedly until the lock is acquired.
   FileLock(const std::string& path, const std::function<void()>& wait);
   FileLock(const FileLock&) = delete;
   ~FileLock();
@@ -20,21 +21,23 @@ class FileLock {
   int descriptor_;
 };
 
-// The file PATH.incomplete, which becomes PATH when it is whole. Otherwise it stays, to be continued.
+// The file PATH.incomplete, which is renamed to PATH when it is complete. An incomplete file is kept, so that the
+// download can be continued.
 class IncompleteBlob {
  public:
-  // Of `size` bytes. Continues what an earlier download left.
+  // Opens or creates the file for a content of `size` bytes. Keeps the bytes of an earlier download.
   IncompleteBlob(std::string path, std::uint64_t size);
   IncompleteBlob(const IncompleteBlob&) = delete;
   ~IncompleteBlob();
 
   std::uint64_t done() const { return done_; }
-  // Adds bytes at the end, or with offset 0 begins again.
+  // Appends bytes. An offset of 0 discards the previous content.
   void Write(std::uint64_t offset, std::string_view bytes);
-  // Whether the bytes have that hash: a SHA-256 or, of 40 digits, git's. True for a name that is neither.
+  // Returns true if the content has this hash: SHA-256 (64 digits), or git's SHA-1 (40 digits). Returns true for names
+  // of other lengths.
   bool HasHash(const std::string& hash) const;
   void Commit();
-  void Discard();  // of what there is
+  void Discard();  // removes the content
 
  private:
   std::string path_, incomplete_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "models--", kSeparator = "--";
 
-// A folder's entries, sorted by name; none if it cannot be read.
+// Returns a folder's entries, sorted by name. Returns an empty list if the folder cannot be read.
 std::vector<fs::path> Entries(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -28,7 +28,7 @@ std::vector<fs::path> Entries(const fs::path& folder) {
   return entries;
 }
 
-// The commit in a file of refs/; empty if there is none.
+// Returns the commit in a file of refs/, or "" if there is no such file.
 std::string CommitIn(const fs::path& ref) {
   std::error_code ignored;
   if (!fs::is_regular_file(ref, ignored) || fs::file_size(ref, ignored) > 256) return "";
@@ -42,7 +42,7 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-// Calls each(path, status) for the files in a folder and its folders. The status is that of what a link leads to.
+// Calls each(path, status) for all files in a folder and its subfolders. Links are followed for the status.
 template <typename Each>
 void ForEachFile(const fs::path& folder, const Each& each) {
   std::error_code error;
@@ -52,7 +52,7 @@ void ForEachFile(const fs::path& folder, const Each& each) {
   }
 }
 
-// ORG/NAME of a folder models--ORG--NAME.
+// Returns the model's name, ORG/NAME, for a folder models--ORG--NAME.
 std::optional<std::string> ModelIn(const fs::path& folder) {
   std::string name = folder.filename().string();
   if (!name.starts_with(kPrefix) || !IsFolder(folder)) return std::nullopt;
@@ -68,7 +68,7 @@ CachedModel Described(const fs::path& folder, const std::string& name) {
     model.last_used = std::max(model.last_used, status.st_atime);
   };
   ForEachFile(folder / "blobs", count);
-  std::vector<std::pair<std::string, std::string>> refs;  // names and commits
+  std::vector<std::pair<std::string, std::string>> refs;  // pairs of name and commit
   ForEachFile(folder / "refs", [&](const fs::path& ref, const struct stat&) {
     refs.emplace_back(ref.lexically_relative(folder / "refs").string(), CommitIn(ref));
   });
@@ -118,7 +118,7 @@ std::uint64_t RemoveCachedModel(const std::string& cache, const std::string& mod
   const fs::path folder = RepositoryFolder(cache, model);
   Check(IsFolder(folder), "{}: is not in the cache, {}", model, cache);
   const std::uint64_t bytes = Described(folder, model).bytes;
-  // What leads to a model goes first: half a model is never found.
+  // References to the model are removed first, so that a partly removed model cannot be found.
   for (const fs::path& part : {folder / "refs", folder / "snapshots", folder}) {
     std::error_code error;
     fs::remove_all(part, error);

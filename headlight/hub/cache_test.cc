@@ -15,11 +15,11 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Without a flush, unlike WriteFile.
+// Writes a file without flushing it to disk, unlike WriteFile.
 void Write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 struct Cache : testing::Test {
-  // A revision of org/tiny as huggingface_hub leaves it: the files' contents are blobs.
+  // Adds a revision of org/tiny in huggingface_hub's layout, with the contents of the files in blobs.
   void AddRevision(const std::string& commit, const std::string& ref, const std::vector<std::string>& blobs) {
     const std::string snapshot = model + "/snapshots/" + commit;
     fs::create_directories(model + "/blobs");
@@ -72,7 +72,7 @@ TEST_F(Cache, ListsModels) {
   AddRevision("aaa", "main", {"x", "yy"});
   AddRevision("bbb", "v1", {"x", "zzz"});
   Write(model + "/refs/v0", "bbb");
-  Write(model + "/snapshots/bbb/own.json", "own");  // no link, as on a file system without them
+  Write(model + "/snapshots/bbb/own.json", "own");  // a regular file, as on a file system without links
   fs::create_directories(cache + "/models--gpt2/snapshots");
   fs::create_directories(cache + "/datasets--org--words/snapshots");
   fs::create_directories(cache + "/.locks");

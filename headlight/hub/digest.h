@@ -1,4 +1,4 @@
-// SHA-256 and git's hash of a file, by which a hub names what it stores.
+// Computes SHA-256 and git's hash of a file. A hub identifies file contents by these hashes.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace headlight {
 
-// The hash of bytes that arrive in pieces.
+// Computes a hash incrementally.
 class Digest {
  public:
   static Digest Sha256();
-  // As git names a file of `size` bytes: the SHA-1 of "blob SIZE", a zero byte and the content.
+  // Computes git's hash of a file of `size` bytes: the SHA-1 of "blob SIZE", a zero byte and the content.
   static Digest GitBlob(std::uint64_t size);
 
   void Update(std::string_view bytes);
-  std::string Hex();  // ends it: nothing can be added
+  std::string Hex();  // returns the hash; must be the last call
 
  private:
   struct State;

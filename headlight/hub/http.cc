@@ -20,15 +20,16 @@ namespace {
 
 constexpr int kMostRedirects = 5, kMostFailures = 5;
 constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 18, kMostUnreadBytes = std::size_t{1} << 16;
-constexpr std::uint64_t kProgress = std::uint64_t{1} << 20;  // so many new bytes make earlier failures forgotten
-constexpr std::uint64_t kBytesPerSecond = 100;               // fewer are a stalled connection
+// After this number of new bytes, the retries are counted from 0
+constexpr std::uint64_t kProgress = std::uint64_t{1} << 20;
+constexpr std::uint64_t kBytesPerSecond = 100;  // a slower connection counts as stalled
 constexpr long kSecondsToConnect = 20, kSecondsOfHeaders = 60;
 
 struct Address {
   std::string url, scheme, origin;  // origin: scheme, host and port
 };
 
-// The address `text`, which may be relative to `base`; `base` may be empty.
+// Parses the URL `text`, which may be relative to `base`. `base` may be empty.
 Address AddressOf(const std::string& base, const std::string& text, const std::string& subject) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
   const auto set = [&](const std::string& part) {
@@ -70,7 +71,7 @@ bool MayPass(CURLcode code) {
   return std::ranges::find(passing, code) != passing.end();
 }
 
-// The meaning of a status other than success, and what to do about it.
+// Explains an error status, and how to fix the cause.
 std::string Meaning(const HttpReply& reply) {
   const std::string code = reply.Header("x-error-code"), message = reply.Header("x-error-message");
   std::string text;
@@ -110,8 +111,8 @@ struct HttpClient::Handle {
   CURL* curl = nullptr;
 };
 
-// One request with its redirects, as libcurl's callbacks see it. These throw nothing: what is thrown within them waits
-// in `thrown`.
+// One request with its redirects, and libcurl's callbacks for it. The callbacks do not throw, but store an exception in
+// `thrown`.
 struct HttpClient::Transfer {
   const HttpRequest& request;
   const Receive& receive;
@@ -119,10 +120,10 @@ struct HttpClient::Transfer {
   const std::chrono::milliseconds stall;
   CURL* curl;
   HttpReply reply = {};
-  std::uint64_t next = 0;  // the offset of the next byte of the body
-  bool received = false;   // whether any byte came
+  std::uint64_t next = 0;  // offset of the next byte of the body
+  bool received = false;   // true if any bytes of the body arrived
   std::size_t header_bytes = 0, unread_bytes = 0;
-  std::uint64_t window_bytes = 0;  // came since `window`, from which on the speed is measured
+  std::uint64_t window_bytes = 0;  // bytes received since `window`, to measure the speed
   std::chrono::steady_clock::time_point window = {};
   bool stalled = false;
   std::exception_ptr thrown = {};
@@ -151,7 +152,7 @@ struct HttpClient::Transfer {
     header_bytes += line.size();
     Check(header_bytes <= kMostHeaderBytes, "{}: the server sends more than {} bytes of headers", request.subject,
           kMostHeaderBytes);
-    if (line.starts_with("HTTP/")) reply.headers.clear();  // of a provisional reply
+    if (line.starts_with("HTTP/")) reply.headers.clear();  // removes the headers of an interim response
     const std::size_t colon = line.find(':');
     if (colon == line.npos) return;
     std::string name(line.substr(0, colon));
@@ -160,7 +161,7 @@ struct HttpClient::Transfer {
     reply.headers[name] = begin == line.npos || end < begin ? "" : line.substr(begin, end - begin + 1);
   }
 
-  // False: the rest of the body is not wanted.
+  // Returns false if the rest of the body is not needed.
   bool AddBody(std::string_view bytes) {
     const int status = Status();
     if (status != 200 && status != 206) return (unread_bytes += bytes.size()) <= kMostUnreadBytes;
@@ -222,7 +223,7 @@ void HttpClient::Pause(std::chrono::milliseconds time) const {
 void HttpClient::Perform(Transfer& transfer, const std::string& url, bool with_token) {
   CURL* const curl = handle_->curl;
   const HttpRequest& request = transfer.request;
-  curl_easy_reset(curl);  // which keeps the connections
+  curl_easy_reset(curl);  // keeps the connections open
   curl_slist* lines = curl_slist_append(nullptr, "Accept-Encoding: identity");
   if (with_token) lines = curl_slist_append(lines, fmt::format("Authorization: Bearer {}", options_.token).c_str());
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(lines, &curl_slist_free_all);

@@ -1,4 +1,4 @@
-// Requests to a hub: redirects, retries and resumption, distrusting what the server says.
+// Sends requests to a hub, with redirects, retries and resumption. Responses are not trusted.
 #pragma once
 
 #include <chrono>
@@ -16,36 +16,37 @@ namespace headlight {
 
 struct HttpRequest {
   std::string url;
-  std::string subject;  // with which errors begin, such as "ORG/NAME: config.json"
-  // Only the headers are wanted. A redirect to another host is not followed: its own headers are the reply.
+  std::string subject;  // prefix of error messages, such as "ORG/NAME: config.json"
+  // Requests only the headers. A redirect to another host is not followed, and its headers are returned.
   bool head = false;
-  // The body is a file of so many bytes: a connection that is cut is resumed, and more bytes are an error.
+  // The size of the file in the body. If it is set, an interrupted connection is resumed, and more bytes are an error.
   std::optional<std::uint64_t> size = {};
-  std::uint64_t from = 0;  // the first byte that is wanted of such a file
+  std::uint64_t from = 0;  // offset of the first requested byte of the file
 };
 
 struct HttpReply {
   int status = 0;
-  std::map<std::string, std::string> headers;  // by name, in lower case
+  std::map<std::string, std::string> headers;  // keys are lower-case names
   std::string Header(const std::string& name) const;
 };
 
-// One connection after another to a hub. Not for several threads at once.
+// Sends requests to a hub one after another. Not thread-safe.
 class HttpClient {
  public:
-  // `poll` is called at least once a second; what it throws ends the request.
+  // `poll` is called at least once a second. If `poll` throws an exception, the request is cancelled.
   HttpClient(const HubOptions& options, std::function<void()> poll);
   HttpClient(const HttpClient&) = delete;
   ~HttpClient();
 
-  // Gets the body's bytes, the first of which is at `offset` in it. An offset of 0 after others begins again.
+  // Receives bytes of the body. `offset` is the offset of the first byte. An offset of 0 after other offsets restarts
+  // the body.
   using Receive = std::function<void(std::uint64_t offset, std::string_view bytes)>;
 
-  // Sends the request, again after failures that may pass, and returns the reply with status 200 or 206, or of a `head`
-  // also with a redirect. Throws Error for any other, which says what the user can do.
+  // Sends the request, and retries after temporary failures. Returns the reply if its status is 200 or 206, or a
+  // redirect for `head`. Throws Error for any other status, with advice for the user.
   HttpReply Send(HttpRequest request, const Receive& receive);
 
-  // Waits, calling `poll`.
+  // Waits, and calls `poll` repeatedly.
   void Pause(std::chrono::milliseconds time) const;
 
  private:

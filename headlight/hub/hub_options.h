@@ -1,4 +1,4 @@
-// How models are downloaded, and the folder that keeps them.
+// The options for downloading and caching models.
 #pragma once
 
 #include <chrono>
@@ -7,21 +7,22 @@
 namespace headlight {
 
 struct HubOptions {
-  /// The cache's folder, such as ~/.cache/huggingface/hub. Python's huggingface_hub may share it.
+  /// The cache folder, such as ~/.cache/huggingface/hub. It can be shared with Python's huggingface_hub.
   std::string cache = {};
-  /// The hub's address: http or https, a host and perhaps a port and a path, as a mirror has them.
+  /// The hub's URL: http or https, a host, and optionally a port and a path, such as the URL of a mirror.
   std::string endpoint = "https://huggingface.co";
-  /// The token of an account, for gated and private models; empty: none. Only the endpoint's host gets it.
+  /// The access token of an account, for gated and private models. Empty for no token. The token is sent only to the
+  /// endpoint's host.
   std::string token = {};
-  /// A PEM file of the certificates to trust, or a folder of such files; empty: the system's.
+  /// A PEM file of trusted certificates, or a folder of such files. If empty, the system's certificates are used.
   std::string certificates = {};
-  /// Nothing is downloaded: a model is in the cache, or there is an error.
+  /// If true, models are only loaded from the cache. Throws Error if a model is not in the cache.
   bool offline = false;
-  /// A connection that brings fewer than 100 bytes per second for so long is ended, and another is tried.
+  /// A connection that receives fewer than 100 bytes per second for this time is closed, and the request is retried.
   std::chrono::milliseconds stall{30'000};
-  /// The pause before the first retry, doubled for each further one. A server may ask for another.
+  /// The pause before the first retry. It is doubled for each further retry. A server may request a different pause.
   std::chrono::milliseconds retry_pause{1000};
-  /// If a server asks for a longer pause, the download ends with an error.
+  /// The longest pause that a server may request. If it requests a longer pause, the download fails with an error.
   std::chrono::seconds longest_pause{300};
 };
 

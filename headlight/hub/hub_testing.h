@@ -1,4 +1,4 @@
-// A hub on 127.0.0.1 for tests, which answers as Hugging Face's does.
+// Runs a hub on 127.0.0.1 for tests, with responses like those of the Hugging Face Hub.
 #pragma once
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ namespace headlight {
 
 struct ServedRequest {
   std::string method, path;
-  std::map<std::string, std::string> headers;  // by name, in lower case
+  std::map<std::string, std::string> headers;  // keys are lower-case names
   std::string Header(const std::string& name) const {
     const auto found = headers.find(name);
     return found == headers.end() ? "" : found->second;
@@ -44,12 +44,12 @@ struct ServedReply {
   int status = 200;
   std::vector<std::string> headers = {};
   std::string body = {};
-  std::size_t cut = std::string::npos;  // after so many bytes of the body the connection ends
-  bool stalls = false;                  // instead of ending, it stays without a byte
-  bool endless = false;                 // the body is sent again and again
+  std::size_t cut = std::string::npos;  // number of body bytes after which the connection is closed
+  bool stalls = false;                  // if true, the connection stays open without data, instead of closing
+  bool endless = false;                 // if true, the body is sent repeatedly without end
 };
 
-// Answers one request per connection, in a separate thread.
+// A server that answers one request per connection, in a separate thread.
 class TestServer {
  public:
   using Answer = std::function<ServedReply(const ServedRequest&)>;
@@ -137,11 +137,12 @@ class TestServer {
   mutable std::mutex mutex_;
   std::vector<ServedRequest> requests_;
   std::atomic<bool> stopping_ = false;
-  std::vector<std::thread> connections_;  // of the thread that accepts them
+  std::vector<std::thread> connections_;  // accessed only by the accepting thread
   std::thread thread_;
 };
 
-// A hub with one model, org/tiny, and an empty cache. Large files come from another host, as from a hub's storage.
+// A hub with one model, org/tiny, and an empty cache. Large files are on a different host, like the storage of the
+// Hugging Face Hub.
 struct HubTest : testing::Test {
   using Hook = std::function<std::optional<ServedReply>(const ServedRequest&)>;
 
@@ -166,7 +167,7 @@ struct HubTest : testing::Test {
     return Json(Json::Object{{"id", "org/tiny"}, {"sha", commit}, {"siblings", siblings}}).Line();
   }
 
-  // The content from the byte that the request asks for.
+  // Returns the content from the first byte of the requested range.
   static ServedReply Part(const ServedRequest& request, const std::string& content) {
     const std::string range = request.Header("range");
     if (range.empty()) return {.body = content};
@@ -207,7 +208,7 @@ struct HubTest : testing::Test {
   std::string commit = std::string(40, 'a');
   std::map<std::string, std::string> small = {{"config.json", "{}\n"}, {"1_Pooling/config.json", "{\"a\": 1}\n"}};
   std::map<std::string, std::string> large = {{"model.safetensors", std::string(20'000, 'w') + "end"}};
-  Hook hook, storage_hook;  // answer instead, unless they return nothing
+  Hook hook, storage_hook;  // replace the answer, unless they return nullopt
   TestServer storage{[this](const ServedRequest& request) { return AnswerOfStorage(request); }};
   TestServer hub{[this](const ServedRequest& request) { return AnswerOfHub(request); }};
 };

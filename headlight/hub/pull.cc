@@ -30,18 +30,18 @@ bool IsFile(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-// 1.5 GB
+// Formats a size, such as "1.5 GB".
 std::string Shown(std::uint64_t bytes) { return fmt::format("{:.4g} GB", static_cast<double>(bytes) / 1e9); }
 
-// Makes `link` a relative link to the blob, or its copy if the file system has no symbolic links.
+// Makes `link` a relative link to the blob, or a copy of the blob if the file system has no symbolic links.
 void Link(const fs::path& blob, const fs::path& link) {
   CreateFolders(link.parent_path());
   const fs::path target = blob.lexically_relative(link.parent_path());
   std::error_code error, ignored;
   fs::create_symlink(target, link, error);
   if (error == std::errc::file_exists) {
-    if (IsFile(link)) return;   // another process was faster
-    fs::remove(link, ignored);  // it leads to a blob that is gone
+    if (IsFile(link)) return;   // another process created the file first
+    fs::remove(link, ignored);  // removes a link to a missing blob
     fs::create_symlink(target, link, error);
   }
   if (error) LinkOrCopy(blob.string(), link.string());
@@ -65,7 +65,7 @@ class Pull {
     for (const std::string& path : wanted)
       if (!IsFile(snapshot / path))
         missing.push_back(ReadRemoteFile(client_, hub_.endpoint, request_.model, repository.commit, path));
-    // Small files first, so that what is there of an interrupted download is soon useful to look at.
+    // Downloads small files first, so that an interrupted download leaves useful files.
     std::ranges::stable_sort(missing, {}, &RemoteFile::size);
     for (const fs::path& folder : {folder_ / "blobs", folder_ / "refs", snapshot, locks_}) CreateFolders(folder);
     CheckSpace(missing);
@@ -109,7 +109,7 @@ class Pull {
       IncompleteBlob blob(path.string(), file.size);
       const bool continued = blob.done() > 0;
       Fetch(file, subject, blob, before);
-      // The partial file may be damaged, for example after a power failure.
+      // The incomplete file may be damaged, for example after a power failure.
       if (continued && !blob.HasHash(file.hash)) {
         blob.Discard();
         Fetch(file, subject, blob, before);
@@ -123,7 +123,7 @@ class Pull {
     done_ = before + file.size;
   }
 
-  // What `blob` lacks of the file, whose first byte is the model's byte `before`.
+  // Downloads the missing bytes of the file. `before` is the total size of the preceding files.
   void Fetch(const RemoteFile& file, const std::string& subject, IncompleteBlob& blob, std::uint64_t before) {
     done_ = before + blob.done();
     if (blob.done() == file.size) return;

@@ -1,4 +1,4 @@
-// Downloads of models from a Hugging Face hub.
+// Downloads models from a Hugging Face hub.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,26 @@
 namespace headlight {
 
 struct PullRequest {
-  std::string model;                      // ORG/NAME
-  std::string revision = "main";          // a branch, a tag or a commit
-  std::vector<std::string> include = {};  // patterns of the weights to download, such as *.bin [those in safetensors]
+  std::string model;              ///< ORG/NAME
+  std::string revision = "main";  ///< branch, tag or commit
+  // Patterns of the weight files to download, such as *.bin [the safetensors files]
+  std::vector<std::string> include = {};
 };
 
 struct PulledModel {
-  std::string folder;            // in the cache
-  std::uint64_t files = 0;       // of the model
-  std::uint64_t downloaded = 0;  // bytes that came now
+  std::string folder;            ///< the model's folder in the cache
+  std::uint64_t files = 0;       ///< number of the model's files
+  std::uint64_t downloaded = 0;  ///< number of bytes downloaded by this call
 };
 
-/// Called at least once a second with the bytes that are there and their total, which is 0 while it is unknown. What
-/// it throws ends the download, which a later one continues.
+/// Called at least once a second with the number of available bytes and the total. The total is 0 while it is unknown.
+/// If the function throws an exception, the download is cancelled. A later download continues it.
 using PullProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Downloads what the cache lacks of a model: its configuration, its tokenizer and its weights. Files appear whole,
-/// after their size and hash are checked; the revision appears after its files. Several processes may download one
-/// model at the same time. Throws Error if that fails; what came is kept, and the next call continues there.
+/// Downloads the files of a model that are not in the cache: its configuration, its tokenizer and its weights. A file
+/// is added to the cache after its size and hash have been verified. The revision is added after all its files. Several
+/// processes may download the same model at the same time. Throws Error if the download fails. Incomplete files are
+/// kept, and the next call continues them.
 HEADLIGHT_API PulledModel PullModel(const PullRequest& request, const HubOptions& hub,
                                     const PullProgress& progress = {});
 

@@ -33,14 +33,14 @@ class Pull : public HubTest {
   std::string Weights() const { return HashOf(large.at("model.safetensors"), true); }
   std::string WeightsPath() const { return Repository() + "/blobs/" + Weights(); }
 
-  // What storage was asked for, as "GET" or "GET bytes=5-".
+  // Returns the requests to the storage, such as "GET" or "GET bytes=5-".
   std::vector<std::string> Ranges() const {
     std::vector<std::string> ranges;
     for (const ServedRequest& request : storage.Requests())
       ranges.push_back(request.method + (request.Header("range").empty() ? "" : " " + request.Header("range")));
     return ranges;
   }
-  // That the whole model is there.
+  // Expects that the whole model is in the cache.
   void ExpectWhole(const PulledModel& pulled) const {
     for (const auto* group : {&small, &large})
       for (const auto& [path, content] : *group) EXPECT_EQ(ReadFile(pulled.folder + "/" + path), content) << path;
@@ -59,7 +59,7 @@ TEST_F(Pull, WritesTheLayoutOfHuggingfaceHub) {
   EXPECT_EQ(fs::read_symlink(pulled.folder + "/model.safetensors"), "../../blobs/" + Weights());
   EXPECT_EQ(fs::read_symlink(pulled.folder + "/1_Pooling/config.json"),
             "../../../blobs/" + HashOf(small.at("1_Pooling/config.json"), false));
-  // Again: only the list of files is asked for.
+  // A second call requests only the list of files.
   const std::size_t requests = hub.Requests().size();
   EXPECT_EQ(Pulled().downloaded, 0U);
   EXPECT_EQ(hub.Requests().size(), requests + 1);
@@ -67,10 +67,10 @@ TEST_F(Pull, WritesTheLayoutOfHuggingfaceHub) {
 
 TEST_F(Pull, SendsTheTokenOnlyToTheEndpoint) {
   hook = [&](const ServedRequest& request) -> std::optional<ServedReply> {
-    // A renamed model: a redirect within the host.
+    // A renamed model is redirected within the host.
     if (request.path == "/api/models/org/tiny/revision/main")
       return ServedReply{.status = 307, .headers = {"Location: /api/models/org/tiny/revision/v2"}};
-    // A small file, from the hub's own cache.
+    // A small file is redirected to the hub's own cache.
     if (request.path.starts_with("/org/tiny/resolve/") && request.path.ends_with("/1_Pooling/config.json"))
       return ServedReply{.status = 307, .headers = {"X-Linked-Size: 5", "Location: /cache?file=1"}};
     if (request.path == "/cache?file=1") {
@@ -116,7 +116,7 @@ TEST_F(Pull, BeginsAnewIfTheServerKnowsNoRanges) {
 }
 
 TEST_F(Pull, ContinuesWhatAnEndedProcessLeft) {
-  // The observer's exception ends the first download, as a signal would.
+  // The observer's exception cancels the first download, like a signal.
   EXPECT_THROW(Pulled({.model = "org/tiny"},
                       [](std::uint64_t done, std::uint64_t) {
                         if (done > 0) throw Cancelled();
@@ -200,7 +200,7 @@ TEST_F(Pull, WaitsAsTheServerAsks) {
   };
   int polls = 0;
   const auto cancel = [&](std::uint64_t, std::uint64_t) {
-    if (!hub.Requests().empty() && ++polls == 6) throw Cancelled();  // after some 200 milliseconds
+    if (!hub.Requests().empty() && ++polls == 6) throw Cancelled();  // after about 200 milliseconds
   };
   EXPECT_THROW(Pulled({.model = "org/tiny"}, cancel), Cancelled);
   EXPECT_EQ(hub.Requests().size(), 1U);
@@ -289,7 +289,7 @@ TEST_F(Pull, AFullDiskIsAnErrorAndLaterContinued) {
   getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit limit = before;
-  limit.rlim_cur = 8'000;  // no file may grow beyond that
+  limit.rlim_cur = 8'000;  // limits the file size, to simulate a full disk
   setrlimit(RLIMIT_FSIZE, &limit);
   const std::string refusal = Refusal();
   setrlimit(RLIMIT_FSIZE, &before);
@@ -344,7 +344,7 @@ TEST_F(Pull, ChoosesFiles) {
   EXPECT_EQ(ErrorOf([&] { files({}); }),
             "org/tiny: has no model.safetensors; name the weights to download by `include`: "
             "'consolidated.safetensors', 'pytorch_model.bin', 'q/tiny.gguf'");
-  large.clear();  // a tokenizer
+  large.clear();  // the repository has only a tokenizer
   EXPECT_THAT(files({}), UnorderedElementsAre("config.json", "vocab.txt", "spiece.model"));
 }
 

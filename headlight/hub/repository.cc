@@ -28,7 +28,7 @@ bool IsHex(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// Percent-encodes a text for a URL, except the characters in `kept`.
+// Percent-encodes text for a URL, except the characters in `kept`.
 std::string Escaped(std::string_view text, std::string_view kept) {
   std::string escaped;
   for (const char c : text) {
@@ -56,8 +56,8 @@ bool MatchesAny(const Patterns& patterns, const std::string& path) {
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// A file of the model itself: in its folder, in a module's of sentence-transformers or in a DALL-E's VAE. Others hold
-// checkpoints and copies for other programs.
+// Returns true for files in the model's folder, in a module's folder of a sentence-transformers model, or in the folder
+// of a DALL-E's VAE. Files in other folders are checkpoints or copies for other programs.
 bool IsOfModel(const std::string& path) {
   const std::size_t slash = path.find('/');
   if (slash == path.npos) return true;
@@ -70,7 +70,7 @@ bool IsDescription(const std::string& path) {
   return IsOfModel(path) && MatchesAny(patterns, path);
 }
 
-// In safetensors, by the names that Transformers gives them.
+// Returns true for safetensors files with the names that Transformers uses.
 bool IsWeights(const std::string& path) {
   static const std::vector<std::string> patterns = {"model.safetensors", "model-*-of-*.safetensors",
                                                     "adapter_model.safetensors", "shortlist.safetensors"};

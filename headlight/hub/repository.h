@@ -1,4 +1,4 @@
-// A hub's description of a model: its files, and the selection that headlight reads.
+// Reads a hub's description of a model, and selects the files that headlight reads.
 #pragma once
 
 #include <string>
@@ -9,32 +9,32 @@
 
 namespace headlight {
 
-// Whether `name` is a model's as a hub allows it: ORG/NAME, or for a few old models NAME.
+// Returns true if `name` is a valid model name: ORG/NAME, or NAME for a few old models.
 bool IsModelName(std::string_view name);
-// Throws Error unless it is.
+// Throws Error if `name` is not a valid model name.
 void CheckModelName(std::string_view name);
 
-// Whether it is a path within a folder, as a hub's files and revisions have it: at most 1024 bytes, no "..", no empty
-// name, no backslash and no control characters.
+// Returns true if `path` is a valid path within a folder: at most 1024 bytes, no "..", no empty name, no backslash and
+// no control characters.
 bool IsInnerPath(std::string_view path);
 
 struct Repository {
   std::string commit;
-  std::vector<std::string> files;  // their paths, which are not checked
+  std::vector<std::string> files;  // paths of the files, not validated
 };
 
 Repository ReadRepository(HttpClient& client, const std::string& endpoint, const std::string& model,
                           const std::string& revision);
 
-// The files to download: the configuration and the tokenizer, and the weights in safetensors, or with `include` what
-// its patterns match. `*` matches slashes, too. Throws Error for a pattern without matches, and for a model whose
+// Selects the files to download: the configuration, the tokenizer, and the safetensors weights, or the weights that
+// match the patterns in `include`. `*` also matches slashes. Throws Error if a pattern matches no file, or if the
 // weights are only in other formats.
 std::vector<std::string> WantedFiles(const Repository& repository, const std::string& model,
                                      const std::vector<std::string>& include);
 
 struct RemoteFile {
   std::string path, url;
-  std::string hash;  // SHA-256, or git's hash of a small file; another server may have another name for the content
+  std::string hash;        // SHA-256, or git's hash for small files; another server may use a different identifier
   std::uint64_t size = 0;  // bytes
 };
 
