@@ -1,4 +1,4 @@
-// Keeps the best of many rows, as a search needs.
+// Keeps the best of many rows during a search.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ struct ScoredRow {
   float score = 0;
 };
 
-/// The rows with the `top` largest scores; ties go to the first row. Rows with a score of NaN are ignored.
+/// Collects the rows with the `top` largest scores. If scores are equal, the row that was added first is better. Rows
+/// with a score of NaN are ignored.
 class BestRows {
  public:
   explicit BestRows(std::int64_t top) : top_(top) {}
@@ -29,7 +30,7 @@ class BestRows {
     std::ranges::push_heap(heap_, Better);
   }
 
-  /// Returns the rows, best first.
+  /// Returns the rows in descending order of their scores.
   std::vector<ScoredRow> Take() {
     std::ranges::sort(heap_, Better);
     return std::move(heap_);
@@ -41,7 +42,7 @@ class BestRows {
   }
 
   std::int64_t top_;
-  std::vector<ScoredRow> heap_;  // a heap whose first element is the worst
+  std::vector<ScoredRow> heap_;  // a heap with the worst row as its first element
 };
 
 }  // namespace headlight

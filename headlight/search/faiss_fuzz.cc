@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to the reader of FAISS index files, and searches accepted ones.
+// Opens arbitrary bytes as Faiss index files, and searches the valid ones.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -18,7 +18,7 @@ std::span<const std::int32_t> NeighboursOf(const FaissGraph& graph, std::int64_t
   return all.first(static_cast<std::size_t>(std::ranges::find(all, -1) - all.begin()));
 }
 
-// The best candidates seen so far, some of which have been visited.
+// Keeps the best candidates. Visited candidates remain in `seen_`, and others are also in `open_`.
 class GraphCandidates {
  public:
   explicit GraphCandidates(std::size_t most) : most_(most) {}
@@ -40,11 +40,11 @@ class GraphCandidates {
     open_.erase(open_.begin());
     return {best.second, -best.first};
   }
-  // The number of candidates with a larger score, visited or not.
+  // Returns the number of candidates with a larger score, including visited ones.
   std::int64_t Above(float score) const { return std::distance(seen_.begin(), seen_.lower_bound({-score, -1})); }
 
  private:
-  using Key = std::pair<float, std::int64_t>;  // the negated score, and the node
+  using Key = std::pair<float, std::int64_t>;  // the negated score and the node
   std::size_t most_;
   std::set<Key> seen_, open_;
 };

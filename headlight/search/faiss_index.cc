@@ -16,14 +16,15 @@
 namespace headlight {
 namespace {
 
-// FAISS's own reader is not designed for untrusted files, and needs a BLAS library. Numbers are little-endian and
-// unaligned: a header has 33 bytes.
+// This reader is used because Faiss's own reader is not designed for untrusted files, and needs a BLAS library. Numbers
+// are little-endian. They are unaligned, because a header has 33 bytes.
 constexpr std::int32_t kInnerProduct = 0, kL2 = 1, kMostDimensions = 1 << 16;
-constexpr std::size_t kBlockBytes = 1 << 20;  // of vectors that are copied for alignment, which then fit in the cache
+// Size of a block of vectors that is copied for alignment; fits in the cache
+constexpr std::size_t kBlockBytes = 1 << 20;
 
 using Bytes = std::span<const std::byte>;
 
-// Element `index` of unaligned numbers.
+// Returns the element `index` of unaligned numbers.
 template <typename T>
 T ElementOf(Bytes bytes, std::size_t index) {
   T value;
@@ -35,7 +36,7 @@ class Reader {
  public:
   explicit Reader(const MappedFile& file) : file_(file) {}
 
-  // Reads `count` elements of `size` bytes.
+  // Returns `count` elements of `size` bytes, and advances.
   Bytes Take(std::uint64_t count, std::uint64_t size, const char* what) {
     const std::uint64_t rest = file_.bytes().size() - at_;
     Check(count <= rest / size, "{} of {} x {} bytes, but the file has only {} more", what, count, size, rest);
@@ -47,7 +48,7 @@ class Reader {
   T Number(const char* what) {
     return ElementOf<T>(Take(1, sizeof(T), what), 0);
   }
-  // Reads a vector of elements, which is preceded by its size.
+  // Returns the elements of a vector. The number of elements precedes them.
   Bytes Vector(std::uint64_t size, const char* what) { return Take(Number<std::uint64_t>(what), size, what); }
   std::string Kind(const char* what) {
     const Bytes letters = Take(4, 1, what);
@@ -74,7 +75,7 @@ Header ReadHeader(Reader& reader) {
   Header header;
   header.dimension = reader.Number<std::int32_t>("the dimension");
   header.vectors = reader.Number<std::int64_t>("the number of vectors");
-  reader.Take(2, sizeof(std::int64_t), "the header");  // unused
+  reader.Take(2, sizeof(std::int64_t), "the header");  // two unused fields
   const auto trained = reader.Number<std::uint8_t>("the header");
   header.metric = reader.Number<std::int32_t>("the metric");
   reader.Check(header.dimension >= 1 && header.dimension <= kMostDimensions && header.vectors >= 0,
@@ -86,10 +87,10 @@ Header ReadHeader(Reader& reader) {
   return header;
 }
 
-// Consecutive vectors with their ids, or if there are none, consecutive row numbers.
+// A list of consecutive vectors and their ids. If `ids` is empty, the ids are consecutive row numbers.
 struct List {
   Bytes vectors, ids;
-  std::int64_t first = 0, rows = 0;  // of the first vector among all vectors
+  std::int64_t first = 0, rows = 0;  // index of the first vector among all vectors, and number of vectors
 };
 
 struct Flat {
@@ -117,7 +118,7 @@ std::vector<T> ReadNumbers(Reader& reader, const char* what) {
 
 FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
   FaissGraph graph;
-  reader.Vector(sizeof(double), "the probabilities of levels");  // only needed to add nodes
+  reader.Vector(sizeof(double), "the probabilities of levels");  // needed only to add nodes
   graph.ends = ReadNumbers<std::int32_t>(reader, "the neighbours of levels");
   constexpr std::size_t kMostLevels = 256;
   reader.Check(graph.ends.size() <= kMostLevels + 1 && (nodes == 0 || (graph.ends.size() > 1 && graph.ends[0] == 0)) &&
@@ -162,7 +163,7 @@ FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
   return graph;
 }
 
-// The sizes of all lists, stored in full or as pairs for lists that are not empty.
+// Reads the sizes of all lists. They are stored in full, or as pairs of index and size for non-empty lists.
 std::vector<std::uint64_t> ReadSizes(Reader& reader, std::uint64_t lists) {
   std::vector<std::uint64_t> sizes(lists);
   const std::string kind = reader.Kind("the sizes of lists");
@@ -189,9 +190,9 @@ struct FaissIndex::State {
   Header header;
   std::vector<List> lists;
   std::vector<float> centroids;  // [lists, dimension]; empty for a flat index
-  bool nearest_by_l2 = false;    // instead of by inner product
+  bool nearest_by_l2 = false;    // true: nearest by L2 distance; false: nearest by inner product
   std::optional<FaissGraph> graph;
-  std::optional<Bytes> ids;  // of an IndexIDMap: replace the row numbers
+  std::optional<Bytes> ids;  // ids of an IndexIDMap, which replace the row numbers
 
   void Add(List list) {
     list.first = lists.empty() ? 0 : lists.back().first + lists.back().rows;
@@ -214,8 +215,7 @@ struct FaissIndex::State {
     std::memcpy(centroids.data(), flat.vectors.data(), flat.vectors.size());
     reader.Check(std::ranges::all_of(centroids, [](float number) { return std::isfinite(number); }),
                  "a centroid has a number that is not finite");
-    const auto direct_map =
-        reader.Number<std::uint8_t>("the direct map");  // for features that are not implemented here
+    const auto direct_map = reader.Number<std::uint8_t>("the direct map");  // the direct map is not used
     reader.Check(direct_map <= 2, "a direct map of kind {}", direct_map);
     reader.Vector(sizeof(std::int64_t), "the direct map");
     if (direct_map == 2) reader.Vector(2 * sizeof(std::int64_t), "the direct map");
@@ -303,8 +303,8 @@ struct FaissIndex::State {
     return order;
   }
 
-  // The similarity of each of `count` vectors, larger for nearer ones: the inner product with the query, or the
-  // negative squared distance. `rows` is a buffer for aligned copies. Throws Error if a number is not finite.
+  // Computes the similarity of `count` vectors and the query: the inner product, or the negative squared distance.
+  // `rows` is a buffer for aligned copies. Throws Error if a number is not finite.
   void Compare(std::span<const float> query, const List& list, std::int64_t begin, std::int64_t count,
                std::vector<float>& rows, std::vector<float>& scores) const {
     const std::size_t row_bytes = query.size() * sizeof(float);
@@ -401,12 +401,12 @@ void WriteFaiss(const VectorIndex& index, const std::string& path, bool by_l2) {
   const std::int64_t dimension = index.model().dimension;
   std::string bytes = by_l2 ? "IxF2" : "IxFI";
   const auto add = [&](auto number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof(number)); };
-  constexpr std::int64_t kUnused = 1 << 20;  // the values that FAISS writes
+  constexpr std::int64_t kUnused = 1 << 20;  // the value that Faiss writes for unused fields
   add(static_cast<std::int32_t>(dimension));
   add(index.size());
   add(kUnused);
   add(kUnused);
-  add(std::uint8_t{1});  // trained
+  add(std::uint8_t{1});  // the index is trained
   add(by_l2 ? kL2 : kInnerProduct);
   add(static_cast<std::uint64_t>(index.size() * dimension));
   AtomicFile file(path);

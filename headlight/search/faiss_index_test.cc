@@ -1,4 +1,4 @@
-// Files written by FAISS, and the results of its searches: tools/make_faiss_goldens.py.
+// Compares searches in files that Faiss wrote with Faiss's results (tools/make_faiss_goldens.py).
 #include "headlight/search/faiss_index.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ TEST(FaissIndex, MatchesFaiss) {
       const std::vector<float> expected = Numbers(products[query]);
       const std::vector<JsonView> rows = ids[query].Items();
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i].Integer() < 0) {  // FAISS's mark for the end of the results
+        if (rows[i].Integer() < 0) {  // Faiss's mark for the end of the results
           EXPECT_EQ(hits.size(), i) << name;
           break;
         }
@@ -143,8 +143,8 @@ TEST(FaissIndex, RefusesNumbersThatAreNotFinite) {
   }
 }
 
-// No file may cause a crash, a hang or an out-of-range read. Tries truncations and flipped bits, every third one for
-// the smallest file and fewer for the others.
+// Checks that damaged files cause no crash, hang or out-of-range read. Tries truncations and flipped bits: every third
+// one for the smallest file, and fewer for the others.
 TEST(FaissIndex, SurvivesDamagedFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.File("damaged.faiss");
@@ -175,7 +175,7 @@ TEST(FaissIndex, SurvivesDamagedFiles) {
       flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
       open(flipped);
     }
-    EXPECT_GT(read, 0) << name;  // if the bit is in a number of a vector
+    EXPECT_GT(read, 0) << name;  // some flipped bits are in a vector's numbers
   }
   EXPECT_GT(refused, 500);
 }

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kPartRows = 32768;  // rows per file: 64 MiB with 512 numbers
+constexpr std::int64_t kPartRows = 32768;  // rows per file: 64 MiB for vectors of 512 numbers
 constexpr std::chrono::seconds kBetweenWrites{60};
 
 std::uint64_t KeyOf(const IndexItem& item) { return HashOf((item.image ? "image " : "text ") + item.name); }
@@ -31,12 +31,12 @@ struct IndexBuilder::State {
 
   std::string folder;
   IndexModel model;
-  std::vector<IndexPart> parts;  // already written; full unless items were removed
-  IndexRows last;                // the rows of the file after them
-  std::size_t written = 0;       // number of these rows that are written
+  std::vector<IndexPart> parts;  // files already written; full unless items were removed
+  IndexRows last;                // rows of the last file
+  std::size_t written = 0;       // number of rows in `last` that are written
   std::unordered_map<std::uint64_t, Place> places;
   std::map<std::size_t, std::map<std::int64_t, std::pair<IndexItem, std::vector<float>>>>
-      changed;  // changes to these parts
+      changed;  // changes to written files, by file and row
   std::int64_t rows = 0;
   std::chrono::steady_clock::time_point wrote = std::chrono::steady_clock::now();
 
@@ -46,7 +46,7 @@ struct IndexBuilder::State {
       if (const auto row = part->second.find(place.row); row != part->second.end()) return row->second.first;
     return parts[place.part].Item(place.row);
   }
-  // The position of an item with this name, even if it has changed; null if there is none.
+  // Returns the position of an item with this name, even if the item has changed. Returns null if there is none.
   const Place* Find(const IndexItem& item) const {
     const auto found = places.find(KeyOf(item));
     if (found == places.end()) return nullptr;
@@ -94,7 +94,7 @@ void IndexBuilder::Add(const IndexItem& item, std::span<const float> vector) {
   State& state = *state_;
   Check(std::ssize(vector) == state.model.dimension, "{}: {} numbers, but the vectors of the index have {}", item.name,
         vector.size(), state.model.dimension);
-  CheckUtf8(item.name, Quoted(item.name));  // checked here, since no part could be written with it
+  CheckUtf8(item.name, Quoted(item.name));  // checked here, because a file with this name could not be written
   std::vector<float> unit = UnitVector(vector, item.name);
   if (const State::Place* const place = state.Find(item)) {
     if (place->part == state.parts.size()) {
@@ -113,7 +113,7 @@ void IndexBuilder::Add(const IndexItem& item, std::span<const float> vector) {
   if (full || std::chrono::steady_clock::now() - state.wrote >= kBetweenWrites) Flush();
 }
 
-// A part that loses all of its rows is kept, since parts are numbered.
+// A file that loses all its rows is kept, because files are numbered.
 std::int64_t IndexBuilder::RemoveIf(const std::function<bool(const IndexItem&)>& gone) {
   Flush();
   const std::string folder = state_->folder;

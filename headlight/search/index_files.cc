@@ -81,7 +81,7 @@ IndexItem IndexPart::Item(std::int64_t row) const {
   const JsonView json(
       ParseJson(names_.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), place), place);
   if (json["text"].present()) return {.name = json["text"].String()};
-  // The key is "picture" in indexes of version 0.1.
+  // Indexes of version 0.1 have the key "picture".
   return {json[json["image"].present() ? "image" : "picture"].String(), true, json.Get("bytes", 0).Integer(),
           json.Get("modified", 0).Integer()};
 }

@@ -1,4 +1,4 @@
-// The files of a VectorIndex: index.json, and parts with rows.
+// Reads and writes the files of a VectorIndex: index.json, and numbered files with rows.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace headlight {
 
-/// True if the folder has an index.json.
+/// Returns true if the folder contains an index.json.
 bool HasIndex(const std::string& folder);
 IndexModel ReadIndexModel(const std::string& folder);
 void WriteIndexModel(const std::string& folder, const IndexModel& model);
 
 std::string PartPath(const std::string& folder, std::size_t part);
-/// The number of parts. Throws Error if one of them is missing.
+/// Returns the number of files with rows. Throws Error if a file is missing.
 std::size_t CountParts(const std::string& folder);
 
-/// A memory-mapped file of rows: "vectors" [rows, dimension], and "names", the concatenated JSON of the items, whose
-/// ends are in "ends" [rows].
+/// A memory-mapped file of rows. It contains "vectors" [rows, dimension], "names", the concatenated JSON of the items,
+/// and "ends" [rows], the end of each item in "names".
 class IndexPart {
  public:
   IndexPart(const std::string& path, std::int64_t dimension);
@@ -40,7 +40,7 @@ class IndexPart {
   std::string_view names_;
 };
 
-/// The rows of a file, or of one to be written.
+/// The rows of a file, in memory.
 struct IndexRows {
   std::vector<IndexItem> items;
   std::vector<float> vectors;  // [items, dimension]
@@ -50,7 +50,8 @@ struct IndexRows {
   void Write(const std::string& path, std::int64_t dimension) const;
 };
 
-/// The vector normalized to length 1; errors begin with `name`. Throws Error if it has no direction.
+/// Returns the vector normalized to length 1. Throws Error if the vector's length is zero or not finite. The error
+/// begins with `name`.
 std::vector<float> UnitVector(std::span<const float> vector, const std::string& name);
 
 }  // namespace headlight

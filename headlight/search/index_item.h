@@ -1,4 +1,4 @@
-// The items of a vector index, and the model that computed their vectors.
+// Defines the items of a vector index, and the model that computed their vectors.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@ namespace headlight {
 /// The model that computed an index's vectors.
 struct IndexModel {
   std::string folder;
-  std::string fingerprint;  // of its weights (FingerprintOf)
+  std::string fingerprint;  ///< fingerprint of the weights (FingerprintOf)
   std::int64_t dimension = 0;
 };
 
-/// An entry of an index: a text, or an image's path.
+/// An item of an index: a text, or the path of an image.
 struct IndexItem {
   std::string name;
   bool image = false;
-  std::int64_t bytes = 0, modified = 0;  // size and time of an image's file, to detect changes
+  std::int64_t bytes = 0, modified = 0;  ///< size and modification time of an image file, to detect changes
 
   bool operator==(const IndexItem&) const = default;
 };

@@ -28,10 +28,10 @@ std::string FingerprintOf(const std::string& folder) {
 struct VectorIndex::State {
   IndexModel model;
   std::vector<IndexPart> parts;
-  std::vector<std::int64_t> first;  // row of each part
+  std::vector<std::int64_t> first;  // first row of each file
   std::int64_t rows = 0;
 
-  // The part of a row, and the row's index in it.
+  // Returns the file that contains a row, and the row's index in the file.
   std::pair<const IndexPart*, std::int64_t> PlaceOf(std::int64_t row) const {
     Check(row >= 0 && row < rows, "row {} is out of range for an index of {}", row, rows);
     const auto part = std::ranges::upper_bound(first, row) - first.begin() - 1;

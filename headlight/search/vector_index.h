@@ -18,28 +18,29 @@
 
 namespace headlight {
 
-/// A fingerprint of the weights in a model's folder, from the shape, the first 256 bytes and 256 bytes in the middle of
-/// each tensor. It changes if the model is trained further, or if its types change.
+/// Returns a fingerprint of the weights in a model's folder. It is computed from the shape of each tensor, its first
+/// 256 bytes, and 256 bytes in its middle. It changes if the weights or their types change.
 HEADLIGHT_API std::string FingerprintOf(const std::string& folder);
 
-/// Immutable and cheap to copy; all methods are thread-safe.
+/// An exact index of vectors. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API VectorIndex {
  public:
-  /// Memory-maps the files; nothing is read before a search. Throws Error naming the file and what is wrong with it.
+  /// Memory-maps the files. Their content is read during a search. Throws Error with the file and the reason if a file
+  /// is invalid.
   static VectorIndex Open(const std::string& folder);
 
   const IndexModel& model() const;
-  std::int64_t size() const;  // number of items
+  std::int64_t size() const;  ///< number of items
   IndexItem Item(std::int64_t row) const;
-  Tensor Vector(std::int64_t row) const;  // [dimension], with length 1
+  Tensor Vector(std::int64_t row) const;  ///< returns a vector [dimension] of length 1
 
   struct Hit {
-    std::int64_t row = 0;  ///< of the item
-    float score = 0;       ///< the cosine similarity of the item's vector and the query
+    std::int64_t row = 0;  ///< row of the item
+    float score = 0;       ///< cosine similarity of the item's vector and the query
   };
-  /// The `top` items nearest to the vector [dimension] of any length, nearest first; ties go to the first item. The
-  /// search is exhaustive. `progress`, if given, is called with the number of items compared. Throws Error for a vector
-  /// of another size or without a direction.
+  /// Returns the `top` items nearest to the vector [dimension], nearest first. The vector may have any length. If
+  /// scores are equal, the first item is better. The search is exhaustive. `progress`, if given, is called with the
+  /// number of compared items. Throws Error if the vector has a different size, or if its length is zero or not finite.
   using Progress = std::function<void(std::int64_t done, std::int64_t all)>;
   std::vector<Hit> Search(std::span<const float> vector, std::int64_t top, const Progress& progress = {}) const;
 
@@ -49,24 +50,25 @@ class HEADLIGHT_API VectorIndex {
   std::shared_ptr<const State> state_;
 };
 
-/// Builds an index, or adds to one. Files are written atomically, so that what was added before a crash is kept, and
+/// Builds an index, or adds to an index. Files are written atomically. After a crash, the written items are kept, and
 /// building can be continued.
 class HEADLIGHT_API IndexBuilder {
  public:
-  /// Creates the folder if it does not exist. Throws Error if it contains something else, or an index of another model.
+  /// Creates the folder if it does not exist. Throws Error if the folder contains other files, or an index of another
+  /// model.
   IndexBuilder(const std::string& folder, const IndexModel& model);
   ~IndexBuilder();
   IndexBuilder(IndexBuilder&&) noexcept;
   IndexBuilder& operator=(IndexBuilder&&) noexcept;
 
-  /// True if the unchanged item is in the index. An image file that was modified is not.
+  /// Returns true if the index contains the unchanged item. An image file that was modified counts as a change.
   bool Has(const IndexItem& item) const;
-  /// Adds a new or a changed item; `vector` [dimension] is normalized. Throws Error for a vector without a direction
-  /// and for a name that is not UTF-8.
+  /// Adds a new or changed item. `vector` [dimension] is normalized. Throws Error if the vector's length is zero or not
+  /// finite, or if the name is not UTF-8.
   void Add(const IndexItem& item, std::span<const float> vector);
-  /// Removes the items for which `gone` is true, and returns their number. Writes first what was added.
+  /// Removes the items for which `gone` is true, and returns their number. Calls Flush first.
   std::int64_t RemoveIf(const std::function<bool(const IndexItem&)>& gone);
-  /// Writes what was added. Add also does this regularly.
+  /// Writes the added items. Add also calls Flush regularly.
   void Flush();
 
   std::int64_t size() const;

@@ -1,5 +1,5 @@
-// One query in an index of a million vectors of 512 numbers, compared with reading as many bytes of memory with the
-// same number of threads. The index of 2 GB is built in the folder for temporary files.
+// Measures a query in an index of a million vectors of 512 numbers. For comparison, measures reading the same number of
+// bytes from memory with the same number of threads. The 2 GB index is built in the folder for temporary files.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ std::vector<float> RandomVector(std::uint64_t& state) {
   return vector;
 }
 
-// Removed at the end of the program.
+// The index, which is removed at the end of the program.
 struct BenchIndex {
   BenchIndex() {
     std::filesystem::remove_all(folder);

@@ -86,7 +86,7 @@ TEST_F(VectorIndexTest, CanBeContinuedAndDetectsChanges) {
     IndexBuilder builder(folder, Model());
     builder.Add(old, VectorOf(1, 7));
     builder.Flush();
-    builder.Add({"lost"}, VectorOf(2, 7));  // without Flush
+    builder.Add({"lost"}, VectorOf(2, 7));  // not flushed
   }
   {
     IndexBuilder builder(folder, Model());
@@ -107,7 +107,7 @@ TEST_F(VectorIndexTest, CanBeContinuedAndDetectsChanges) {
   EXPECT_EQ(index.Search(VectorOf(3, 7), 1)[0].row, 0);
 }
 
-// With more than one file, and changes in a full one.
+// Checks an index of more than one file, with changes in a full file.
 TEST_F(VectorIndexTest, ChangesFullFiles) {
   constexpr int count = 32768 + 5;
   std::optional<IndexBuilder> builder(std::in_place, folder, Model("one", 2));
@@ -129,7 +129,7 @@ TEST_F(VectorIndexTest, ChangesFullFiles) {
 }
 
 TEST_F(VectorIndexTest, RemovesItems) {
-  constexpr int count = 32768 + 3;  // two files
+  constexpr int count = 32768 + 3;  // needs two files
   IndexBuilder builder(folder, Model("one", 2));
   for (int i = 0; i < count; ++i) builder.Add({fmt::format("text {}", i)}, VectorOf(i, 2));
   const auto number = [](const IndexItem& item) { return std::stoi(item.name.substr(5)); };
@@ -139,7 +139,7 @@ TEST_F(VectorIndexTest, RemovesItems) {
   EXPECT_TRUE(builder.Has({"text 32770"}));
   EXPECT_EQ(builder.RemoveIf([](const IndexItem&) { return false; }), 0);
 
-  // An empty part is kept, and what is added afterwards is found.
+  // An empty file is kept, and items added later are found.
   EXPECT_EQ(builder.RemoveIf([&](const IndexItem& item) { return number(item) < 32768; }), 16384);
   builder.Add({"text 1"}, VectorOf(1, 2));
   builder.Flush();
@@ -187,7 +187,7 @@ TEST_F(VectorIndexTest, ErrorsNameTheProblem) {
   EXPECT_THAT(ErrorOf([&] { IndexBuilder(folder, Model("two")); }), HasSubstr("another model"));
   const std::string part = folder + "/part-00000.safetensors";
   const std::string before = ReadFile(part);
-  // Each changed byte and each truncation gives an error, or an index whose names can be read or not.
+  // A changed byte may cause an Error, and a truncation must. Neither may cause a crash.
   for (std::size_t place = 0; place < before.size(); ++place) {
     std::string bad = before;
     bad[place] = static_cast<char>(bad[place] ^ 0x15);
