@@ -1,4 +1,4 @@
-// A new operation: its value, its gradient, and the check of the gradient.
+// Defines a new operation with its value and its gradient, and checks the gradient.
 #include <fmt/format.h>
 
 #include "headlight/autograd/gradient_check.h"
@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-// x * x, element by element.
+// Computes x * x element by element.
 Tensor Square(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

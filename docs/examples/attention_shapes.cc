@@ -1,5 +1,5 @@
-// The three shapes of attention on one sentence pair: "Gestern schlief der Hund." and "Yesterday the dog slept." The
-// vectors are made by hand, so that every weight can be predicted.
+// Shows the three uses of attention on the sentences "Gestern schlief der Hund." and "Yesterday the dog slept." The
+// vectors are chosen by hand, so that every weight can be predicted.
 #include <fmt/format.h>
 
 #include <vector>
@@ -14,12 +14,13 @@ namespace {
 const Words source = {"gestern", "schlief", "der", "Hund", "</s>"};
 const Words target = {"<s>", "yesterday", "the", "dog", "slept"};
 
-// Each meaning of a word and each position in the sentence has its own axis.
+// Each word meaning and each position in the sentence has its own axis.
 enum Meaning { start, yesterday, slept, the, dog, end };
 constexpr std::int64_t kAxes = 6;
 constexpr double kStrength = 2.5;
 
-// Two heads of kAxes next to each other, [tokens, 2 * kAxes]: meanings in head 1, positions from `first` in head 2.
+// Returns the vectors of two heads, [tokens, 2 * kAxes]. Head 1 encodes the meanings. Head 2 encodes the positions,
+// counted from `first`.
 Tensor Vectors(const std::vector<Meaning>& meanings, std::int64_t first) {
   const Tensor x = Tensor::Zeros({static_cast<std::int64_t>(meanings.size()), 2 * kAxes}, DType::float64);
   for (std::int64_t row = 0; row < x.rows(); ++row) {
@@ -42,13 +43,14 @@ void Walk(const char* name, const Tensor& queries, const Words& of_queries, cons
 }  // namespace
 
 int main() {
-  // Head 1 looks for its own meaning, head 2 for the previous position.
+  // Head 1 attends to tokens with the same meaning. Head 2 attends to the previous position.
   const std::vector<Meaning> source_words = {yesterday, slept, the, dog, end};
   const std::vector<Meaning> target_words = {start, yesterday, the, dog, slept};
   Walk("self, source x source", Vectors(source_words, -1), source, Vectors(source_words, 0), source, false);
   Walk("masked self, target x target", Vectors(target_words, -1), target, Vectors(target_words, 0), target, true);
 
-  // After a word, the decoder looks for the meaning of the next one. Its head 2 follows the source in order.
+  // In the cross-attention, head 1 of a word attends to the meaning of the next word. Head 2 follows the source in
+  // order.
   const std::vector<Meaning> next_words = {yesterday, the, dog, slept, end};
   Walk("cross, target x source", Vectors(next_words, 0), target, Vectors(source_words, 0), source, false);
 }

@@ -1,4 +1,5 @@
-// The weights of every head of every layer, from a whole encoder and decoder, as `[batch, heads, query, key]`.
+// Prints the attention weights of every head of every layer of an encoder and a decoder, as `[batch, heads, query,
+// key]`.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -38,10 +39,10 @@ int main() {
   parameters.Initialise(/*seed=*/1);
 
   Context context;
-  context.hooks.attention = Show;  // is called by each attention of each layer
+  context.hooks.attention = Show;  // called by each attention of each layer
   const std::vector<std::int32_t> source_ids = {0, 1, 2, 3, 4}, target_ids = {5, 6, 7, 8, 9};
   const Sequences one_sentence = {{0, 5}};
-  // Every decoder layer makes its keys and values from this one memory, the last encoder layer's output.
+  // Every decoder layer computes its keys and values from this memory, which is the output of the last encoder layer.
   const Memory memory{encoder(context, source_ids, one_sentence), one_sentence};
   decoder(context, target_ids, one_sentence, &memory);
 }

@@ -1,4 +1,5 @@
-// Which words see which: in BERT every word sees both sides, in a decoder only earlier words.
+// Shows which words can attend to which. In BERT, every word attends to both sides. In a decoder, a word attends only
+// to earlier words.
 #include "headlight/models/bert.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 
 using namespace headlight;
 
-// Changes the last of five words, and prints which words' states change.
+// Changes the last of five words, and prints the words whose states change.
 template <typename States>
 void Show(const char* model, const States& states_of) {
   const Tensor before = states_of(std::vector<std::int32_t>{11, 12, 13, 14, 15});

@@ -1,4 +1,4 @@
-// Many clients of one model: each thread submits a request and waits for its result.
+// Serves many clients with one model. Each thread submits a request and waits for its result.
 #include "headlight/pipelines/engine.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Which tokens attend to which in GPT-3, published as GPT-Neo. In a dense layer a token sees all earlier tokens, in a
-// banded layer only the nearest ones.
+// Shows which tokens attend to which in a GPT-3 model (published as GPT-Neo). In a dense layer, a token attends to all
+// earlier tokens. In a banded layer, it attends only to the nearest ones.
 #include "headlight/models/gpt.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Tensors as text, for the examples.
+// Formats tensors as text, for the examples.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 using Words = std::vector<std::string>;
 
-// Numbers rounded to `digits` after the point, without trailing zeros: [10, 0, 2].
+// Formats numbers with at most `digits` decimals, without trailing zeros, such as "[10, 0, 2]".
 inline std::string Row(const std::vector<float>& values, int digits = 3) {
   std::string text;
   for (const float value : values) {
@@ -22,8 +22,8 @@ inline std::string Row(const std::vector<float>& values, int digits = 3) {
   return "[" + text + "]";
 }
 
-// A map for each head of weights [1, heads, query, key]: a row per query and a column per key, from 0 (blank) to 1
-// (full). Masked positions of a causal map are -inf, as their scores.
+// Prints a map for each head of the weights [1, heads, query, key]. Each map has a row per query and a column per key,
+// with shades from 0 (blank) to 1 (full). Masked positions of a causal map are printed as -inf, like their scores.
 inline void PrintWeights(const headlight::Tensor& weights, const Words& queries, const Words& keys, bool causal) {
   static const std::string shades[] = {" ", "░", "▒", "▓", "█"};
   for (std::int64_t head = 0; head < weights.shape()[1]; ++head) {

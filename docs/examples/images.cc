@@ -1,4 +1,4 @@
-// Classifies images in your own program: a file, and pixels in memory.
+// Classifies images in your own program, from a file and from pixels in memory.
 //   example_images MODEL FILE
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@ namespace {
 void Classify(const std::string& folder, const std::string& path) {
   using namespace headlight;
   const ImageClassifier classifier = ImageClassifier::Load(folder);
-  const std::vector<std::uint8_t> red = {255, 0, 0, 255, 0, 0};  // of each pixel red, green and blue
+  const std::vector<std::uint8_t> red = {255, 0, 0, 255, 0, 0};  // red, green and blue of each pixel
   const Image pixels = {.height = 1, .width = 2, .pixels = red};
   for (const std::vector<LabelScore>& labels : classifier.Classify({ReadImage(path), pixels}, {.top_k = 3}))
-    for (const LabelScore& one : labels) fmt::print("{} {:.3f}\n", one.label, one.score);  // the best first
+    for (const LabelScore& one : labels) fmt::print("{} {:.3f}\n", one.label, one.score);  // in descending order
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Layer normalization: a vector is moved to mean 0 and stretched to variance 1.
+// Normalizes a vector to mean 0 and variance 1 with layer normalization.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ int main() {
 
   Parameters parameters;
   const LayerNorm norm(Scope(parameters, "norm"), /*model=*/4);  // declares its gain and bias
-  parameters.Initialise(/*seed=*/1);                             // the gain begins as 1, the bias as 0
+  parameters.Initialise(/*seed=*/1);                             // sets the gain to 1 and the bias to 0
   Context context;
   std::vector<float> y = norm(context, Tensor::From<float>(x, {1, 4})).ToVector<float>();
   fmt::print("result {}\n", Row(y));

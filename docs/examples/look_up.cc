@@ -1,4 +1,5 @@
-// Attention as a look-up: a query is compared with every key, and gets the mean of the values, weighted by the match.
+// Shows attention as a look-up. A query is compared with every key. The result is the mean of the values, weighted by
+// the similarity of their keys.
 #include <fmt/format.h>
 
 #include "docs/examples/image.h"
@@ -8,12 +9,12 @@ using namespace headlight;
 
 namespace {
 
-// [key, head_dim]; the third and the fourth are the same.
+// [key, head_dim]. The third and the fourth key are equal.
 const Tensor keys = Tensor::From<float>({10, 0, 0, 0, 10, 0, 0, 0, 10, 0, 0, 10}, {4, 3});
 // [key, value_dim]
 const Tensor values = Tensor::From<float>({1, 0, 1, 10, 0, 2, 100, 5, 0, 1000, 6, 0}, {4, 3});
 
-// The results of the queries [query, head_dim]: [query, value_dim].
+// Returns the results [query, value_dim] for the queries [query, head_dim].
 Tensor LookUp(const Tensor& queries) {
   Context context;
   const ScaledDotProductAttention attention;

@@ -1,4 +1,5 @@
-// The paper interleaves the sines and cosines of a position, and MarianMT keeps them in halves.
+// Shows two layouts of position encodings. The paper interleaves sines and cosines, and MarianMT stores them in two
+// halves.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,7 +11,7 @@ using namespace headlight;
 
 namespace {
 
-// From [sines, cosines] to [sine, cosine, sine, cosine, ...], in every row.
+// Converts every row from [sines, cosines] to [sine, cosine, sine, cosine, ...].
 Tensor Interleaved(const Tensor& halves) {
   const Tensor y = Tensor::Empty(halves.shape());
   const std::int64_t half = halves.columns() / 2;

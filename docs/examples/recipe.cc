@@ -1,4 +1,4 @@
-// Trains a translator on two files of text, and evaluates it, as `headlight train translation` and `evaluate` do.
+// Trains a translator on two text files, and evaluates it, like `headlight train translation` and `headlight evaluate`.
 #include <fmt/format.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// T5's relative positions: which distances share a number.
+// Prints which distances share a bucket in T5's relative position bias.
 #include "headlight/nn/relative_positions.h"
 
 #include <fmt/format.h>

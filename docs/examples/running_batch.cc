@@ -1,4 +1,4 @@
-// A text joins a running batch, and its output is bit-identical to its output without the others.
+// Adds a text to a running batch. Its output is bit-identical to its output in a batch without other texts.
 #include <fmt/ranges.h>
 
 #include "headlight/generate/decoding_batch.h"

@@ -1,4 +1,4 @@
-// Why the scores are divided by the square root of head_dim.
+// Shows why attention scores are divided by the square root of head_dim.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,16 +21,16 @@ Tensor NormalRows(Random& random, std::int64_t rows, std::int64_t columns) {
 }
 
 struct Sharpness {
-  double variance = 0;  // of the scores
-  double largest = 0;   // weight of a query, on average
-  double slope = 0;     // of that weight by its score, w (1 - w), on average
+  double variance = 0;  // variance of the scores
+  double largest = 0;   // largest weight of a query, averaged over queries
+  double slope = 0;     // derivative of the largest weight with respect to its score, w (1 - w), averaged over queries
 };
 
 void Add(Sharpness& sharpness, const Tensor& query, const Tensor& keys, double scale) {
   for (std::int64_t key = 0; key < kKeys; ++key) {
     const double* row = keys.matrix<double>().row(key);
     const double score = scale * std::inner_product(row, row + keys.columns(), query.data<double>(), 0.0);
-    sharpness.variance += score * score / (kQueries * kKeys);  // their mean is 0
+    sharpness.variance += score * score / (kQueries * kKeys);  // the mean of the scores is 0
   }
   const ScaledDotProductAttention attention{.scale = scale};
   const Tensor weights = attention.Weights(query, keys, {{0, 1}}, {{0, kKeys}}, /*sentence=*/0);

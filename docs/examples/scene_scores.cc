@@ -1,8 +1,9 @@
 // Scores captions and generated images of synthetic scenes (headlight/synthetic/scene_scores.h).
-//   captions FILE SEED         FILE: what `headlight caption --json` printed for the held-out scenes of a seed
-//   drawings FILE TEXTS SIDE   FILE: what `headlight detect --json` printed for images of the lines of TEXTS, of SIDE x
-//                              SIDE pixels
-// Without arguments it scores some captions of one scene.
+//   captions FILE SEED         FILE: output of `headlight caption --json` for the held-out scenes of a seed
+//   drawings FILE TEXTS SIDE   FILE: output of `headlight detect --json` for images of the lines of TEXTS; the images
+//   have
+//                              SIDE x SIDE pixels
+// Without arguments, scores some captions of one scene.
 #include "headlight/synthetic/scene_scores.h"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
-// Synthetic scenes with boxes, to train detection.
-//   FOLDER COUNT SEED        writes COUNT of them as PNG files, and FOLDER/annotations.json in COCO's format
-//   FOLDER COUNT SEED SIDE   writes easier ones, with sides of SIDE pixels and one to three larger shapes
-// Without arguments it prints the shapes of one scene.
+// Writes synthetic scenes with boxes, to train detectors.
+//   FOLDER COUNT SEED        writes COUNT scenes as PNG files, and FOLDER/annotations.json in COCO's format
+//   FOLDER COUNT SEED SIDE   writes simpler scenes of SIDE x SIDE pixels with one to three larger shapes
+// Without arguments, prints the shapes of one scene.
 #include <cstdio>
 #include <cstdlib>
 

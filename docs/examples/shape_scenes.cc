@@ -1,8 +1,8 @@
-// Synthetic scenes with captions, questions and boxes (headlight/synthetic/scene_files.h lists the files).
-//   FOLDER COUNT SEED            writes COUNT of them to train with
-//   FOLDER COUNT SEED held-out   writes scenes that are never among these
+// Writes synthetic scenes with captions, questions and boxes (headlight/synthetic/scene_files.h lists the files).
+//   FOLDER COUNT SEED            writes COUNT scenes for training
+//   FOLDER COUNT SEED held-out   writes scenes that never occur among the training scenes
 //   FOLDER COUNT SEED twins      writes pairs of held-out scenes that differ in one attribute of one shape
-// Without arguments it prints the captions and questions of one scene.
+// Without arguments, prints the captions and questions of one scene.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Softmax makes weights of scores, and attention mixes values by these weights.
+// Shows how softmax converts scores to weights, and how attention averages values with these weights.
 #include "headlight/ops/softmax.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ int main() {
   const Tensor weights = ops::Softmax(Tensor::From<float>({1, 0}, {2}));
   fmt::print("softmax([1, 0]) = {}\n", Row(weights.ToVector<float>()));
 
-  // The query 1 scores the keys 1 and 0 with 1 and 0, unscaled, and mixes the values 10 and 20.
+  // The query 1 has the unscaled scores 1 and 0 with the keys 1 and 0. The values are 10 and 20.
   const Tensor query = Tensor::From<float>({1}, {1, 1});
   const Tensor keys = Tensor::From<float>({1, 0}, {2, 1});
   const Tensor values = Tensor::From<float>({10, 20}, {2, 1});

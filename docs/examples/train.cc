@@ -1,4 +1,4 @@
-// Trains a Transformer to reverse a row of digits: teacher forcing, loss, warm-up, Adam, and beam search.
+// Trains a Transformer to reverse a sequence of digits, with teacher forcing, warm-up, Adam and beam search.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ using namespace headlight;
 
 namespace {
 
-constexpr std::int32_t kEnd = 10, kStart = 11;  // after the digits 0 to 9
+constexpr std::int32_t kEnd = 10, kStart = 11;  // the ids after the digits 0 to 9
 
-// Sentence pairs as packed rows. After target_inputs[t] the decoder predicts labels[t].
+// A batch of sentence pairs as packed rows. After target_inputs[t], the decoder predicts labels[t].
 struct Batch {
   std::vector<std::int32_t> source, target_inputs, labels;
-  Sequences sentences;  // of both sides, which have equal lengths here
+  Sequences sentences;  // of source and target, which have equal lengths in this example
 };
 
 Batch RandomBatch(Random& random, int sentences) {
@@ -57,7 +57,7 @@ int main() {
   config.encoder_layers = config.decoder_layers = 1;
   config.encoder_heads = config.decoder_heads = 2;
   config.encoder_ffn = config.decoder_ffn = 64;
-  config.dropout = config.attention_dropout = 0;  // no example is repeated
+  config.dropout = config.attention_dropout = 0;  // not needed, because no example is repeated
   config.source_vocabulary = config.target_vocabulary = 12;
   config.positions = 16;
   config.start_id = config.pad_id = kStart;

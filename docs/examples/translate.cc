@@ -1,4 +1,4 @@
-// Translates in your own program: load a model's folder once, then call it.
+// Translates texts in your own program: loads a model's folder once, and then calls it.
 //   example_translate MODEL TEXT...
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ void Translate(const std::string& folder, const std::vector<std::string>& texts)
   const Translator translator = Translator::Load(folder);
   fmt::print("{}\n", translator.Translate(texts.front()));
 
-  // Many texts at once are faster than one after another, and come out the same.
+  // Translating many texts at once is faster, and gives the same results.
   const auto all = translator.TranslateBatch(texts, {.beam_size = 5, .n_best = 3, .alignment = true});
   for (const std::vector<Translation>& candidates : all)
     for (const Translation& candidate : candidates) {

@@ -1,7 +1,7 @@
-// Word problems, each followed by a tab and its working.
-//   COUNT SEED            prints COUNT of them
-//   COUNT SEED held-out   prints problems whose numbers and orders of sentences are in none of these
-// Without arguments it prints a few.
+// Prints word problems, each followed by a tab and its solution steps.
+//   COUNT SEED            prints COUNT problems
+//   COUNT SEED held-out   prints problems whose numbers and sentence orders do not occur in the training problems
+// Without arguments, prints a few problems.
 #include "headlight/synthetic/word_problems.h"
 
 #include <cstdio>

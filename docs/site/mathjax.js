@@ -1,4 +1,4 @@
-// Only what arithmatex has marked is typeset.
+// Typesets only the elements that arithmatex has marked.
 window.MathJax = {
   showMathMenu: false,
   messageStyle: "none",
