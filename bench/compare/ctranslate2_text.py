@@ -1,9 +1,9 @@
-"""Translates a text with a model that headlight trained, in headlight and in CTranslate2, in alternating turns.
+"""Translates a text with a model that headlight trained, in headlight and in CTranslate2, in alternating runs.
 
-Of headlight the whole process is timed: loading, tokenizing, translating, writing. Of CTranslate2 only what follows once
-Python has its modules and the model is loaded: tokenizing (by Hugging Face's tokenizers), translating, detokenizing; in
-the fastest of several batch sizes and of one worker with all threads or one worker per thread. Then each starts as a
-process, translates one sentence and ends.
+For headlight, the whole process is timed: loading, tokenizing, translating and writing. For CTranslate2, the time
+starts after Python has loaded its modules and the model. It includes tokenizing with Hugging Face's tokenizers,
+translating and detokenizing. The fastest of several batch sizes counts, with one worker for all threads or one worker
+per thread. Then the time of a process that translates one sentence is measured for both.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def arguments():
     parser.add_argument("--length-penalty", type=float, default=1.0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
-    # One turn of CTranslate2, in a process of its own.
+    # One run of CTranslate2, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.worker and not (options.model and options.source):
@@ -38,7 +38,8 @@ def arguments():
 
 
 def convert(folder, to):
-    """For CTranslate2, with the start's own embedding, which its loader of MarianMT would make zeros."""
+    """Converts the model for CTranslate2, with the embedding of its start token. CTranslate2's loader of MarianMT would
+    use zeros."""
     from ctranslate2.converters.transformers import MarianMTLoader
     from transformers import MarianMTModel
 
@@ -51,7 +52,7 @@ def convert(folder, to):
             pass
 
     model = MarianMTModel.from_pretrained(folder).eval()
-    model.final_logits_bias[0, model.config.pad_token_id] = -1e9  # never a word
+    model.final_logits_bias[0, model.config.pad_token_id] = -1e9  # the padding token is never generated
     spec = Loader().get_model_spec(model)
     vocabulary = json.loads((folder / "vocab.json").read_text())
     words = sorted(vocabulary, key=vocabulary.get)

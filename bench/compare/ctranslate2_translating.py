@@ -1,9 +1,9 @@
-"""Translates random sentences with random weights in headlight and in CTranslate2, in alternating turns, and prints how fast
-each was.
+"""Translates random sentences with random weights in headlight and in CTranslate2, in alternating runs, and prints the
+speeds.
 
-The weights are those of one folder: of a MarianMT, T5 or BART model. Both get the same ids and write translations of
-the same fixed length; in float32 the tokens must agree. CTranslate2 runs as one worker with all threads, and as one worker
-per thread or, with one sentence at a time, one with one thread, whichever is faster.
+Both use the weights of the same MarianMT, T5 or BART folder. Both get the same ids, and generate translations of the
+same fixed length. In float32, the tokens must agree. CTranslate2 runs as one worker with all threads, or as one worker
+per thread. For one sentence at a time, one worker with one thread is also tried. The fastest setting counts.
 """
 
 import argparse
@@ -36,13 +36,13 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4, help="of one side's turn, at least one batch")
-    # One turn of CTranslate2, in a process of its own.
+    # One run of CTranslate2, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def marian(options):
-    """A model with random weights, CTranslate2's of it, its words, and its token that ends a text."""
+    """Returns a model with random weights, its CTranslate2 version, its vocabulary, and its end-of-text token."""
     import torch
     from ctranslate2.converters.transformers import MarianMTLoader
     from transformers import MarianConfig, MarianMTModel
@@ -56,7 +56,7 @@ def marian(options):
         decoder_start_token_id=options.vocabulary - 1)
     model = MarianMTModel(config).eval()
     with torch.no_grad():
-        model.model.shared.weight[config.pad_token_id] = 0  # CTranslate2 starts from zeros, and has no such word
+        model.model.shared.weight[config.pad_token_id] = 0  # CTranslate2 starts from zeros, and has no such token
     spec = MarianMTLoader().get_model_spec(model)
     spec.config.decoder_start_token = "w0"
     return model, spec, options.vocabulary - 1, 0
@@ -72,7 +72,7 @@ def t5(options):
         num_layers=options.layers, num_heads=options.heads, tie_word_embeddings=False, decoder_start_token_id=0)).eval()
     with torch.no_grad():
         model.lm_head.weight *= options.model**-0.5
-        model.lm_head.weight[0] = 0  # padding, which headlight never writes
+        model.lm_head.weight[0] = 0  # the padding token, which headlight never generates
     spec = T5Loader().get_model_spec(model)
     spec.config.decoder_start_token = "w0"
     return model, spec, options.vocabulary, 1
@@ -87,7 +87,7 @@ def bart(options):
         decoder_layers=options.layers, encoder_attention_heads=options.heads, decoder_attention_heads=options.heads,
         encoder_ffn_dim=options.ffn, decoder_ffn_dim=options.ffn, max_position_embeddings=512,
         init_std=options.model**-0.5, forced_eos_token_id=None)).eval()
-    model.config.normalize_before, model.config.normalize_embedding = False, True  # which CTranslate2 asks for
+    model.config.normalize_before, model.config.normalize_embedding = False, True  # required by CTranslate2
     spec = BartLoader().get_model_spec(model)
     del model.config.normalize_before, model.config.normalize_embedding
     spec.config.decoder_start_token = "w2"
@@ -95,7 +95,7 @@ def bart(options):
 
 
 def make_models(options, work):
-    """A folder with random weights, and the same for CTranslate2, where a word is named by its id."""
+    """Creates a folder with random weights, and the same model for CTranslate2, whose tokens are named by their ids."""
     import torch
 
     torch.manual_seed(1)
@@ -113,7 +113,7 @@ def make_models(options, work):
 
 
 def worker(job):
-    """One turn: batches of the given sentences, over and over until the time is up."""
+    """One run: translates batches of the given sentences repeatedly until the time is up."""
     import ctranslate2
 
     translator = ctranslate2.Translator(
@@ -124,7 +124,7 @@ def worker(job):
     batches = [sentences[begin:begin + job["batch"]] for begin in range(0, len(sentences), job["batch"])]
 
     def translate(batch):
-        part = -(-len(batch) // job["workers"])  # a part for each worker
+        part = -(-len(batch) // job["workers"])  # number of sentences per worker
         results = translator.translate_batch(
             batch, beam_size=job["beam"], max_decoding_length=job["length"], min_decoding_length=job["length"],
             max_batch_size=part)

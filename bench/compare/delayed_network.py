@@ -1,10 +1,11 @@
-"""Joins network namespaces by a network with a delay and a rate, where the kernel has no netem:
+"""Connects network namespaces with a delay and a rate, if the kernel has no netem.
 
   delayed_network.py SECONDS BITS_PER_SECOND NAMESPACE...   (started by ranks.py; needs root and /dev/net/tun)
 
-Each namespace gets a device hl0, whose frames arrive here: one leaves after those before it from the same namespace at
-the given rate (0: at once), and comes to its destination the delay later. Prints a line when the devices are there.
-Measured: a round trip takes 0.05 to 0.2 ms more than twice the delay, and TCP reaches 95 % of 1 Gbit/s and half of 10.
+Each namespace gets a device hl0. This process reads the frames of all devices. A frame is sent after the preceding
+frames of the same namespace, at the given rate (0: immediately), and arrives after the delay. Prints a line when the
+devices are ready. Measured: a round trip takes 0.05 to 0.2 ms longer than twice the delay. TCP reaches 95% of 1 Gbit/s,
+and half of 10 Gbit/s.
 """
 
 import ctypes
@@ -18,12 +19,12 @@ import sys
 import time
 
 TUNSETIFF, IFF_TAP, IFF_NO_PI, CLONE_NEWNET, PR_SET_TIMERSLACK = 0x400454CA, 2, 0x1000, 0x40000000, 29
-MTU = 65_000  # TCP then sends in few frames, each of which costs as much here as a small one
-SPIN = 30e-6  # seconds before a frame is due from when on the clock is watched: a sleep may end so much late
+MTU = 65_000  # large frames, because the cost of a frame hardly depends on its size
+SPIN = 30e-6  # seconds of busy waiting before a frame is due, because a sleep may end this late
 
 
 def device(namespace, number):
-    """A TAP device of the namespace, whose hardware address ends in its number."""
+    """Creates a TAP device in the namespace. Its hardware address ends in `number`."""
     with open(f"/run/netns/{namespace}") as space:
         if ctypes.CDLL(None, use_errno=True).setns(space.fileno(), CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), f"cannot enter {namespace}")
@@ -35,8 +36,8 @@ def device(namespace, number):
 
 
 def relay(taps, delay, rate):
-    free = [0.0] * len(taps)  # when the last frame of each has left
-    waiting = []              # (when it is due, its number, where it goes, the frame)
+    free = [0.0] * len(taps)  # time at which the last frame of each device is sent
+    waiting = []  # (due time, frame number, destinations, frame)
     frames = 0
     while True:
         pause = max(0, waiting[0][0] - time.monotonic() - SPIN) if waiting else None
@@ -52,7 +53,7 @@ def relay(taps, delay, rate):
             for tap in to:
                 try:
                     os.write(tap, frame)
-                except OSError:  # the device is down: it is lost, as on a cable that is pulled out
+                except OSError:  # the device is down, and the frame is lost
                     pass
 
 
@@ -60,7 +61,7 @@ def main():
     delay, rate, *namespaces = sys.argv[1:]
     taps = [device(name, number) for number, name in enumerate(namespaces)]
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))  # so that it need not wait for the ranks
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))  # real-time priority, to run before the ranks
     print("ready", flush=True)
     relay(taps, float(delay), float(rate))
 

@@ -1,4 +1,4 @@
-"""A short training of headlight on parallel text: its options, and its speed, for the comparisons beside it."""
+"""Runs a short training of headlight on parallel text and measures its speed, for the comparisons in this folder."""
 
 import json
 from pathlib import Path
@@ -29,8 +29,8 @@ def parsed(parser):
 
 
 def train(options, folder, threads, start=(), more=()):
-    """Target tokens per second after the warm-up, and the peak memory; leaves the model in the folder. `start` precedes
-    the program, `more` are further options."""
+    """Trains a model into the folder. Returns target tokens per second after the warm-up, and the peak memory. `start`
+    precedes the program in the command, and `more` are additional options."""
     last_step = options.warmup_steps + options.steps
     _, _, peak = run([
         *start, HEADLIGHT, "train", "translation", "--quiet", "--out", folder,

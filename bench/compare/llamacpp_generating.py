@@ -1,9 +1,9 @@
-"""Continues random prompts with random weights of GPT-2's shape in headlight and in llama.cpp, in alternating turns, and prints
-how fast each was.
+"""Continues random prompts with random GPT-2 weights in headlight and in llama.cpp, in alternating runs, and prints the
+speeds.
 
-The weights are those of one GPT-2 folder, written as a GGUF file too, which llama.cpp makes smaller by its own rules.
-Both get the same ids, read them and continue them by the likeliest word; in float32 the words must agree. llama.cpp runs
-with and without flash attention, whichever is faster in what is compared, with its usual cache of float16.
+Both use the weights of the same GPT-2 folder. They are also written as a GGUF file, which llama.cpp quantizes by its
+own rules. Both get the same ids, and continue them greedily. In float32, the tokens must agree. llama.cpp runs with and
+without flash attention, and the faster setting counts. Its cache is float16, which is its default.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def arguments():
 
 
 def make_models(options, work):
-    """A GPT-2 folder with random weights, and the same as GGUF files."""
+    """Creates a GPT-2 folder with random weights, and the same model as GGUF files."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -50,7 +50,7 @@ def make_models(options, work):
     config = GPT2Config(n_layer=options.layers, n_embd=options.model, n_head=options.heads,
                         vocab_size=options.vocabulary, bos_token_id=0, eos_token_id=0)
     model = GPT2LMHeadModel(config).eval()
-    with torch.no_grad():  # biases that a mistake would show
+    with torch.no_grad():  # nonzero biases, so that an error would be visible
         for name, weight in model.named_parameters():
             if name.endswith("bias"):
                 weight.normal_(std=0.02)

@@ -1,13 +1,13 @@
-// llama.cpp's side of llamacpp_generating, by its own library.
+// The llama.cpp side of llamacpp_generating, which uses llama.cpp's library.
 //
 //   llamacpp_worker quantize FROM.gguf TO.gguf q8_0|q4_0|q4_0_pure
 //   llamacpp_worker generate MODEL.gguf PROMPTS BATCH LENGTH THREADS SECONDS FLASH f16|f32
 //
-// PROMPTS has one prompt per line, of ids with spaces between, all of one length. BATCH of them at a time are read, which
-// gives each its first word, and continued by LENGTH more, always by the likeliest, over and over until so many SECONDS
-// have passed (and every line at least once). FLASH is 1 for flash attention; the last argument is the type of the cache
-// of keys and values. Prints one JSON object: the seconds that each batch took to be read and to be continued, and the
-// ids that followed the prompts.
+// PROMPTS has one prompt per line: ids separated by spaces. All prompts have the same length. Batches of BATCH prompts
+// are processed. The prefill gives the first token of each prompt, and LENGTH more tokens are generated greedily.
+// Batches are repeated until SECONDS have passed, and until every line was processed at least once. FLASH is 1 for
+// flash attention. The last argument is the type of the cache of keys and values. Prints one JSON object with the
+// seconds of the prefill and of the decoding of each batch, and with the generated ids.
 #include <llama.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void Add(struct llama_batch* batch, llama_token word, int position, int t
   batch->logits[row] = wants_logits;
 }
 
-// Every line of the file: `*count` prompts of `*length` ids.
+// Reads all lines of the file: `*count` prompts of `*length` ids.
 static llama_token* ReadPrompts(const char* path, int* count, int* length) {
   FILE* file = fopen(path, "r");
   if (file == NULL) Fail("cannot read the prompts");
@@ -110,7 +110,7 @@ static int Generate(char** arguments) {
   double* continued_seconds = NULL;
   int rounds = 0;
   double begin = 0;
-  for (int turn = -1;; ++turn) {  // the first is not counted
+  for (int turn = -1;; ++turn) {  // the first run is a warm-up
     const int first = turn < 0 ? 0 : turn * texts % prompts;
     if (turn == 0) begin = Now();
     if (turn * texts >= prompts && Now() - begin > seconds) break;

@@ -1,7 +1,7 @@
-"""Runs a command and measures it: `run` for the comparisons beside it.
+"""Runs a command and measures it with `run`, for the comparisons in this folder.
 
-This file is also the program that starts the command, since the peak of memory that the system reports of a process
-begins with that of whoever started it, which is much where Python has loaded PyTorch.
+This file is also the program that starts the command. The peak memory that the system reports for a process starts with
+the memory of its parent process, which is large if Python has loaded PyTorch.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def run(command):
-    """What the command printed, the seconds it took and the most memory that it held at once, in MB."""
+    """Returns the command's output, its seconds and its peak memory in MB."""
     command = list(map(str, command))
     with tempfile.NamedTemporaryFile() as measures:
         finished = subprocess.run([sys.executable, "-S", __file__, measures.name, *command], stdout=subprocess.PIPE)

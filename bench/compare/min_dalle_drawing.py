@@ -1,9 +1,10 @@
-"""Draws images with a DALL-E mini of random weights in headlight and in min-dalle, in alternating turns, and how long each took
-from its weights on disk to the images, with guidance by 16 and the 256 likeliest codes, as min-dalle has them unless told.
+"""Generates images with a DALL-E mini of random weights in headlight and in min-dalle, in alternating runs. Prints the
+seconds from the weights on disk to the images. Both use a guidance scale of 16 and top-k 256, which are min-dalle's
+defaults.
 
     bench/compare/min_dalle_drawing min-dalle-0.4.11    # its source distribution
 
-First both compute the logits of an image's codes, and the largest difference is printed, relative to the largest logit.
+First, both compute the logits of an image's codes. The largest difference is printed relative to the largest logit.
 """
 
 import argparse
@@ -33,17 +34,17 @@ def arguments():
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    # min-dalle, in a process of its own.
+    # min-dalle, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def models(root):
-    """Its three models, of random weights."""
+    """Returns min-dalle's three models with random weights."""
     import torch
 
     torch.set_grad_enabled(False)
-    package = types.ModuleType("min_dalle")  # its own file asks for a downloader
+    package = types.ModuleType("min_dalle")  # min-dalle's __init__.py needs a downloader
     package.__path__ = [root + "/min_dalle"]
     sys.modules["min_dalle"] = package
     from min_dalle.models import DalleBartDecoder, DalleBartEncoder, VQGanDetokenizer
@@ -54,7 +55,7 @@ def models(root):
 
 
 def prompts():
-    """The empty text, which is not followed, and the text."""
+    """Returns the ids of the empty text, which is the unconditional input, and of the text."""
     import torch
 
     words = [WORDS[letter] for word in TEXT.split() for letter in "\u0120" + word]
@@ -65,7 +66,8 @@ def prompts():
 
 
 def make(root, work):
-    """Its weights as it keeps them, and as headlight's folder; the largest difference of logits."""
+    """Writes the weights in min-dalle's format and as a headlight folder. Returns the largest difference of the
+    logits."""
     import numpy
     import torch
     from safetensors.numpy import load_file, save_file
@@ -89,7 +91,7 @@ def make(root, work):
 
 
 def worker(job):
-    """The seconds from weights to images, step by step as MinDalle.generate_raw_image_stream."""
+    """Measures the seconds from weights to images, with the steps of MinDalle.generate_raw_image_stream."""
     import torch
 
     torch.set_num_threads(job["threads"])

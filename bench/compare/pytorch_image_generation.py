@@ -1,11 +1,11 @@
-"""Trains the same ImageGPT from random weights in headlight and in PyTorch, in alternating turns, and prints the loss and
-speed of each.
+"""Trains the same ImageGPT from random weights in headlight and in PyTorch, in alternating runs, and prints the loss
+and the speed of each.
 
-Both get the same images (grey, of an IDX file) in the colours that headlight learned, as many steps of as many
-images, Adam with the same rates, and begin with random weights of the same distribution. PyTorch's model is
-Transformers' with its attention replaced by scaled_dot_product_attention, which is several times faster. What is
-compared is bits per pixel of the validation images; PyTorch also computes that of the weights that headlight trained,
-which must be what headlight says.
+Both use the same grey images of an IDX file, quantized to headlight's colour clusters, and the same number of steps and
+images. Both use Adam with the same learning rates, and initial weights from the same distribution. PyTorch's model is
+Transformers' model, with its attention replaced by scaled_dot_product_attention, which is several times faster. The
+bits per pixel of the validation images are compared. PyTorch also computes this score for the weights that headlight
+trained. It must equal the score that headlight reports.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def arguments():
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
                         help="of headlight's products; PyTorch runs in float32")
     parser.add_argument("--device", default="cpu", help="of PyTorch; cuda where only the bits per pixel are asked for")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)  # one turn of PyTorch, in a process of its own
+    parser.add_argument("--worker", help=argparse.SUPPRESS)  # one run of PyTorch, in a separate process
     return parser.parse_args()
 
 
@@ -55,7 +55,7 @@ def read_idx(path):
 
 
 def in_colours(path, processor):
-    """The images [images, pixels] as numbers of the nearest colours, which are greys."""
+    """Returns the images [images, pixels] as the indices of the nearest colours, which are greys."""
     import numpy
     import torch
 
@@ -78,7 +78,7 @@ def fast_attention():
 
 
 def loss_of(model, images):
-    """The sum of -log p of the pixels."""
+    """Returns the sum of -log p of the pixels."""
     import torch
 
     images = images.to(model.device)

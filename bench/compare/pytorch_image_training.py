@@ -1,8 +1,8 @@
-"""Trains one ViT in headlight and in PyTorch (Transformers' ViT), in alternating turns, and prints how fast each was.
+"""Trains a ViT in headlight and in PyTorch (Transformers' ViT), in alternating runs, and prints the speeds.
 
-Both see the same images in batches of one size, headlight from an IDX file through its whole path of data, PyTorch
-as tensors that are ready. Before the race PyTorch computes the validation loss of a model that headlight trained, which
-must be the one that headlight reports.
+Both use the same images in batches of the same size. headlight reads an IDX file with its whole data pipeline. PyTorch
+gets prepared tensors. Before the measurement, PyTorch computes the validation loss of a model that headlight trained.
+It must equal the loss that headlight reports.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def arguments():
 
 
 def write_images(options, folder, count):
-    """IDX files of random images of ten classes, with a brightness that tells the class."""
+    """Writes IDX files of random images of ten classes. The brightness of an image depends on its class."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 10, count, dtype=np.uint8)
     side = options.image_size
@@ -48,7 +48,8 @@ def write_images(options, folder, count):
 
 
 def train_headlight(options, folder, paths):
-    """Images per second after the warm-up, the peak memory and the last validation's loss."""
+    """Trains with headlight. Returns images per second after the warm-up, the peak memory and the loss of the last
+    validation."""
     _, _, peak = run([
         HEADLIGHT, "train", "image-classification", "--quiet", "--out", folder, "--train", *paths, "--valid", *paths,
         "--image-size", options.image_size, "--patch-size", options.patch_size, "--layers", options.layers,

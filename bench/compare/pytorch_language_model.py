@@ -1,10 +1,10 @@
-"""Trains the same GPT-2 from random weights in headlight and in PyTorch, in alternating turns, and prints the loss and
-speed of each.
+"""Trains the same GPT-2 from random weights in headlight and in PyTorch, in alternating runs, and prints the loss and
+the speed of each.
 
-Both get the same ids (of headlight's tokenizer), as many steps of as many tokens, dealt alike (sentences of similar
-length together, shuffled), Adam with the same rates, and begin with random weights of the same distribution. What is
-compared is bits per byte of validation text. PyTorch also computes that of the weights that headlight trained, which must
-be what headlight says.
+Both use the ids of headlight's tokenizer, and the same number of steps and tokens. Both form batches of sentences of
+similar length, in random order. Both use Adam with the same learning rates, and initial weights from the same
+distribution. The bits per byte of validation text are compared. PyTorch also computes this score for the weights that
+headlight trained. It must equal the score that headlight reports.
 """
 
 import argparse
@@ -40,12 +40,13 @@ def arguments():
     parser.add_argument("--positions", type=int, default=256)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
                         help="of headlight's products; PyTorch runs in float32")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)  # one turn of PyTorch, in a process of its own
+    parser.add_argument("--worker", help=argparse.SUPPRESS)  # one run of PyTorch, in a separate process
     return parser.parse_args()
 
 
 def batches_of(texts, batch_tokens, shuffle):
-    """An epoch: shuffled, sorted by length within pools of a hundred batches, cut, and the batches shuffled."""
+    """Returns the batches of an epoch. The texts are shuffled and sorted by length within pools of a hundred batches.
+    The pools are divided into batches, and the batches are shuffled."""
     order = list(range(len(texts)))
     shuffle.shuffle(order)
     pools, size = [[]], 0
@@ -71,14 +72,14 @@ def batches_of(texts, batch_tokens, shuffle):
 
 
 def loss_of(model, batch, end):
-    """The sum of -log p of each text's tokens and of its end."""
+    """Returns the sum of -log p of each text's tokens and its end token."""
     import torch
 
-    inputs = [[end] + text[:-1] for text in batch]  # a text ends with the end already
+    inputs = [[end] + text[:-1] for text in batch]  # each text already ends with the end token
     width = max(map(len, inputs))
     ids = torch.tensor([text + [end] * (width - len(text)) for text in inputs])
     labels = torch.tensor([text + [-1] * (width - len(text)) for text in batch]).flatten()
-    # With padding on the right, the causal mask is enough.
+    # With padding on the right, the causal mask is sufficient.
     hidden = model.transformer(input_ids=ids, use_cache=False)[0].flatten(0, 1)
     real = labels >= 0
     return torch.nn.functional.cross_entropy(model.lm_head(hidden[real]), labels[real], reduction="sum")
@@ -147,7 +148,8 @@ def main():
         for name, path in (("train", options.train), ("valid", options.valid)):
             with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
                 lines = [line.rstrip("\n") for line in file]
-            size = sum(len(line.encode()) + 1 for line in lines)  # with the lines' ends; at last of the validation text
+            # The size in bytes with line ends. After the loop, it is the size of the validation text.
+            size = sum(len(line.encode()) + 1 for line in lines)
             texts[name] = [encoding.ids + [end] for encoding in tokenizer.encode_batch(lines)]
         (work / "ids.json").write_text(json.dumps(texts))
 

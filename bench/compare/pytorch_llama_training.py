@@ -1,8 +1,8 @@
-"""Trains one Llama in headlight and in PyTorch (Transformers' Llama), in alternating runs, and prints how fast each was.
+"""Trains a Llama in headlight and in PyTorch (Transformers' Llama), in alternating runs, and prints the speeds.
 
-Both see texts of one length in batches of one size, so that PyTorch pads nothing. headlight reads them from a file
-through its whole path of data, and PyTorch as tensors that are ready. Before the race PyTorch computes the validation
-loss of a model that headlight trained, which must be the one that headlight reports.
+All texts have the same length, and all batches have the same size, so that PyTorch needs no padding. headlight reads
+the texts from a file with its whole data pipeline. PyTorch gets prepared tensors. Before the measurement, PyTorch
+computes the validation loss of a model that headlight trained. It must equal the loss that headlight reports.
 """
 
 import argparse
@@ -34,7 +34,8 @@ def arguments():
 
 
 def write_texts(options, folder, count):
-    """A tokenizer of words, a file of random texts, and their tokens: the end, which precedes a text, and the text."""
+    """Creates a word tokenizer and a file of random texts. Returns the tokens of the texts, each preceded by the end
+    token."""
     words = {"</s>": 0} | {f"w{i}": i for i in range(1, options.vocabulary)}
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="</s>"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -44,7 +45,7 @@ def write_texts(options, folder, count):
     tokenizer.save(str(folder / "tokens" / "tokenizer.json"))
     (folder / "tokens" / "tokenizer_config.json").write_text(json.dumps({"eos_token": "</s>"}))
     rng = random.Random(1)
-    # A text and its end are as many labels as --length, and the first words are the most frequent.
+    # A text and its end token give --length labels. Small word ids are the most frequent.
     texts = [[1 + int((options.vocabulary - 1) * rng.random() ** 3) for _ in range(options.length - 1)]
              for _ in range(count)]
     path = folder / "texts.txt"
@@ -53,7 +54,8 @@ def write_texts(options, folder, count):
 
 
 def train_headlight(options, folder, path):
-    """Tokens per second after the warm-up, the peak memory and the last validation's loss."""
+    """Trains with headlight. Returns tokens per second after the warm-up, the peak memory and the loss of the last
+    validation."""
     last_step = options.warmup_steps + options.steps
     _, _, peak = run([
         HEADLIGHT, "train", "language-model", "--quiet", "--out", folder, "--train", path, "--valid", path,
@@ -73,7 +75,7 @@ def train_headlight(options, folder, path):
 
 
 def loss_of(model, ids):
-    """The mean loss of all tokens after the first."""
+    """Returns the mean loss of all tokens except the first."""
     logits = model(input_ids=ids[:, :-1], use_cache=False).logits
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
 

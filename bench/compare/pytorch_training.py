@@ -1,7 +1,7 @@
-"""Trains one configuration in headlight and in PyTorch, in alternating turns, and prints how fast each was.
+"""Trains the same configuration in headlight and in PyTorch, in alternating runs, and prints the speeds.
 
-Both see the same text through the same tokenizer (headlight's), in batches of as many target tokens, and before the
-race both compute the logits of the same weights on the same sentences, which must agree.
+Both use the same text with headlight's tokenizer, in batches with the same number of target tokens. Before the
+measurement, both compute the logits of the same weights on the same sentences. The logits must agree.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def read_pairs(options, tokenizer, name, end):
 
 
 def check_same_computation(folder, config, shape, pairs):
-    """Logits and loss of headlight's trained weights on the same sentences, in headlight and in PyTorch."""
+    """Compares logits and loss of headlight's trained weights on the same sentences, in headlight and in PyTorch."""
     model = Transformer(dropout=0.0, **shape).eval()
     model.load_state_dict(from_marian(load_file(Path(folder) / "model.safetensors")))
     batch = collate(pairs, config["decoder_start_token_id"], config["pad_token_id"])
@@ -79,7 +79,7 @@ def check_same_computation(folder, config, shape, pairs):
 
 
 def gemm_rate(options):
-    """GFLOP/s of large products in this run's type, the best of PyTorch's and headlight's: the machine's measured rate."""
+    """Returns the machine's GEMM throughput in GFLOP/s for this run's type: the best of PyTorch's and headlight's."""
     torch.set_num_threads(options.threads)
     a, b = (torch.rand(2048, 2048).to(getattr(torch, options.compute)) for _ in range(2))
     best = float("inf")
@@ -98,7 +98,8 @@ def main():
     options = arguments()
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
-        headlight_training.train(options, folder, options.threads)  # for the tokenizer and the weights of the check; not a measured run
+        # Gives the tokenizer and the weights for the comparison. This run is not measured.
+        headlight_training.train(options, folder, options.threads)
         config = json.loads((folder / "config.json").read_text())
         shape = {"vocabulary": config["vocab_size"], "layers": options.layers, "model": options.model,
                  "heads": options.heads, "ffn": options.ffn}

@@ -1,10 +1,10 @@
-"""Trains one configuration as one process of N threads and as N ranks of one thread, in alternating turns, checks that
-both end with the same bits, and prints how fast each was, and how much of the sending was hidden behind computing.
+"""Trains a configuration as one process of N threads and as N ranks of one thread, in alternating runs. Checks that
+both give the same bits. Prints the speeds, and the share of the communication that is hidden behind computation.
 
-With --pytorch the same model is trained by PyTorch's DistributedDataParallel over gloo, too, as N ranks of one thread
-and as one process, in batches of as many tokens. With --rate or --delay the ranks are on hosts of their own, network
-namespaces that are joined by a bridge with this rate and delay (as root, with iproute2). Where the kernel has no netem,
-a process of its own delays what they send (delayed_network.py).
+With --pytorch, the same model is also trained by PyTorch's DistributedDataParallel over gloo, as N ranks of one thread
+and as one process, in batches with the same number of tokens. With --rate or --delay, each rank has its own host. The
+hosts are network namespaces, connected by a bridge with this rate and delay (needs root and iproute2). If the kernel
+has no netem, a separate process delays the frames (delayed_network.py).
 """
 
 import argparse
@@ -45,13 +45,13 @@ def ip(*words):
 
 
 def number(text, units):
-    """Of "1gbit" or "0.1ms", as tc has them."""
+    """Parses "1gbit" or "0.1ms", in the notation of tc."""
     amount, unit = re.fullmatch(r"([0-9.]+)([a-z]+)", text).groups()
     return float(amount) * units[unit]
 
 
 def relay(options, names):
-    """The process that joins the hosts where the kernel cannot."""
+    """Starts the process that connects the hosts if the kernel has no netem."""
     delay = number(options.delay, {"s": 1, "ms": 1e-3, "us": 1e-6})
     rate = number(options.rate, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}) if options.rate else 0
     process = subprocess.Popen([sys.executable, RELAY, str(delay), str(rate), *names], stdout=subprocess.PIPE)
@@ -62,7 +62,7 @@ def relay(options, names):
 
 @contextlib.contextmanager
 def hosts(options, work):
-    """The start of a command on all ranks, each on a host of its own where a network is asked for."""
+    """Yields the start of a command on all ranks. If a rate or a delay is given, each rank runs on its own host."""
     start = ["mpirun", "--quiet", "--bind-to", "none", "-n", options.ranks]
     if not options.rate and not options.delay:
         yield start
@@ -77,7 +77,7 @@ def hosts(options, work):
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
         shaped = ["netem", "delay", options.delay, *(["rate", options.rate] if options.rate else [])]
-        if not options.delay:  # which needs no netem
+        if not options.delay:  # needs no netem
             shaped = ["tbf", "rate", options.rate, "burst", "1mb", "latency", "50ms"]
         elif subprocess.run(["tc", "-n", "headlight-bench-net", "qdisc", "add", "dev", "lo", "root", *shaped],
                             stderr=subprocess.DEVNULL, check=False).returncode != 0:
@@ -105,12 +105,12 @@ def hosts(options, work):
 
 
 def train(options, folder, start, threads, more):
-    """Target tokens per second."""
+    """Returns target tokens per second."""
     return headlight_training.train(options, folder, threads, start, ["--accumulation", options.accumulation, *more])[0]
 
 
 def hidden(options, folder, start):
-    """What rank 0 says of its sending."""
+    """Returns rank 0's report on its communication."""
     command = [*start, headlight_training.HEADLIGHT, "train", "translation", "--out", folder, "--profile", "--steps", 30, "--threads", 1,
                "--train", f"{options.data}/train.de.gz", f"{options.data}/train.en.gz",
                "--valid", f"{options.data}/val.de.gz", f"{options.data}/val.en.gz", "--validate-every", 30,
@@ -144,7 +144,8 @@ class PyTorch:
                     "bfloat16": options.compute == "bfloat16"}
 
     def train(self, options, ranks, accumulation=1):
-        """Target tokens per second of all ranks, which share a step of as many tokens as headlight's."""
+        """Returns target tokens per second of all ranks. They share a step with the same number of tokens as
+        headlight's."""
         path = Path(self.work) / "job.json"
         path.write_text(json.dumps({**self.job, "threads": options.ranks // ranks, "accumulation": accumulation,
                                     "batch_tokens": options.batch_tokens // (ranks * accumulation)}))
@@ -165,12 +166,13 @@ class PyTorch:
 
 def main():
     options = arguments()
-    if os.geteuid() == 0:  # as in a container
+    if os.geteuid() == 0:  # for runs as root, such as in a container
         os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     alone, ranks = f"1 process of {options.ranks} threads", f"{options.ranks} ranks of 1 thread"
     rates = {alone: [], ranks: []}
     more = [f"--{name}" for name in options.more]
-    of_both = [option for option in more if option.startswith("--gradient-type")]  # it changes the bits
+    # Options of both, because they change the bits
+    of_both = [option for option in more if option.startswith("--gradient-type")]
     with tempfile.TemporaryDirectory() as work, hosts(options, work) as start:
         peer = PyTorch(options, work) if options.pytorch else None
         for repeat in range(options.repeats):
@@ -181,7 +183,8 @@ def main():
             if weights[0] != weights[1]:
                 sys.exit("ranks: the two trainings end with different weights")
             if peer:
-                # The process may compute a step in batches as small as those of the ranks: the faster way counts.
+                # The single process may also compute a step in batches as small as those of the ranks. The faster way
+                # counts.
                 whole, parts = peer.train(options, 1), peer.train(options, 1, options.ranks)
                 rates.setdefault(f"PyTorch, {alone}", []).append(max(whole, parts))
                 rates.setdefault(f"PyTorch, {ranks}", []).append(peer.train(options, options.ranks))

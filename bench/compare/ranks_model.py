@@ -1,12 +1,13 @@
-"""How fast a training on many ranks would be, by a model of its step: prints a table of efficiencies.
+"""Predicts the efficiency of a training on many ranks with a model of its step, and prints a table.
 
-A step computes `tokens` target tokens, in parts of 2,560, of which no rank has more than ceil(parts / ranks). A part takes
-6 * parameters * 2560 / flops seconds, two thirds of it on the way back. Each rank sends, and receives, the gradient of
-`bytes` a number twice, less its own share: 2 * bytes * parameters * (ranks - 1) / ranks / bandwidth seconds. Of that passes
-unnoticed what fits into the way back of its last part, but for the share of the parameters that become known at its end
-(--late). Each message costs `overhead` seconds of a processor beside those that compute, or of waiting; messages of a piece
-go to and from all ranks. Three times in a step all ranks tell all others something short, which takes `latency`, and an
-overhead for each of them; the update of the weights reads and writes 28 bytes a parameter.
+A step computes `tokens` target tokens in micro-batches of 2,560 tokens. Each rank has at most ceil(parts / ranks)
+micro-batches. A micro-batch takes 6 * parameters * 2560 / flops seconds, two thirds of it in the backward pass. Each
+rank sends and receives the gradient, with `bytes` bytes per number, twice, without its own share. This takes
+2 * bytes * parameters * (ranks - 1) / ranks / bandwidth seconds. It is hidden behind the backward pass of the last micro-batch,
+except for the parameters whose gradient is complete only at its end (--late). Each message costs `overhead` seconds of
+an additional processor, or of waiting. Messages of a piece are exchanged with all ranks. Three times per step, all
+ranks exchange a short message with all others, which takes `latency`, and an overhead for each of them. The update of
+the weights reads and writes 28 bytes per parameter.
 
   step = ceil(parts / ranks) * part + max(0, sending - (1 - late) * back) + 3 * (latency + (ranks - 1) * overhead) + update
   efficiency = step of one rank / (ranks * step)
@@ -15,24 +16,25 @@ overhead for each of them; the update of the weights reads and writes 28 bytes a
 import argparse
 import math
 
-PART, BLOCK = 2560, 16384  # tokens of a part (train/objectives/token_task.cc), numbers of a block (kernels/adam.h)
+# The tokens of a micro-batch (train/objectives/token_task.cc), and the numbers of a block (kernels/adam.h).
+PART, BLOCK = 2560, 16384
 RANKS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]
 
 
 def pieces(parameters, ranks):
-    """As PiecesOf (train/rank_sum.cc) cuts them."""
+    """Returns the number of pieces that PiecesOf (train/rank_sum.cc) gives."""
     blocks = math.ceil(parameters / BLOCK)
     return math.ceil(blocks / min(64, max(1, blocks // (8 * ranks))))
 
 
 def step(options, parameters, ranks):
-    """Seconds of a step, and those of its sending that are not hidden."""
+    """Returns the seconds of a step, and the seconds of its communication that are not hidden."""
     parts = math.ceil(options.tokens / PART)
     part = 6 * parameters * PART / options.flops
     sending = 0.0
     if ranks > 1:
         sending = 2 * options.bytes * parameters * (ranks - 1) / ranks / options.bandwidth + options.latency
-        # An owner's messages, and those to the other owners.
+        # The messages of a piece's owner, and the messages to the other owners.
         sending += 4 * pieces(parameters, ranks) / ranks * (ranks - 1) * options.overhead
     exposed = max(0.0, sending - (1 - options.late) * part * 2 / 3)
     short = 3 * (options.latency + (ranks - 1) * options.overhead) if ranks > 1 else 0.0

@@ -1,8 +1,9 @@
-"""Records a comparison as JSON, one file per run; tools/make_benchmarks.py writes docs/benchmarks/results.md from them.
+"""Records a comparison as JSON, with one file per run. tools/make_benchmarks.py writes docs/benchmarks/results.md from
+these files.
 
     HEADLIGHT_RESULTS=docs/benchmarks/results/NAME.json bench/compare/NAME ...
 
-Without that variable `record` does nothing.
+Without this variable, `record` does nothing.
 """
 
 import datetime
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def processor():
-    """The processor's name, family and the extensions that decide which kernels run."""
+    """Returns the processor's name, its family, and the instruction set extensions that determine which kernels run."""
     first = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first)}
     flags = set(fields.get("flags", "").split())
@@ -28,7 +29,7 @@ def processor():
 
 
 def commit():
-    """The commit of the tree, with `-changed` if a tracked file differs from it."""
+    """Returns the commit of the working tree, with the suffix `-changed` if a tracked file is modified."""
     def git(*words):
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
@@ -37,8 +38,8 @@ def commit():
 
 
 def record(options, peer, work, conditions, unit, ours, theirs):
-    """Appends one row. `work` is what both sides do; `conditions` say in which types, batches and beams. A `unit` that
-    ends in "/s" is better if larger, and any other, such as "s", if smaller."""
+    """Appends one row. `work` is the task of both sides. `conditions` are the types, batch sizes and beam sizes. If
+    `unit` ends in "/s", larger is better. Otherwise, such as for "s", smaller is better."""
     name = os.environ.get("HEADLIGHT_RESULTS")
     if not name:
         return

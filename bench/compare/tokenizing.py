@@ -1,9 +1,9 @@
-"""Cuts a text into tokens in headlight and in Hugging Face's tokenizers library, in alternating turns.
+"""Tokenizes a text in headlight and in Hugging Face's tokenizers library, in alternating runs.
 
-The tokenizers are of the kinds that the text families publish, with vocabularies learned from that text. Of headlight
-the whole process is timed: loading, reading the text, cutting it, printing the ids. Of the tokenizers library only the
-call that encodes a list of lines, with offsets or without (the faster one counts), in one batch. Before the race every
-line's ids and offsets, in characters, are compared.
+The tokenizers are of the kinds of the published text families, with vocabularies that are trained on this text. For
+headlight, the whole process is timed: loading, reading the text, tokenizing, and printing the ids. For the tokenizers
+library, only the call that encodes a list of lines in one batch is timed, with or without offsets (the faster one
+counts). Before the measurement, the ids and the character offsets of all lines are compared.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def arguments():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--times", type=int, default=1, help="how often the text is repeated for the race")
-    # One turn of the tokenizers library, in a process of its own.
+    # One run of the tokenizers library, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.worker and not options.text:
@@ -96,7 +96,7 @@ def worker(job):
 
 
 def compare(name, folder, text, lines):
-    """Exits unless every id and offset is the same."""
+    """Exits unless all ids and offsets are equal."""
     from tokenizers import Tokenizer
 
     ours, _, _ = run([HEADLIGHT, "tokenize", folder, text, "--json", "--quiet"])

@@ -1,7 +1,7 @@
-"""The Transformer of MarianMT's layout, written for PyTorch's best speed: what headlight is measured against.
+"""A Transformer with MarianMT's architecture, optimized for speed in PyTorch, as a reference for headlight's speed.
 
-Fused query-key-value projections, scaled_dot_product_attention, tied embeddings, and a loss that projects only the
-rows that are no padding.
+It has fused query-key-value projections, scaled_dot_product_attention, tied embeddings, and a loss that projects only
+rows that are not padding.
 """
 
 import math
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 
 class Attention(nn.Module):
-    """Multi-head attention of x [batch, query, model] over itself, or over a memory [batch, key, model]."""
+    """Multi-head self-attention of x [batch, query, model], or cross-attention over a memory [batch, key, model]."""
 
     def __init__(self, model, heads, dropout, cross):
         super().__init__()
@@ -36,7 +36,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """An encoder layer, or with `cross` a decoder layer; post-norm, as the paper has it."""
+    """A post-norm encoder layer. With `cross`, a decoder layer."""
 
     def __init__(self, model, heads, ffn, dropout, cross):
         super().__init__()
@@ -57,7 +57,7 @@ class Layer(nn.Module):
 
 
 def sinusoids(length, model):
-    """MarianMT's positions: the sines of all frequencies, then their cosines."""
+    """Returns MarianMT's position encodings: the sines of all frequencies, followed by their cosines."""
     frequency = torch.exp(torch.arange(0, model, 2) * (-math.log(10000.0) / model))
     angle = torch.arange(length).unsqueeze(1) * frequency
     return torch.cat([angle.sin(), angle.cos()], dim=1)
@@ -79,20 +79,21 @@ class Transformer(nn.Module):
         return self.dropout(self.embedding(tokens) * self.scale + self.positions[: tokens.shape[1]])
 
     def forward(self, source, mask, target_in):
-        """Hidden states [batch, target, model] of token ids [batch, source] and [batch, target].
+        """Returns hidden states [batch, target, model] for token ids [batch, source] and [batch, target].
 
-        mask [batch, 1, 1, source] is true where a source token is no padding; None where there is none.
+        mask [batch, 1, 1, source] is true at source tokens that are not padding. It is None if there is no padding.
         """
         memory = self.embed(source)
         for layer in self.encoder:
             memory = layer(memory, mask=mask)
         x = self.embed(target_in)
-        for layer in self.decoder:  # padding stands last, where no token of a causal row looks
+        for layer in self.decoder:  # padding is at the end, where causal attention ignores it
             x = layer(x, causal=True, memory=memory, memory_mask=mask)
         return x
 
     def loss(self, source, mask, target_in, rows, labels, label_smoothing):
-        """Mean cross-entropy of labels [tokens] at the rows [tokens] of the flattened target that are no padding."""
+        """Returns the mean cross-entropy of labels [tokens] at the rows [tokens] of the flattened target that are not
+        padding."""
         hidden = self(source, mask, target_in).flatten(0, 1)
         if rows is not None:
             hidden = hidden.index_select(0, rows)
@@ -101,7 +102,7 @@ class Transformer(nn.Module):
 
 
 def from_marian(tensors):
-    """The state of this Transformer from the tensors of a MarianMT model.safetensors, by name."""
+    """Returns the state dict of this Transformer from the tensors of a MarianMT model.safetensors."""
     state = {"embedding.weight": tensors["model.shared.weight"]}
     if "final_logits_bias" in tensors:
         state["logits_bias"] = tensors["final_logits_bias"].flatten()

@@ -1,9 +1,10 @@
-"""One training run in PyTorch, in a process of its own so that its memory can be told: prints one JSON object.
+"""Runs one training in PyTorch, in a separate process so that its memory can be measured. Prints one JSON object.
 
   torch_worker.py JOB.json   (written by pytorch_training.py or ranks.py)
 
-A job of several ranks is started once for each, with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment,
-and trains by DistributedDataParallel over gloo; rank 0 prints the object, of all ranks' tokens.
+For several ranks, a process is started for each rank, with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the
+environment. The ranks train with DistributedDataParallel over gloo. Rank 0 prints the object, which counts the tokens
+of all ranks.
 """
 
 import json
@@ -22,7 +23,7 @@ def pad(lists, value):
 
 
 def make_batches(pairs, target_tokens, start, padding):
-    """Batches of sentences of similar length, so many that their labels fill target_tokens."""
+    """Returns batches of sentences of similar length, with about target_tokens labels each."""
     pairs = sorted(pairs, key=lambda pair: (len(pair[1]), len(pair[0])))
     batches, batch, size = [], [], 0
     for pair in pairs:
@@ -50,7 +51,7 @@ def collate(batch, start, padding):
 
 
 def operations(batch, shape):
-    """Floating-point operations of a training step's matrix products on the tokens that are no padding."""
+    """Returns the floating-point operations of a training step's matrix products, for tokens that are not padding."""
     model, ffn, layers, vocabulary = shape["model"], shape["ffn"], shape["layers"], shape["vocabulary"]
     source, target = batch["source_lengths"], batch["target_lengths"]
     linear = layers * (sum(source) * (4 * model * model + 2 * model * ffn)
@@ -60,7 +61,7 @@ def operations(batch, shape):
 
 
 class Loss(torch.nn.Module):
-    """The model's loss as a forward pass, which DistributedDataParallel wraps."""
+    """Computes the model's loss in its forward pass, so that DistributedDataParallel can wrap it."""
 
     def __init__(self, model):
         super().__init__()
@@ -87,7 +88,7 @@ def main():
     if ranks > 1:
         torch.distributed.init_process_group("gloo")
         loss_of = torch.nn.parallel.DistributedDataParallel(Loss(model))
-    accumulated = job.get("accumulation", 1)  # batches of a step on each rank
+    accumulated = job.get("accumulation", 1)  # number of batches per step on each rank
     in_bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16, enabled=job["bfloat16"])
 
     model.train()

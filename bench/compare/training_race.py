@@ -1,4 +1,4 @@
-"""A race of headlight and PyTorch at one training, in alternating turns, for the comparisons beside it."""
+"""Compares the training speeds of headlight and PyTorch in alternating runs, for the comparisons in this folder."""
 
 import argparse
 import json
@@ -32,16 +32,16 @@ def parsed(parser):
 
 
 def check_same(options, loss, reported):
-    """Ends the program where PyTorch finds another validation loss than headlight reported of its model."""
+    """Exits if PyTorch's validation loss of a model differs from the loss that headlight reported."""
     print(f"the model that headlight trained: validation loss {loss:.5f} in PyTorch, {reported:.5f} in headlight")
     if abs(loss - reported) > (1e-3 if options.compute == "float32" else 3e-2):
         sys.exit(f"{Path(sys.argv[0]).stem}: the two do not compute the same thing")
 
 
 def train_here(job, model, examples, batch_of, per_example=1, **compile_options):
-    """One training run in PyTorch, in a process of its own so that its memory can be told: prints the examples per
-    second, or their units, of which each example has `per_example`. `batch_of` makes the model's arguments of rows of
-    the examples."""
+    """Runs one training in PyTorch, in a separate process so that its memory can be measured. Prints the examples per
+    second. If an example has `per_example` units, prints the units per second. `batch_of` returns the model's arguments
+    for rows of the examples."""
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
     step_of = torch.compile(model, **compile_options) if job["compile"] else model
@@ -68,8 +68,8 @@ def train_torch(job, folder):
 
 
 def race(options, unit, job, folder, train_headlight):
-    """Prints how many examples, called `unit`, both sides learn from per second. `train_headlight` trains into a folder,
-    and returns the rate first, and then the peak memory."""
+    """Prints the number of examples per second that both sides train on, with the name `unit`. `train_headlight` trains
+    a model into a folder. It returns the rate, followed by the peak memory."""
     job = {**job, "threads": options.threads, "batch_size": options.batch_size, "warmup_steps": options.warmup_steps,
            "steps": options.steps}
     peers = {}

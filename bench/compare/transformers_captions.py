@@ -1,9 +1,9 @@
-"""Captions of random images by a ViT-base with a GPT-2 base of random weights, in headlight and in Transformers with its
-cache, in alternating turns, and how fast each was.
+"""Generates captions of random images with a ViT-base and a GPT-2 base of random weights, in headlight and in
+Transformers with its cache, in alternating runs, and prints the speeds.
 
-Both write captions of the same length with the same beams. Transformers gets batches of tensors that are prepared, from
-its fastest attention; headlight reads PNG files, prepares them itself and prints the captions. Its time is that of many images less that
-of one batch, so that loading the model does not count.
+Both generate captions of the same length with the same beam size. Transformers gets batches of prepared tensors, and
+uses its fastest attention. headlight reads PNG files, preprocesses them and prints the captions. Its time is the time
+for many images minus the time for one batch, which excludes the loading of the model.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def arguments():
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    # Transformers, in a process of its own.
+    # Transformers, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -65,7 +65,7 @@ def pixels_of(paths):
 
 
 def worker(job):
-    """The ids of the captions of the first batch, and the seconds of a batch."""
+    """Prints the ids of the first batch's captions, and the seconds per batch."""
     import torch
     from transformers import VisionEncoderDecoderModel
 
@@ -101,7 +101,7 @@ def main():
         random = numpy.random.default_rng(1)
         count = options.batch * options.batches
         images = [work / f"{number:04}.png" for number in range(count + options.batch)]
-        for image in images:  # large squares, so that images differ as photographs do
+        for image in images:  # large squares, so that images differ like photographs
             squares = random.integers(0, 256, (7, 7, 3), dtype=numpy.uint8)
             Image.fromarray(squares.repeat(SIDE // 7, 0).repeat(SIDE // 7, 1)).save(image)
 

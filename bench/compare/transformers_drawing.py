@@ -1,9 +1,9 @@
-"""Draws codes of images with a DALL-E of random weights in headlight, and writes as many tokens with a GPT-2 of the same
-layers in Transformers with its cache, in alternating turns, and how fast each was.
+"""Generates image codes with a DALL-E of random weights in headlight, and the same number of tokens with a GPT-2 of the
+same size in Transformers with its cache, in alternating runs. Prints the speeds.
 
-headlight's decoder has the paper's row, column and convolutional attention, and feed-forward networks with gates, which have half
-as many weights more than GPT-2's. Its time is that of all rows of codes but the first, less that of the last alone, so that loading the model and
-decoding the image do not count.
+headlight's decoder has the paper's row, column and convolutional attention. Its gated feed-forward networks have half
+as many weights more than GPT-2's. Its time is the time for all rows of codes except the first, minus the time for the
+last row. This excludes loading the model and decoding the image.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from measured import run
 from results import record
 
 HEADLIGHT = "build/release/headlight"
-LAYERS, MODEL, HEADS, TEXT, SIDE = 12, 768, 12, 64, 32  # the last: of the grid of codes
+LAYERS, MODEL, HEADS, TEXT, SIDE = 12, 768, 12, 64, 32  # SIDE is the side of the grid of codes
 
 
 def arguments():
@@ -28,13 +28,13 @@ def arguments():
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    # Transformers, in a process of its own.
+    # Transformers, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def make(work):
-    """A DALL-E after one step of training."""
+    """Creates a DALL-E with one training step."""
     import numpy
     from PIL import Image
 
@@ -55,7 +55,7 @@ def make(work):
 
 
 def worker(job):
-    """The seconds that Transformers takes for the codes."""
+    """Measures the seconds that Transformers takes for the codes."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 

@@ -1,10 +1,11 @@
-"""Reads random proteins with an ESM-2 and folds with blocks of ESMFold's trunk, in headlight, in Transformers and, ESM-2 alone, in
-ONNX Runtime, in alternating turns, and prints how fast each was. All weights are random.
+"""Encodes random proteins with an ESM-2, and folds them with blocks of ESMFold's trunk, in alternating runs. Compares
+headlight with Transformers, and for ESM-2 also with ONNX Runtime. Prints the speeds. All weights are random.
 
-ESM-2: the peers get the batch as one that is padded, and in parts that are sorted by length; Transformers with its fastest
-attention in inference mode, ONNX Runtime the exported model with all of its optimisations. The fastest way counts, and tokens of
-padding do not. A block of ESMFold: headlight folds with one block and with three, and a block is
-half of the difference; Transformers' block is called alone, with the best of several chunk sizes.
+ESM-2: the peers get the batch as one padded batch, and in parts that are sorted by length. Transformers uses its
+fastest attention in inference mode. ONNX Runtime runs the exported model with all its optimisations. The fastest
+setting counts, and padding tokens do not. A block of ESMFold: headlight folds with one block and with three blocks, and
+the time of a block is half of the difference. Transformers' block is timed separately, with the fastest of several
+chunk sizes.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from results import record
 
 HEADLIGHT = "build/release/headlight"
 SIZES = {"esm2-8m": (320, 6, 20), "esm2-35m": (480, 12, 20), "esm2-150m": (640, 30, 20), "esm2-650m": (1280, 33, 20)}
-FEW, MANY = 1, 3  # blocks of the models that are folded with
+FEW, MANY = 1, 3  # numbers of blocks in the models
 
 
 def arguments():
@@ -34,7 +35,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2, help="of one side's turn, at least one batch")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)  # a peer, in a process of its own
+    parser.add_argument("--worker", help=argparse.SUPPRESS)  # a peer, in a separate process
     return parser.parse_args()
 
 
@@ -94,7 +95,7 @@ def padded(texts):
 
 
 def reader(job):
-    """A function from ids and mask to states."""
+    """Returns a function from ids and mask to hidden states."""
     if job["peer"] == "ONNX Runtime":
         import onnxruntime
 
@@ -150,7 +151,7 @@ def time_block(job):
     seconds = {}
     with torch.inference_mode():
         for chunk in (None, 64, 16):
-            for _ in range(2):  # the first one warms up
+            for _ in range(2):  # the first iteration is a warm-up
                 began = time.perf_counter()
                 block(sequence, pair, mask=mask, chunk_size=chunk)
                 seconds[chunk] = time.perf_counter() - began
