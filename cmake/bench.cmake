@@ -1,5 +1,5 @@
-# One Google Benchmark program per file: headlight/FOLDER/NAME_bench.cc is bench_NAME. They are built on demand:
-# cmake --build build/release --target benchmarks
+# Builds a Google Benchmark program for each headlight/FOLDER/NAME_bench.cc, which is called bench_NAME. The programs
+# are built on demand: cmake --build build/release --target benchmarks
 find_package(benchmark REQUIRED)
 add_custom_target(benchmarks)
 file(GLOB_RECURSE benches CONFIGURE_DEPENDS headlight/*_bench.cc)

@@ -1,5 +1,5 @@
-# The list of commands that headlight/cli/program/commands.h speaks of, made of the files that are there: those without a header.
-# bench/bench_encode.cc is `encode` of `bench`, since there is a bench/bench.cc.
+# Generates the list of commands for headlight/cli/program/commands.h from the source files without a header.
+# bench/bench_encode.cc defines the command `encode` of the group `bench`, because bench/bench.cc exists.
 set(command_source ${PROJECT_BINARY_DIR}/commands.cc)
 set(declared "")
 set(listed "")

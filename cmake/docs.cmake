@@ -1,5 +1,5 @@
-# The examples of the documentation: docs/examples/NAME.cc is a program, and a test that it prints NAME.txt. When cmake
-# runs this file as a script, it makes that comparison.
+# Builds the examples of the documentation. docs/examples/NAME.cc is a program, and a test checks that it prints
+# NAME.txt. If cmake runs this file as a script, it compares the output.
 if(CMAKE_SCRIPT_MODE_FILE)
   execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
   file(READ ${EXPECTED} expected)

@@ -1,4 +1,4 @@
-# Generates Families() of headlight/models/family.h: one entry per file of headlight/models.
+# Generates Families() of headlight/models/family.h, with one entry for each file in headlight/models.
 set(family_source ${PROJECT_BINARY_DIR}/families.cc)
 set(declared "")
 set(listed "")

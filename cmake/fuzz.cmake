@@ -1,5 +1,6 @@
-# headlight/FOLDER/STEM_fuzz.cc is a libFuzzer program and two tests that run it: for 5 seconds (CTest's label `fuzz`) and
-# for ten minutes (`slow`). It starts from its folder's testdata and keeps new inputs in the build folder's corpus/STEM.
+# Builds a libFuzzer program for each headlight/FOLDER/STEM_fuzz.cc, and two tests that run it: for 5 seconds (CTest
+# label `fuzz`) and for ten minutes (`slow`). The fuzzer starts from its folder's testdata, and keeps new inputs in
+# corpus/STEM in the build folder.
 file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS headlight/*_fuzz.cc)
 add_custom_target(fuzzers)
 foreach(source ${fuzzers})
@@ -18,7 +19,7 @@ foreach(source ${fuzzers})
     string(REPLACE ":" ";" run ${run})
     list(GET run 0 label)
     list(GET run 1 seconds)
-    # Reading any file must take no more than 2 GiB and 10 seconds.
+    # Reading a file must take at most 2 GiB and 10 seconds.
     add_test(NAME ${label}.${stem} COMMAND ${stem} -max_total_time=${seconds} -rss_limit_mb=2048 -timeout=10
       -artifact_prefix=${corpus}- -print_final_stats=1 ${corpus} ${seeds})
     set_tests_properties(${label}.${stem} PROPERTIES LABELS ${label})

@@ -1,7 +1,8 @@
-# Installation: the shared library with its headers, found by find_package(headlight) and by pkg-config, and the program.
+# Installs the program, and the shared library with its headers. The library can be found by find_package(headlight) and
+# by pkg-config.
 include(CMakePackageConfigHelpers)
 
-# The users' headers: few, and stable. They include no other header of ours, and none of kernels/.
+# The users' headers, which are few and stable. They include no other headlight headers, and no headers of kernels/.
 set(user_headers
   headlight/base/cancelled.h
   headlight/base/compute.h
@@ -77,8 +78,8 @@ set(user_headers
   headlight/text/metrics/ter.h
   headlight/text/text_span.h)
 
-# The engine's headers, which may change with a minor version: the headers of these folders that mark a declaration
-# HEADLIGHT_API, and those that they include.
+# The engine's headers, which may change with a minor version. They are the headers in these folders that mark a
+# declaration with HEADLIGHT_API, and the headers that they include.
 file(GLOB_RECURSE candidates RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS headlight/autograd/*.h headlight/data/*.h
   headlight/generate/*.h headlight/io/*.h headlight/kinds/*.h headlight/models/*.h headlight/nn/*.h headlight/protein/nn/*.h headlight/ops/*.h headlight/recipes/*.h
   headlight/pipelines/*.h headlight/search/*.h headlight/text/*.h headlight/train/*.h)
@@ -101,13 +102,14 @@ while(marked)
   list(APPEND marked ${includes})
 endwhile()
 
-# For tests/public_headers_test.cc.
+# This list is used by tests/public_headers_test.cc.
 list(JOIN user_headers "\n" lines)
 file(WRITE ${PROJECT_BINARY_DIR}/user_headers.txt "${lines}\n")
 list(JOIN engine_headers "\n" lines)
 file(WRITE ${PROJECT_BINARY_DIR}/engine_headers.txt "${lines}\n")
 
-# Compatible versions share a soname and satisfy find_package: below 1.0 those of one minor version.
+# Compatible versions share a soname and satisfy find_package. Below 1.0, only versions with the same minor version are
+# compatible.
 set(soversion ${PROJECT_VERSION_MAJOR})
 set(compatible SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)
@@ -124,18 +126,18 @@ target_link_options(headlight PRIVATE LINKER:--version-script=${PROJECT_SOURCE_D
 set_target_properties(headlight PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 add_library(headlight::headlight ALIAS headlight)
 
-# Image files are read and written by a library apart, so that who embeds text links no decoder.
+# Image decoding is a separate library, so that text-only programs do not link image decoders.
 add_library(headlight_images SHARED $<TARGET_OBJECTS:headlight_decoding>)
 set_target_properties(headlight_images PROPERTIES EXPORT_NAME images LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
-  SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)  # where libheadlight.so lies
+  SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)  # the folder of libheadlight.so
 target_link_libraries(headlight_images PUBLIC headlight PRIVATE PkgConfig::image_formats GIF::GIF PkgConfig::pugixml ZLIB::ZLIB)
 target_link_options(headlight_images PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
-if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose functions are the program's
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # with a sanitizer, the program defines its functions
   target_link_options(headlight_images PRIVATE LINKER:--no-undefined)
 endif()
 add_library(headlight::images ALIAS headlight_images)
 
-# Downloads are a library apart, too, so that others link no TLS.
+# Downloads are also a separate library, so that other programs do not link TLS.
 add_library(headlight_hub_library SHARED $<TARGET_OBJECTS:headlight_hub>)
 set_target_properties(headlight_hub_library PROPERTIES OUTPUT_NAME headlight_hub EXPORT_NAME hub LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION} SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)
@@ -146,7 +148,7 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 endif()
 add_library(headlight::hub ALIAS headlight_hub_library)
 
-# The same library with the engine's headers, which stand in a folder apart.
+# The same library with the engine's headers, which are in a separate folder.
 add_library(headlight_engine INTERFACE)
 set_target_properties(headlight_engine PROPERTIES EXPORT_NAME engine)
 target_sources(headlight_engine INTERFACE FILE_SET engine_headers TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
@@ -154,7 +156,7 @@ target_sources(headlight_engine INTERFACE FILE_SET engine_headers TYPE HEADERS B
 target_link_libraries(headlight_engine INTERFACE headlight)
 add_library(headlight::engine ALIAS headlight_engine)
 
-# Trainings and evaluations read files of every kind, and are a library apart.
+# Trainings and evaluations are a separate library, because they read all kinds of files.
 add_library(headlight_recipes_library SHARED $<TARGET_OBJECTS:headlight_recipes> $<TARGET_OBJECTS:headlight_structures>)
 set_target_properties(headlight_recipes_library PROPERTIES OUTPUT_NAME headlight_recipes EXPORT_NAME recipes
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)
@@ -185,7 +187,7 @@ if(TARGET headlight_program)
   if(TARGET headlight_mpi)
     install(TARGETS headlight_mpi LIBRARY DESTINATION lib/headlight)
   endif()
-  # The manual pages and completions are made of the options as they are declared.
+  # The manual pages and completions are generated from the declarations of the options.
   add_custom_command(TARGET headlight_program POST_BUILD
     COMMAND headlight_program help --manual ${PROJECT_BINARY_DIR}/manual VERBATIM)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION ${CMAKE_INSTALL_DATADIR})

@@ -1,5 +1,5 @@
-# The files of headlight/inspect/page become strings of the library, in a generated page_files.cc. When cmake runs this
-# file as a script, it writes that source.
+# Generates page_files.cc, which contains the files of headlight/inspect/page as strings. If cmake runs this file as a
+# script, it writes this source file.
 set(page_names look.html look.css structure.html structure.css common.js weights.js map.js lists.js tiles.js image.js neurons.js look.js
   space.js pairs.js structure.js)
 

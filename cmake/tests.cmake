@@ -1,5 +1,5 @@
-# One test program per folder: headlight/FOLDER/*_test.cc, and one of its long tests, headlight/FOLDER/*_slow_test.cc, which
-# CTest labels `slow`. tests/*_test.cc are the tests across folders.
+# Builds a test program for each folder from headlight/FOLDER/*_test.cc. A second program contains the folder's long
+# tests, headlight/FOLDER/*_slow_test.cc, which have the CTest label `slow`. tests/*_test.cc are tests across folders.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -10,24 +10,24 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   set(test_environment ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions")
 endif()
 
-# Twelve tests are compiled together, which takes a third of the time: each has a namespace called as its file. Not this one,
-# which includes itself for every instruction set.
+# Twelve tests are compiled together, which takes a third of the time. Each test has a namespace with the name of its
+# file. dropout_hash_test.cc is compiled separately, because it includes itself for every instruction set.
 set_source_files_properties(headlight/kernels/dropout_hash_test.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
-# Assertions gain nothing from optimisation. Clang's sanitizers check the library, not the tests' own code.
+# Optimisation does not make assertions faster. Clang's sanitizers check the library, but not the tests' code.
 set(test_options $<$<CONFIG:Release>:-O0>)
-set(kernel_test_options $<$<CONFIG:Release>:-O1>)  # whose references are loops
+set(kernel_test_options $<$<CONFIG:Release>:-O1>)  # the reference implementations are loops
 if(HEADLIGHT_FUZZ)
   set(test_options -fno-sanitize=all)
   set(kernel_test_options -fno-sanitize=all -O1)
 endif()
 
-# The main function of every test program.
+# Contains the main function of all test programs.
 add_library(headlight_test_main OBJECT tests/test_main.cc)
 target_link_libraries(headlight_test_main PRIVATE headlight_options GTest::gmock)
 
-# The test program NAME of these sources; CTest calls its tests LABEL.SUITE.TEST and labels them LABEL. Further arguments
-# are gtest_discover_tests'.
+# Adds the test program NAME with these sources. CTest names its tests LABEL.SUITE.TEST, with the label LABEL.
+# Additional arguments are passed to gtest_discover_tests.
 function(headlight_add_test_program name label sources)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE headlight_synthetic headlight_decoding headlight_core headlight_precompiled_options
@@ -48,7 +48,7 @@ function(headlight_add_tests folder)
   list(FILTER unit_tests EXCLUDE REGEX "_slow_test\\.cc$")
   list(FILTER slow_tests INCLUDE REGEX "_slow_test\\.cc$")
   foreach(label unit slow)
-    # No sanitizer runs the long tests.
+    # The long tests do not run under sanitizers.
     if(NOT ${label}_tests OR (label STREQUAL slow AND CMAKE_CXX_FLAGS MATCHES "-fsanitize"))
       continue()
     endif()
@@ -73,7 +73,7 @@ function(headlight_add_tests folder)
       endif()
       continue()
     endif()
-    # The first folder's test precompiles the headers, the others take them from it.
+    # The first folder's test precompiles the headers, and the other tests reuse them.
     target_compile_options(${name} PRIVATE ${test_options})
     if(TARGET test_autograd AND NOT name STREQUAL test_autograd)
       target_precompile_headers(${name} REUSE_FROM test_autograd)
@@ -82,7 +82,7 @@ function(headlight_add_tests folder)
     endif()
     if(top STREQUAL cli)
       target_sources(${name} PRIVATE "$<FILTER:$<TARGET_OBJECTS:headlight_program>,EXCLUDE,/main\\.cc>")
-      add_dependencies(${name} headlight_program)  # which they run
+      add_dependencies(${name} headlight_program)  # the tests run the program
     endif()
   endforeach()
 endfunction()
@@ -92,8 +92,8 @@ foreach(folder ${folders} ${PROJECT_SOURCE_DIR}/tests)
   headlight_add_tests(${folder})
 endforeach()
 
-# The tests of code with threads, for ThreadSanitizer: .ci/run builds and runs only these. Left out are gradients of whole
-# models and inputs of megabytes, which take long and start no other threads.
+# Tests of multi-threaded code for ThreadSanitizer. .ci/run builds and runs only these tests under it. Gradients of
+# whole models and inputs of megabytes are excluded, because they take long and start no other threads.
 if(thread_sanitizer)
   set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/terminal/line_queue.cc headlight/cli/terminal/output.cc headlight/cli/terminal/progress.cc
     headlight/cli/terminal/quiet.cc)
@@ -112,10 +112,10 @@ if(thread_sanitizer)
   add_dependencies(test_threads planted_race)
 endif()
 
-# Not under a sanitizer: users' programs are not built with its flags.
+# Not built under a sanitizer, because users' programs are not built with its flags.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   add_test(NAME unit.consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
     ${CMAKE_CXX_COMPILER} ${soversion} ${CMAKE_BUILD_TYPE})
-  # The longest test begins first, else one core would wait for its end.
+  # The longest test starts first. Otherwise, one core would wait for it at the end.
   set_tests_properties(unit.consumer PROPERTIES LABELS unit TIMEOUT 600 COST 1000)
 endif()
