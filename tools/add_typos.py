@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes text with typing errors, to evaluate how well a model translates what people type: `add_typos.py test.de > typos.de`
+"""Adds typing errors to a text, to evaluate how well a model translates typed text: `add_typos.py test.de > typos.de`
 
-In the given share of the words of four letters or more, two neighbouring letters after the first are swapped, or one is
-left out, doubled or replaced by another letter of the text, each as often. The same file and options give the same errors.
+In the given share of the words with at least four letters, one error is made, which never changes the first letter. Two
+neighbouring letters are swapped, or a letter is omitted, doubled or replaced by another letter of the text, with equal
+probabilities. The same file and options give the same errors.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import re
 
 def mistyped(word, letters, generator):
     typed = word
-    while typed == word:  # two equal letters are swapped, or a letter is replaced by itself
+    while typed == word:  # a swap of equal letters, or a replacement by the same letter, changes nothing
         at = generator.randrange(1, len(word) - 1)
         typed = generator.choice([word[:at] + word[at + 1] + word[at] + word[at + 2:], word[:at] + word[at + 1:],
                                   word[:at] + word[at] + word[at:], word[:at] + generator.choice(letters) + word[at + 1:]])

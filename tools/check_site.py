@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks a built site: links and anchors lead somewhere, and no page needs the network.
+"""Checks a built site: the targets of links and anchors must exist, and no page may need the network.
 
-Usage: check_site.py FOLDER. Pages of api/, which Doxygen wrote, and of mathjax/ are only targets.
+Usage: check_site.py FOLDER. The pages of api/, which Doxygen writes, and of mathjax/ are only checked as link targets.
 """
 import html.parser
 import os
@@ -50,7 +50,7 @@ def problems_of(folder):
 
 
 def check_planted():
-    """Fails unless planted mistakes are found, and nothing else."""
+    """Checks that errors in a test page are found, and nothing else."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "a.html").write_text('<h1 id="x">A</h1><a href="b.html#y">1</a><a href="#x">2</a><a href="https://arxiv.org">3</a>')

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that Hugging Face Transformers loads folders of models of images that headlight wrote or reads, and computes the
-same from them.
+"""Checks that Hugging Face Transformers loads image model folders that headlight wrote or reads, and computes the same
+outputs.
 
     pip install torch torchvision transformers pillow
     tools/check_transformers_images.py build/release/headlight IMAGES FOLDER...
 
-IMAGES is a folder of a few images. Of each folder:
-- no tensor is missing, unexpected or of another shape;
-- what the model gives for random pixels, alone and with a mask where it takes one, is what `headlight forward` gives, to
-  1e-4 of its scale: states, attentions, logits, boxes, masks;
-- if it has a preprocessor_config.json: the classes, vectors or boxes that `headlight classify`, `embed` or `detect` gives for
-  the images are those of Transformers' processor, with Pillow, and model.
+IMAGES is a folder of a few images. For each model folder, these properties are checked:
+- no tensor is missing, is unexpected or has a different shape;
+- the outputs for random pixels equal the outputs of `headlight forward` to 1e-4 of their scale: states, attentions,
+  logits, boxes and masks. If the model supports a mask, its outputs with a mask are also compared;
+- if it has a preprocessor_config.json: the classes, vectors or boxes of `headlight classify`, `embed` or `detect` for
+  the images equal the results of Transformers' processor (with Pillow) and model.
 """
 
 import json
@@ -40,12 +40,12 @@ def forward(program, folder, inputs):
 
 
 def compare(folder, ours, output):
-    """The largest difference, of all that both have, as a share of its scale."""
+    """Returns a summary with the largest difference of the outputs that both files have, relative to their scale."""
     theirs = {}
     for name, value in output.items():
         if torch.is_tensor(value):
             theirs[name] = value
-        elif name == "feature_maps":  # of a backbone, the last of which is its state
+        elif name == "feature_maps":  # feature maps of a backbone; the last one is its hidden state
             theirs["last_hidden_state"] = value[-1]
         elif isinstance(value, tuple) and "attentions" in name:
             theirs.update({f"{name}.{layer}": weights for layer, weights in enumerate(value)})
@@ -87,7 +87,7 @@ def check_outputs(program, folder, model):
         with torch.no_grad():
             output = model(pixel_values=pixels.double(), **more, **attends)
         ours = forward(program, folder, {"pixel_values": pixels, **more})
-        if "pixel_mask" in more:  # what belongs to padding is noise there, and 0 here
+        if "pixel_mask" in more:  # Transformers returns arbitrary values at padding, and headlight returns 0
             for name in [name for name in ours if "encoder" in name]:
                 del ours[name]
         results.append(compare(folder, ours, output))
@@ -152,7 +152,7 @@ def main():
         model, loading = kind.from_pretrained(folder, output_loading_info=True, **attends, **pooler)
         wrong = {what: names for what, names in loading.items() if names}
         assert not wrong, f"{folder}: {wrong}"
-        model.eval().double()  # so that the roundings are headlight's alone
+        model.eval().double()  # double precision, so that only headlight rounds
         for result in check_outputs(program, folder, model):
             print(f"{folder}: {kind.__name__}: {result}")
         if (pathlib.Path(folder) / "preprocessor_config.json").exists() and config["model_type"] != "imagegpt":

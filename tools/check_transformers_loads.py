@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that Hugging Face Transformers loads folders that headlight wrote, and computes the same from them.
+"""Checks that Hugging Face Transformers loads model folders that headlight wrote, and computes the same outputs.
 
     pip install torch transformers sentencepiece
     tools/check_transformers_loads.py build/release/headlight TEXT FOLDER...
 
-TEXT is a file of sentences in the source language, or for a language model of beginnings of texts; a few dozen are
-enough. Of each folder:
-- no tensor is missing, unexpected or of another shape;
-- the logits of random ids are those of `headlight forward`, to 1e-4 of their scale;
-- if it has a tokenizer: AutoTokenizer and tokenizer.json give the same ids, and the two best translations of each
-  sentence, with their scores, are those of `headlight translate`; or, of a language model, the likeliest text after
-  each beginning, greedy and with beams, and the beginning's log-probability, those of `headlight generate` and `score`.
+TEXT is a file of sentences in the source language. For a language model, it is a file of prompts. A few dozen lines are
+enough. For each model folder, these properties are checked:
+- no tensor is missing, is unexpected or has a different shape;
+- the logits of random ids equal the logits of `headlight forward` to 1e-4 of their scale;
+- if it has a tokenizer: AutoTokenizer and tokenizer.json give the same ids. The two best translations of each sentence,
+  with their scores, equal the results of `headlight translate`. For a language model, the greedy and beam search
+  continuations of each prompt, and the prompt's log-probability, equal the results of `headlight generate` and `score`.
 """
 
 import json
@@ -38,7 +38,7 @@ def padded(sentences, value):
 
 def check_logits(program, folder, model):
     config, generator = model.config, torch.Generator().manual_seed(1)
-    longest = min(40, getattr(config, "max_position_embeddings", 40))  # T5 has no such number
+    longest = min(40, getattr(config, "max_position_embeddings", 40))  # T5 has no maximum number of positions
     words = lambda size: torch.randint(size, (int(torch.randint(1, longest, (1,), generator=generator)),),
                                        generator=generator).tolist()
     sources = [words(config.vocab_size) for _ in range(5)]
@@ -81,7 +81,7 @@ def check_text(program, folder, model, text):
     ours = [line.split("\t") for line in output.splitlines()]
     assert len(ours) == 2 * len(lines), f"{folder}: {len(ours)} translations of {len(lines)} lines"
     for i, line in enumerate(lines):
-        # Headlight cuts what the limit cuts; Transformers by its own settings writes </s> there.
+        # Transformers' own settings force </s> at the length limit, but headlight does not.
         found = model.generate(torch.tensor([ids[i]]), **BEAMS, num_return_sequences=2, forced_eos_token_id=None,
                                return_dict_in_generate=True, output_scores=True)
         for n in range(2):
@@ -104,7 +104,7 @@ def check_continuations(program, folder, model, text):
         for line, row in zip(lines, ours):
             ids = tokenizer(line, return_tensors="pt").input_ids
             found = model.generate(ids, num_beams=beams, do_sample=False, max_new_tokens=20, pad_token_id=0)[0]
-            # The text behind the prompt, with the space that some decoders give a text's first word only behind another.
+            # Decode with the prompt, because some decoders add the space before the first word only after a prompt.
             read = lambda ids: tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
             theirs = read(found).removeprefix(read(ids[0]))
             assert row["text"] == theirs, f"{folder}: {line!r}, {beams} beams: {row['text']!r} is not {theirs!r}"

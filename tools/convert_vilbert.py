@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes a model folder of a ViLBERT checkpoint of its authors, which is a pickle without a configuration.
+"""Converts a ViLBERT checkpoint of its authors, a pickle without a configuration, to a model folder.
 
     pip install torch safetensors
     tools/convert_vilbert.py pytorch_model_9.bin vilbert-multi-task/config/bert_base_6layer_6conect.json OUT \\
         --tokenizer bert-base-uncased [--answers answers.txt]
 
-OUT gets config.json, model.safetensors and the tokenizer's files of a BERT's folder. The answers are those of the head
-vil_prediction, a line each, in the order of its outputs; without them they are called LABEL_0, LABEL_1, and so on.
+Writes config.json, model.safetensors and the tokenizer files of a BERT folder to OUT. The answers file has the labels
+of the head vil_prediction, one per line, in the order of its outputs. Without this file, the labels are LABEL_0,
+LABEL_1, ...
 """
 
 import argparse
@@ -38,7 +39,7 @@ def main():
 
     config = json.loads(options.config.read_text())
     config["model_type"] = "vilbert"
-    # The program that trains a checkpoint sets this by an option, and the configuration's file does not say it.
+    # The authors' training program sets this by an option, so the configuration file does not contain it.
     config["task_specific_tokens"] = any(name.endswith("embeddings.task_embeddings.weight") for name in weights)
     if "vil_prediction.logit_fc.3.weight" in weights:
         count = weights["vil_prediction.logit_fc.3.weight"].shape[0]

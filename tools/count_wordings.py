@@ -43,7 +43,7 @@ PATTERNS = {
     "more than 25 words": None,
 }
 
-# Wordings that a review replaced; none may come back.
+# Wordings that a review replaced and that must not be used again.
 PHRASES = """
 sentences it never saw
 One attention can look at one thing
@@ -85,7 +85,7 @@ Of these follows
 
 
 def comments_and_strings(text):
-    """The comment blocks and long string literals of C++ source, each with its first line."""
+    """Yields the comment blocks and long string literals of C++ source, each with the number of its first line."""
     block, start = [], 0
     for number, line in enumerate(text.splitlines(), 1):
         match = re.match(r"\s*///?(?!/) ?(.*)", line)
@@ -108,7 +108,7 @@ def comments_and_strings(text):
 
 
 def prose(text):
-    """The paragraphs, items and table cells of Markdown outside code blocks."""
+    """Yields the paragraphs, list items and table cells of Markdown outside code blocks."""
     paragraph, start, code = [], 0, False
     for number, line in enumerate(text.splitlines() + [""], 1):
         if line.lstrip().startswith("```"):

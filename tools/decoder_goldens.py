@@ -1,4 +1,4 @@
-"""Shared by the scripts that make goldens of models with a decoder alone."""
+"""Functions for the scripts that make golden files of decoder-only models."""
 
 import json
 
@@ -8,12 +8,13 @@ from safetensors.torch import save_file
 
 
 def weigh(x):
-    """Of all that comes out, weighed so that no part of it is without a gradient."""
+    """Returns a weighted sum of an output, so that every element has a gradient."""
     return (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
 
 
 def gradients(model):
-    """By names in the model's files, which hold experts one by one, where memory has them stacked."""
+    """Returns the gradients by the parameter names in the model's files. The files store each expert separately, while
+    the model stacks them."""
     mixtral = model.config.model_type == "mixtral"
     gate, up, down = ("w1", "w3", "w2") if mixtral else ("gate_proj", "up_proj", "down_proj")
     named = {}
@@ -33,13 +34,14 @@ def gradients(model):
 
 
 def save_golden(model, folder, tensors, attentions):
-    """golden.safetensors: the tensors, attentions.L, and gradient.NAME of every parameter of the model's files that has one."""
+    """Writes golden.safetensors with the tensors, attentions.L, and gradient.NAME of every parameter in the model's
+    files that has a gradient."""
     tensors = dict(tensors)
     for layer, weights in enumerate(attentions):
         tensors[f"attentions.{layer}"] = weights
     named = gradients(model)
     if "lm_head.weight" in named:
-        named["embed_out.weight"] = named["lm_head.weight"]  # GPT-NeoX's name in files
+        named["embed_out.weight"] = named["lm_head.weight"]  # name of this parameter in GPT-NeoX's files
     for path in folder.glob("model*.safetensors"):
         with safe_open(path, "pt") as file:
             for name in file.keys():
@@ -52,7 +54,8 @@ def save_golden(model, folder, tensors, attentions):
 
 
 def save_generation(model, folder, prompts, all_options):
-    """generation.json: the options of `generate`, and the tokens that it adds to each prompt (with beams the two best)."""
+    """Writes generation.json with the options of `generate`, and the tokens that it adds to each prompt. With beams,
+    these are the tokens of the two best beams."""
     runs = []
     for options in all_options:
         run = {"options": options, "prompts": prompts, "texts": [], "scores": []}
@@ -64,7 +67,7 @@ def save_generation(model, folder, prompts, all_options):
             for row in found.sequences:
                 new = row[len(prompt):].tolist()
                 if model.config.eos_token_id in new:
-                    new = new[:new.index(model.config.eos_token_id) + 1]  # what follows is padding
+                    new = new[:new.index(model.config.eos_token_id) + 1]  # the rest is padding
                 texts.append(new)
             run["texts"].append(texts)
             if several > 1:

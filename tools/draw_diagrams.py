@@ -39,7 +39,7 @@ class Drawing:
         self.parts.append(f'<path d="{path}" fill="none" stroke="{LINE}" stroke-width="1.5"{end}/>')
 
     def matrix(self, x, y, rows, cell, shade=None, size=13):
-        """Cells of numbers, darker for larger weights if `shade` is a colour."""
+        """Draws a table of numbers. If `shade` is a colour, cells with larger weights are darker."""
         for i, row in enumerate(rows):
             for j, value in enumerate(row):
                 fill = f'{shade}" fill-opacity="{value:.2f}' if shade else SOFT
@@ -52,7 +52,7 @@ class Drawing:
 
 
 def attention():
-    """The look-up of docs/learn/attention.md: three queries, four keys."""
+    """Draws the look-up of docs/learn/attention.md with three queries and four keys."""
     queries = [[0, 10, 0], [0, 0, 10], [10, 10, 0]]
     keys = [[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]]
     values = [[1, 0, 1], [10, 0, 2], [100, 5, 0], [1000, 6, 0]]
@@ -115,7 +115,7 @@ def transformer():
     d = Drawing(790, 830, "The Transformer: encoder on the left, decoder on the right")
 
     def stack(x, top, sublayers, label):
-        """A frame of sublayers from the bottom up; returns the middle of each sublayer's box."""
+        """Draws a frame of sublayers from the bottom up. Returns its bottom, and the middle of each sublayer's box."""
         bottom = top + 116 * len(sublayers) + 14
         d.box(x - 34, top, 288, bottom - top, "#fafbfd", dash=True)
         d.text(x + 262, top + 20, label, anchor="start", weight="bold")

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Exports the parts of DALL-E as they are published to folders that headlight reads.
+"""Converts published DALL-E models to folders that headlight can load.
 
     pip install torch==2.15.0 safetensors==0.8.0
     tools/export_dalle.py openai encoder.pkl decoder.pkl FOLDER    # openai/DALL-E's package must be importable
     tools/export_dalle.py pytorch dalle.pt FOLDER                  # a checkpoint of DALLE-pytorch's train_dalle.py
     tools/export_dalle.py min-dalle pretrained/dalle_bart_mini pretrained/vqgan FOLDER    # min-dalle's, or dalle_bart_mega
 
-The first makes a folder of model type `openai_vae`: the tensors of both files under their own names (`blocks.input.w`),
-behind `encoder.` and `decoder.`. The second makes a folder of model type `dalle`, with that of its DiscreteVAE
-(`discrete_vae`) or nothing in FOLDER/vae; a tokenizer.json that gives the ids which the model was trained on must be
-put beside it. The third makes one of model type `dalle_mini` with its tokenizer and, in FOLDER/vae, one of model type
-`vqgan`. min-dalle spells emoji out before it reads a text; the tokenizer leaves them out, as it does all that is not
-ASCII.
+The first command writes a folder of model type `openai_vae`. It has the tensors of both files with their own names
+(`blocks.input.w`) and the prefixes `encoder.` and `decoder.`. The second command writes a folder of model type `dalle`.
+FOLDER/vae has its DiscreteVAE (`discrete_vae`), or nothing. A tokenizer.json that gives the ids of the model's training
+must be added to FOLDER. The third command writes a folder of model type `dalle_mini` with its tokenizer, and a model of
+type `vqgan` in FOLDER/vae. min-dalle replaces emoji by their names before tokenization. The tokenizer removes emoji and
+all other characters that are not ASCII.
 """
 
 import json
@@ -39,7 +39,7 @@ def write_openai_vae(encoder, decoder, folder, image_size=256):
     write(folder, config, tensors)
 
 
-# The arguments of DALLE-pytorch's DiscreteVAE that change what it computes.
+# The arguments of DALLE-pytorch's DiscreteVAE that affect its outputs.
 VAE_KEYS = ("image_size", "num_tokens", "codebook_dim", "num_layers", "num_resnet_blocks", "hidden_dim")
 
 
@@ -48,7 +48,8 @@ def write_discrete_vae(arguments, tensors, folder):
 
 
 def dalle_name(name):
-    """A parameter of DALLE-pytorch's DALLE as a name in the folder, or two for the head: of texts and of codes."""
+    """Returns the names in the folder for a parameter of DALLE-pytorch's DALLE. The head has two names, for texts and
+    codes. Other parameters have one name."""
     fixed = {"text_emb.weight": "text_embedding.weight", "image_emb.weight": "code_embedding.weight",
              "text_pos_emb.weight": "text_positions.weight", "image_pos_emb.weights.0": "row_positions.weight",
              "image_pos_emb.weights.1": "column_positions.weight", "to_logits.0.weight": "final_norm.weight",
@@ -70,7 +71,8 @@ def dalle_name(name):
 
 
 def dalle_tensors(named, text_ids):
-    """Tensors (or gradients) of DALLE by their names there, as the folder has them; text_ids: padding ones included."""
+    """Renames tensors or gradients of DALLE to the names in the folder. `text_ids` is the number of text ids, including
+    padding ids."""
     result = {}
     for name, tensor in named.items():
         names = dalle_name(name)
@@ -84,11 +86,12 @@ def dalle_tensors(named, text_ids):
 
 
 def write_dalle(arguments, vae, tensors, folder):
-    """`arguments` of DALLE; `vae` has image_size, num_layers and num_tokens."""
+    """Writes a DALLE model to the folder. `arguments` are the arguments of DALLE. `vae` has image_size, num_layers and
+    num_tokens."""
     unsupported = [key for key, only in (("rotary_emb", False), ("shift_tokens", False), ("reversible", False), ("stable", False),
                                          ("sandwich_norm", False), ("share_input_output_emb", False), ("shared_attn_ids", None),
                                          ("shared_ff_ids", None)) if arguments.get(key, only) != only]
-    for key in ("rotary_emb", "shift_tokens"):  # which DALLE has unless told otherwise
+    for key in ("rotary_emb", "shift_tokens"):  # enabled by default in DALLE
         if key not in arguments:
             unsupported.append(key)
     if unsupported:
@@ -107,7 +110,8 @@ def write_dalle(arguments, vae, tensors, folder):
 
 
 def pretokenized(vocabulary, merges):
-    """min-dalle's tokenizer: words of ASCII in lower case, each behind a space, by byte-pair encoding."""
+    """Returns the tokenizer.json of min-dalle's tokenizer: byte-pair encoding of lower-case ASCII words, each with a
+    preceding space."""
     return {"version": "1.0",
             "added_tokens": [{"id": vocabulary[token], "content": token, "single_word": False, "lstrip": False, "rstrip": False,
                               "normalized": False, "special": True} for token in ("<s>", "<pad>", "</s>", "<unk>")],
@@ -120,7 +124,8 @@ def pretokenized(vocabulary, merges):
 
 
 def write_dalle_mini(encoder, decoder, vocabulary, merges, folder, head_dim=64, codes=1 << 14, positions=256):
-    """State dicts of min-dalle's encoder and decoder; rows of codes that it never draws are left out."""
+    """Writes a DALL-E mini model from the state dicts of min-dalle's encoder and decoder. Omits the rows of codes that
+    are never generated."""
     text_ids, width = encoder["embed_tokens.weight"].shape
 
     def layers(tensors):
@@ -130,7 +135,7 @@ def write_dalle_mini(encoder, decoder, vocabulary, merges, folder, head_dim=64, 
                **{f"decoder.{name}": tensor for name, tensor in decoder.items()}}
     for name in ("decoder.embed_tokens.weight", "decoder.lm_head.weight"):
         tensors[name] = tensors[name][:codes]
-    # What a module keeps besides its parameters, such as the numbers of positions.
+    # Removes buffers, such as position indices.
     tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_floating_point()}
     config = {"model_type": "dalle_mini", "d_model": width, "encoder_layers": layers(encoder), "decoder_layers": layers(decoder),
               "encoder_attention_heads": width // head_dim, "decoder_attention_heads": width // head_dim,
@@ -143,7 +148,8 @@ def write_dalle_mini(encoder, decoder, vocabulary, merges, folder, head_dim=64, 
 
 
 def write_vqgan(tensors, folder, resolution=256, groups=32):
-    """A state dict of min-dalle's detokenizer, whose pixels are from 0 to 1, and here from -1 to 1 as VQGAN's own."""
+    """Writes a VQGAN from the state dict of min-dalle's detokenizer. The range of its pixels is changed from [0, 1] to
+    [-1, 1], as in VQGAN."""
     tensors = {name: tensor[:, :, 0, 0] if re.search(r"attn.*\.(q|k|v|proj_out)\.weight", name) else tensor for name, tensor in tensors.items()}
     tensors["decoder.conv_out.weight"] = 2 * tensors["decoder.conv_out.weight"]
     tensors["decoder.conv_out.bias"] = 2 * tensors["decoder.conv_out.bias"] - 1

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Divides parallel text by topic, to train on some topics and evaluate on others: how well a model translates what its
-training text lacks.
+"""Divides parallel text by topic, to train on some topics and evaluate on others. This measures how well a model
+translates topics that are missing in its training text.
 
   hold_out_topics.py train.de train.en                               lists the topics
   hold_out_topics.py train.de train.en --hold 16 25 26 --out split   writes split/rest.de, split/rest.en, split/held.de, split/held.en
 
-A topic is a cluster of the lines of the second file: spherical k-means (Dhillon and Modha, "Concept Decompositions for Large
-Sparse Text Data Using Clustering", 2001) over their words, weighted by inverse document frequency and projected to 100
-dimensions. The same files and options give the same topics. Needs numpy.
+A topic is a cluster of the lines of the second file: spherical k-means (Dhillon and Modha, "Concept Decompositions for
+Large Sparse Text Data Using Clustering", 2001) over their words, weighted by inverse document frequency and projected
+to 100 dimensions. The same files and options give the same topics. Needs numpy.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def arguments():
 
 
 def vectors(lines):
-    """Unit vectors [lines, 100], and the words of each line that count."""
+    """Returns unit vectors [lines, 100], and the words of each line that are used."""
     words = [set(re.findall(r"\w+", line.lower())) for line in lines]
     frequency = collections.Counter(word for line in words for word in line)
     kept = [word for word, count in sorted(frequency.items()) if 15 <= count <= len(lines) / 15]
@@ -39,7 +39,7 @@ def vectors(lines):
         for word in line & column.keys():
             x[row, column[word]] = numpy.log(len(lines) / frequency[word])
     x /= numpy.maximum(1e-6, numpy.linalg.norm(x, axis=1, keepdims=True))
-    # The largest singular vectors, by a random projection (Halko et al., 2011).
+    # Computes the largest singular vectors with a random projection (Halko et al., 2011).
     start = numpy.random.default_rng(0).normal(size=(len(kept), 120)).astype(numpy.float32)
     basis = numpy.linalg.qr(x @ (x.T @ (x @ start)))[0]
     y = x @ numpy.linalg.svd(basis.T @ x, full_matrices=False)[2][:100].T

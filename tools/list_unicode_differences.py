@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/unicode.md: the code points that headlight's tokenizers treat differently from the tokenizers library,
-since their Unicode versions differ, for each part of a tokenizer that asks what a character is.
+"""Writes docs/reference/unicode.md, which lists the code points that headlight's tokenizers treat differently from the
+tokenizers library, because their Unicode versions differ. They are listed for each tokenizer component that uses
+character properties.
 
-Usage: list_unicode_differences.py [--program build/release/headlight]. Each code point is put into a short text, which
-both cut with a small tokenizer.json made so that its ids or spans show what became of the text. Needs tokenizers.
+Usage: list_unicode_differences.py [--program build/release/headlight]. Both tokenize a short text with each code point.
+They use small tokenizer.json files whose ids or spans show the result. Needs tokenizers.
 """
 
 import argparse
@@ -25,7 +26,7 @@ CODES = [c for c in [*range(1, 0x34000), *range(0xE0000, 0xE0200)] if not 0xD800
 
 
 def bytes_of(normalizer):
-    """Shows the normalized text, byte by byte."""
+    """Returns a tokenizer whose ids are the bytes of the normalized text."""
     alphabet = sorted(ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE({character: i for i, character in enumerate(alphabet)}, []))
     tokenizer.normalizer = normalizer
@@ -34,21 +35,23 @@ def bytes_of(normalizer):
 
 
 def words_of(pre_tokenizer):
-    """Shows the words: each is one unknown token."""
+    """Returns a tokenizer whose spans are the words. Each word is an unknown token."""
     tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizer
     return tokenizer
 
 
 def graphemes():
-    """Rules of a SentencePiece model, which replace a short grapheme as a whole."""
+    """Returns a tokenizer with the normalization rules of a SentencePiece model, which replace short graphemes as a
+    whole."""
     path = ROOT / "headlight" / "text" / "tokenizers" / "testdata" / "tokenizer_saved_unigram_seed.json"
     rules = json.loads(path.read_text())["normalizer"]["normalizers"][0]["precompiled_charsmap"]
     return bytes_of(normalizers.Precompiled(base64.b64decode(rules)))
 
 
 def classes():
-    """A letter, a digit or a sign is one token with the byte behind it, where GPT-2's expression leaves them together."""
+    """Returns a tokenizer that shows whether GPT-2's regular expression keeps characters together. If a letter, a digit
+    or a sign is not separated from the following byte, both are one token."""
     alphabet = sorted(ByteLevel.alphabet())
     vocabulary = {character: i for i, character in enumerate(alphabet)}
     merges = []
@@ -72,7 +75,7 @@ def bert(**flags):
     return normalizers.BertNormalizer(**{**off, **flags})
 
 
-# For each question: the part of a tokenizer, a tokenizer with that part, and the text with the code point.
+# For each tokenizer component: its name, a tokenizer with this component, and a text with the code point.
 PARTS = [
     ("`NFC`", bytes_of(normalizers.NFC()), "a\u0301{}\u0323"),
     ("`NFD`", bytes_of(normalizers.NFD()), "a\u0301{}\u0323"),

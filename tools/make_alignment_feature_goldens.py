@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes headlight/protein/testdata/alignment.a3m and alignment_features.safetensors: what OpenFold's data pipeline makes
-of that alignment, with the random choices that it made.
+"""Makes headlight/protein/testdata/alignment.a3m and alignment_features.safetensors. The latter has the features that
+OpenFold's data pipeline computes from this alignment, and its random choices.
 
     pip install torch==2.15.0 safetensors ml_collections dm-tree scipy
     git clone https://github.com/aqlaboratory/openfold
     tools/make_alignment_feature_goldens.py openfold
 
-    rows [distinct rows, residues], deletions likewise, profile [residues, 22]: of the whole alignment, without duplicates
-    centres, extra: the rows that were chosen; letters, own, replaced [centres, residues]: with masked letters, without, and
-        where they are
-    substitutes [centres, residues, 23]: the probabilities of what stands in place of a letter
+    rows, deletions [distinct rows, residues], profile [residues, 22]: of the whole alignment, without duplicates
+    centres, extra: the selected rows; letters, own, replaced [centres, residues]: the letters with masking, the letters
+        without masking, and the masked positions
+    substitutes [centres, residues, 23]: the probabilities of the letters that replace a masked letter
     target, msa, extra_msa: the features
 """
 
@@ -28,7 +28,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "protein" /
 
 
 def make_alignment():
-    """Rows like the query, with gaps, insertions, unknown letters and duplicates."""
+    """Returns an alignment of rows similar to the query, with gaps, insertions, unknown letters and duplicates."""
     draw = random.Random(3)
     query = "MKVLAEYTWGRD"
     rows = [("query", query)]
@@ -47,7 +47,7 @@ def make_alignment():
 def main():
     load_openfold(sys.argv[1])
     torch.set_default_dtype(torch.float32)
-    # What the pipeline imports for templates, complexes and searches, none of which is called.
+    # Replaces the pipeline's modules for templates, complexes and searches, which are imported but not used.
     for name in ["data.templates", "data.mmcif_parsing", "data.msa_pairing", "data.feature_processing_multimer", "data.tools",
                  "np.protein"]:
         sys.modules[f"openfold.{name}"] = unittest.mock.MagicMock()

@@ -1,33 +1,35 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/alphafold/: parts of a tiny AlphaFold 2 of OpenFold, their inputs, outputs and gradients.
+"""Makes tests/testdata/alphafold/: modules of a tiny AlphaFold 2 of OpenFold, with their inputs, outputs and gradients.
 
     pip install torch==2.15.0 safetensors ml_collections dm-tree scipy
     git clone https://github.com/aqlaboratory/openfold
     tools/make_alphafold_goldens.py openfold
 
-Computed in double precision without dropout and stored in single; parameters under OpenFold's names. `loss` is the sum of
-the outputs, each number weighted by sin(its place + 1); gradient.NAME is a parameter's gradient and d_NAME an input's.
+Computed in double precision without dropout, and stored in single precision. Parameters have OpenFold's names. `loss`
+is the sum of the outputs, with each number weighted by sin(index + 1). gradient.NAME is the gradient of a parameter,
+and d_NAME is the gradient of an input.
     evoformer.safetensors, extra_msa.safetensors
-        inputs m [rows, residues, ...], z [residues, residues, ...], mask [rows, residues]: of absent cells nothing is
-        compared; outputs m_out (0 where absent), z_out
+        inputs m [rows, residues, ...], z [residues, residues, ...], mask [rows, residues]; outputs m_out
+        (0 at absent cells), z_out
     structure_module.safetensors
-        inputs single [residues, ...], pair [residues, residues, ...], aatype [residues]; outputs single_out and of each
-        block B frames.B [residues, 7], group_frames.B [residues, 8, 12] (rotation, translation), atoms.B [residues, 14, 3],
+        inputs single [residues, ...], pair [residues, residues, ...], aatype [residues]; outputs single_out, and for
+        each block B frames.B [residues, 7], group_frames.B [residues, 8, 12] (rotation, translation), atoms.B [residues, 14, 3],
         unnormalized_angles.B and angles.B [residues, 7, 2]
     template_embedder.safetensors
-        inputs m [rows, residues, ...], z [residues, residues, ...] and three templates (below), of which the second is absent
-        (template_mask); outputs m_out, with rows of the others' torsions after m's, and z_out
+        inputs m [rows, residues, ...], z [residues, residues, ...] and three templates (see below); the second is absent
+        (template_mask); outputs z_out and m_out, in which the rows of m precede the torsion rows of the other templates
     model/
-        a whole model, config.json and model.safetensors, and golden.safetensors: two passes of it, whose features are
+        a whole model, config.json and model.safetensors, and golden.safetensors with two passes. Their features are
         aatype, residue_index [residues] and target.P [residues, 22], msa.P [rows, residues, 49], mask.P [rows, residues],
-        extra.P [extra rows, residues, 25] of pass P; the outputs of the last one as OpenFold names them, msa 0 where a cell
-        is absent; gradients of the parameters. without_extra_rows.safetensors: pair and positions of pass 0 alone, where
-        all its extra rows are absent
+        extra.P [extra rows, residues, 25] of pass P. The outputs of the last pass have OpenFold's names, and msa
+        is 0 at absent cells. Also has the gradients of the parameters. without_extra_rows.safetensors: pair and positions
+        of pass 0, if all its extra rows are absent
     templates/
-        likewise a whole model with templates, which both passes read
+        also a whole model, with templates in both passes
     template_features.safetensors
-        a template's template_aatype, template_all_atom_positions and template_all_atom_mask, of which other features follow
-Templates are stored as OpenFold names their features: template_aatype [templates, residues], template_pseudo_beta,
+        template_aatype, template_all_atom_positions and template_all_atom_mask of a template, from which the other features
+        are computed
+Templates are stored with OpenFold's feature names: template_aatype [templates, residues], template_pseudo_beta,
 template_torsion_angles_sin_cos and so on.
 """
 
@@ -47,7 +49,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "a
 
 
 def load_openfold(folder):
-    """OpenFold without what it imports for GPUs, alignments and relaxation."""
+    """Imports OpenFold without its modules for GPUs, alignments and relaxation."""
     def module(name, **members):
         made = types.ModuleType(name)
         made.__dict__.update(members)
@@ -69,7 +71,7 @@ def load_openfold(folder):
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp, gates differ and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, different gates, and every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -86,7 +88,7 @@ def weigh(x):
 
 
 def save(name, model, inputs, outputs, others=(), with_parameters=True):
-    """`inputs` have gradients; the loss is that of the outputs."""
+    """Saves inputs, outputs, loss and gradients. `inputs` have gradients, and the loss is computed from `outputs`."""
     loss = sum(weigh(x) for x in outputs.values())
     named = dict(model.named_parameters())
     gradients = torch.autograd.grad(loss, [*inputs.values(), *named.values()], allow_unused=True)
@@ -127,12 +129,13 @@ def make_blocks(name, blocks, seed):
 
 
 def template_features(aatype, seed):
-    """Features of templates aatype [templates, residues], with atoms that are missing here and there."""
+    """Returns features of templates aatype [templates, residues], with some missing atoms."""
     constants = importlib.import_module("openfold.np.residue_constants")
     transforms = importlib.import_module("openfold.data.data_transforms")
     generator = torch.Generator().manual_seed(seed)
     known = torch.tensor(constants.restype_atom37_mask, dtype=torch.float64)
-    known = torch.cat([known[:20], torch.tensor([[1.0] * 5 + [0.0] * 32, [0.0] * 37])])[aatype]  # X has C beta and O; a gap none
+    # X has C beta and O; a gap has no atoms.
+    known = torch.cat([known[:20], torch.tensor([[1.0] * 5 + [0.0] * 32, [0.0] * 37])])[aatype]
     known = known * (torch.rand(known.shape, generator=generator) > 0.04)
     places = 12 * torch.randn(*aatype.shape, 1, 3, generator=generator) + torch.randn(*known.shape, 3, generator=generator)
     places = ((places + 7) * known[..., None]).float().double()
@@ -140,7 +143,7 @@ def template_features(aatype, seed):
                 "template_mask": torch.ones(aatype.shape[0])}
     features = transforms.make_pseudo_beta("template_")(features)
     features = transforms.atom37_to_torsion_angles("template_")(features)
-    # Rounded as they are stored: a model reads what the file has.
+    # Rounds the features to the stored precision.
     return {key: value.float().double() if value.is_floating_point() else value for key, value in features.items()}
 
 
@@ -191,7 +194,7 @@ def make_structure_module():
     save("structure_module", model, inputs, outputs, {"aatype": aatype})
 
 
-# The sizes of a tiny model under the names of OpenFold's configuration, as headlight's config.json has them.
+# The sizes of a tiny model, with the names of OpenFold's configuration and headlight's config.json.
 SIZES = {
     "c_m": 8, "c_z": 6, "c_e": 5, "c_s": 7, "relpos_k": 3,
     "evoformer_stack": dict(c_hidden_msa_att=3, no_heads_msa=2, c_hidden_opm=3, c_hidden_mul=4, c_hidden_pair_att=3,
@@ -254,7 +257,7 @@ def make_model(folder, name, seed):
     def random(*shape):
         return torch.rand(*shape, passes, generator=generator)
 
-    aatype = torch.tensor([7, 1, 18, 14, 20, 4])  # glycine has no C beta, X none of the side chain's
+    aatype = torch.tensor([7, 1, 18, 14, 20, 4])  # glycine has no C beta, X has no side chain
     assert constants.restypes[7] == "G"
     atoms = transforms.make_atom14_masks({"aatype": aatype})
     batch = {
@@ -272,7 +275,8 @@ def make_model(folder, name, seed):
     if model.template_config.enabled:
         templates = template_features(torch.tensor([[7, 1, 18, 21, 20, 4], [10, 7, 21, 3, 5, 6]]), seed + 2)
         batch |= {key: value[..., None].expand(*value.shape, passes) for key, value in templates.items()}
-    # Every pass as in training: without gradients OpenFold works in place, with indices that newer PyTorch reads otherwise.
+    # All passes compute gradients, as in training. Without gradients, OpenFold works in place with indices that newer
+    # PyTorch versions interpret differently.
     previous = [None, None, None]
     for number in range(passes):
         made, *previous, _ = model.iteration({key: value[..., number].clone() for key, value in batch.items()}, previous)
@@ -299,7 +303,7 @@ def make_model(folder, name, seed):
     (OUT / folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     if templates:
         return
-    # A pass over an alignment without extra rows: OpenFold pads with absent ones.
+    # A pass with an alignment without extra rows, which OpenFold pads with absent rows.
     alone = {key: value[..., 0].clone() for key, value in batch.items()}
     alone["extra_msa_mask"] = torch.zeros(extra_rows, residues)
     with torch.enable_grad():

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/alphafold/published/: the weights of one tiny AlphaFold 2 as DeepMind's programs leave them and as
-OpenFold's do, which reads the first.
+"""Makes tests/testdata/alphafold/published/: the weights of a tiny AlphaFold 2 in DeepMind's format, and in OpenFold's
+format after OpenFold has imported them.
 
     pip install torch==2.15.0 numpy safetensors ml_collections dm-tree scipy
     git clone https://github.com/aqlaboratory/openfold
     tools/make_alphafold_weight_goldens.py openfold
 
-    params_model_3_ptm.npz    random arrays under DeepMind's names
+    params_model_3_ptm.npz    random arrays with DeepMind's names
     openfold/                 config.json and model.safetensors: OpenFold's model after it imported these
-    old_names.json            the names that OpenFold's first versions had, where they differ from today's
-    templates/                likewise of a model with templates, params_model_1_ptm.npz
+    old_names.json            names in OpenFold's first versions that differ from the current names
+    templates/                the same files for a model with templates, params_model_1_ptm.npz
 """
 
 import importlib
@@ -25,12 +25,12 @@ import make_alphafold_goldens as goldens
 
 OUT = goldens.OUT / "published"
 
-# Modules whose attention has as many heads; arrays of heads have an axis for them.
+# Modules whose attention has this number of heads. Their arrays have an axis for the heads.
 HEADS = {"msa_row": "no_heads_msa", "msa_column": "no_heads_msa", "triangle": "no_heads_pair"}
 
 
 def published_shape(key, param, sizes):
-    """The shape of an array of one block that OpenFold's reader turns into a parameter's."""
+    """Returns the shape of an array of one block that OpenFold's importer converts to this parameter."""
     shape = list(param.shape)
     kind = param_kind(key)
     if kind in ("query_w", "key_w", "value_w", "gating_w"):
@@ -51,7 +51,7 @@ def param_kind(key):
 
 
 def stack_of(key):
-    """The sizes of the blocks that an array belongs to."""
+    """Returns the sizes of the blocks that an array belongs to."""
     for part in ("template_pair_stack", "template_embedding/attention"):
         if part in key:
             sizes = goldens.TEMPLATE_SIZES["template_pair_stack" if part[-1] == "k" else "template_pointwise_attention"]
@@ -82,12 +82,12 @@ def make(folder, version, seed):
     (folder / "openfold").mkdir(exist_ok=True)
     save_file(state, folder / "openfold" / "model.safetensors")
     sizes = json.loads(json.dumps(goldens.SIZES))
-    del sizes["structure_module"]["no_blocks"]  # which DeepMind's files do not say: its blocks share their parameters
+    del sizes["structure_module"]["no_blocks"]  # not in DeepMind's files, because the blocks share their parameters
     for stack in ("evoformer_stack", "extra_msa_stack"):
         del sizes[stack]["msa_dropout"], sizes[stack]["pair_dropout"]
     sizes |= {"model_type": "alphafold2", "max_extra_msa": 5120}
     if config.model.template.enabled:
-        sizes["template"] = goldens.TEMPLATE_SIZES  # how many a model reads, 4, is not said
+        sizes["template"] = goldens.TEMPLATE_SIZES  # the maximum number of templates, 4, is not included
     (folder / "openfold" / "config.json").write_text(json.dumps(sizes, indent=2) + "\n")
 
     old = {}

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/attention.safetensors: attention as PyTorch computes it, in double precision, with gradients.
+"""Makes tests/testdata/attention.safetensors: PyTorch's attention in double precision, with gradients.
 
     pip install torch==2.15.0 safetensors
     tools/make_attention_goldens.py
 
-For each case, in rows of tokens: CASE.query, .key, .value, .bias and .index where there is one, .output, .d_output, and
-.d_query, .d_key, .d_value, .d_bias.
-    columns, rows     of a grid of 3 rows and 4 columns, each a sequence of its own
+For each case, in rows of tokens: CASE.query, .key, .value, .output, .d_output, and .d_query, .d_key, .d_value, .d_bias.
+Some cases also have .bias and .index.
+    columns, rows     columns and rows of a 3 x 4 grid, each of them a sequence
     groups            4 query heads, 2 key heads, causal
     band              keys at most 2 before a query and 1 after it
-    distances         T5's relative positions: a table [buckets, heads], an index of the distances -3 to 3
-    table             a window's relative positions (Swin): a table [places, heads], an index [query, key]
-    pairs             one bias [query, key, heads] for two sequences, as the rows of an alignment share
+    distances         T5's relative positions: a table [buckets, heads], an index for the distances -3 to 3
+    table             relative positions in a window (Swin): a table [positions, heads], an index [query, key]
+    pairs             one bias [query, key, heads] for two sequences, like the rows of an alignment
 """
 
 import pathlib
@@ -29,7 +29,8 @@ torch.set_default_dtype(torch.float64)
 
 
 def attend(query, key, value, heads=HEADS, key_heads=HEADS, mask=None, **options):
-    """[sequences, tokens, heads * dim] each; the mask is a bias or boolean, [heads, query, key] or less."""
+    """Returns attention outputs. The inputs are [sequences, tokens, heads * dim]. The mask is a bias or boolean, and
+    can be broadcast to [heads, query, key]."""
     def split(x, count):
         return x.unflatten(-1, (count, -1)).transpose(1, 2)
 
@@ -59,7 +60,7 @@ def band():
 
 
 def distances():
-    """Of each query and key, from -3 to 3, counted from 0."""
+    """Returns the distance of each query and key, clamped to -3..3, counted from 0."""
     places = torch.arange(TOKENS)
     return (places[None, :] - places[:, None]).clamp(-3, 3) + 3
 
@@ -68,7 +69,7 @@ BUCKETS = torch.tensor([4, 1, 2, 0, 3, 3, 4], dtype=torch.int32)
 
 
 def window_index():
-    """Of each query and key of a window, the place of their distance in rows and columns."""
+    """Returns the index of the relative row and column of each query and key in a window."""
     row, column = torch.arange(TOKENS) // WIDTH, torch.arange(TOKENS) % WIDTH
     down, right = (x[:, None] - x[None, :] for x in (row, column))
     return ((down + HEIGHT - 1) * (2 * WIDTH - 1) + right + WIDTH - 1).int()
@@ -83,7 +84,7 @@ def pairs(query, key, value, bias):
     return attend(*halves, mask=bias.permute(2, 0, 1)).flatten(0, 1)
 
 
-# Of each: the function, query heads, key heads, the bias's shape.
+# For each case: the function, the query heads, the key heads, and the shape of the bias.
 CASES = {
     "columns": (columns, HEADS, HEADS, None),
     "rows": (rows, HEADS, HEADS, None),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes headlight/image/testdata/augmented.txt: images as torchvision's functions change them with Pillow.
+"""Makes headlight/image/testdata/augmented.txt: images augmented by torchvision's functions with Pillow.
 
     pip install torch torchvision pillow && tools/make_augment_goldens.py
 
 A line has WIDTH HEIGHT NAME, the function's numbers, and the CRC32 of the pixels in red, green and blue. Byte i of the
-image is (i * i // 7 + 31 * i) % 256. A blurred image, which may differ by a level, is given by its pixels.
+image is (i * i // 7 + 31 * i) % 256. For a blurred image, the pixels are stored, because they may differ by one level.
 """
 
 import math

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that Transformers' AutoTokenizer reads the tokenizers of folders that headlight trained as headlight does, and
-writes small folders with its ids to tests/testdata/auto_tokenizers.
+"""Checks that Transformers' AutoTokenizer gives the same ids as headlight for folders that headlight trained. Writes
+small folders with the ids to tests/testdata/auto_tokenizers.
 
     pip install torch transformers
     tools/make_auto_tokenizer_goldens.py build/release/headlight TEXT
 
-TEXT is plain text or gzip, a sentence a line. Of each kind of tokenizer and each training of headlight a tiny model is
-trained for a step; AutoTokenizer must give the ids of `headlight tokenize` for every line of TEXT.
+TEXT is plain text or gzip, with one sentence per line. For each kind of tokenizer and each training of headlight, a
+tiny model is trained for one step. AutoTokenizer must give the ids of `headlight tokenize` for every line of TEXT.
 """
 
 import gzip
@@ -34,7 +34,7 @@ TOKENIZERS = {
 }
 SMALL = ["--layers", "1", "--model-dim", "16", "--heads", "2", "--positions", "256", "--steps", "2", "--warmup", "1", "--batch-tokens",
          "500", "--quiet"]
-# The name of a golden folder: a training, its files, and its tokenizer.
+# The name of each golden folder, and its training, files and tokenizer.
 TRAININGS = {
     "masked_wordpiece": ("masked-language-model", "text", "wordpiece"),
     "masked_bpe": ("masked-language-model", "text", "bpe"),

@@ -42,7 +42,8 @@ def read_runs():
 
 
 def ratio(row):
-    """How many times as fast headlight is: larger rates are better, and smaller times and memory."""
+    """Returns the speed of headlight relative to the peer. Larger rates are better, and smaller times and memory are
+    better."""
     quotient = row["headlight"] / row["peer_value"]
     return quotient if row["unit"].endswith("/s") else 1 / quotient
 
@@ -78,7 +79,7 @@ def page(runs):
 
 
 def table(rows):
-    """A row whose work is that of the row above it leaves the cell empty."""
+    """Returns the table lines. The first cell of a row is empty if its work is the same as in the row above."""
     lines = ["| work | conditions | unit | headlight | peer | its figure | ratio |", "|---|---|---|---|---|---|---|"]
     for before, row in zip([None, *rows], rows):
         work = "" if before and before["work"] == row["work"] else row["work"]

@@ -4,10 +4,10 @@
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_bert_goldens.py
 
-One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors: a batch of
-texts of several lengths, with padding on the right or the left, and for it, in double precision without dropout (stored
-in single)
-    last_hidden_state, and where the model has them pooler_output, logits, seq_relationship_logits
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors. It has a
+batch of texts of several lengths, with padding on the right or the left. Its outputs are computed in double precision
+without dropout, and stored in single precision:
+    last_hidden_state, and if the model has them, pooler_output, logits, seq_relationship_logits
     attentions.L
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
 """
@@ -31,7 +31,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "bert"
 
-# Heads of 6 and of 5 numbers fill no vector register.
+# Heads of 6 and of 5 numbers do not fill a vector register.
 LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=23,
              max_position_embeddings=16, type_vocab_size=2)
 ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, vocab_size=19,
@@ -53,7 +53,7 @@ def padded(texts, side, value):
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -69,14 +69,15 @@ def golden(model, folder, side):
         "token_type_ids": padded([[i * config.type_vocab_size // len(text) for i in range(len(text))] for text in TEXTS], side, 0),
     }
     model.double()
-    for module in model.modules():  # PyTorch never trains the padding's embedding
+    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     output = model(**inputs, output_attentions=True, output_hidden_states=True)
     real = inputs["attention_mask"].bool()
     hidden = output.hidden_states[-1]
     tensors = {**inputs, "last_hidden_state": hidden}
-    # Transformers pools the first column, which is no token where the padding is on the left: here, each text's first.
+    # Transformers pools the first column, which is padding for texts with padding on the left. This script pools the
+    # first token of each text.
     bert = model if isinstance(model, BertModel) else model.bert
     if bert.pooler is not None:
         first = real.int().argmax(1)
@@ -85,7 +86,7 @@ def golden(model, folder, side):
             output["pooler_output"] = pooled
         if "seq_relationship_logits" in output:
             output["seq_relationship_logits"] = model.cls.seq_relationship(pooled)
-    # A weighted sum of all outputs, so that each has a gradient.
+    # A weighted sum of all outputs, so that every output has a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(hidden[real])
     for name in ("pooler_output", "prediction_logits", "logits", "seq_relationship_logits"):
@@ -110,7 +111,8 @@ def golden(model, folder, side):
 
 
 def sentences():
-    """A folder of sentence-transformers with the tokenizer of text/tokenizers/testdata, and what its modules make of some texts."""
+    """Makes a sentence-transformers folder with a tokenizer of text/tokenizers/testdata, and the outputs of its modules
+    for some texts."""
     folder = OUT / "sentences"
     folder.mkdir()
     path = OUT.parent.parent.parent / "headlight" / "text" / "tokenizers" / "testdata" / "family_bert_uncased.json"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/metrics/testdata/bleu.json: texts, and what sacreBLEU 2.6.0 says of them.
+"""Makes headlight/text/metrics/testdata/bleu.json: texts, and their scores by sacreBLEU 2.6.0.
 
     pip install sacrebleu==2.6.0 numpy sentencepiece==0.2.3
     tools/make_bleu_goldens.py > headlight/text/metrics/testdata/bleu.json
@@ -37,7 +37,8 @@ HARD = [
     "e\u0301 \u00e9 o\u0308\u0323 \U0001d400\U0001f600\U0001f468\u200d\U0001f469 \ufeffbom \u00adsoft",
 ]
 
-# For other languages: marks, numbers and symbols of Unicode, combining marks, emoji, scripts without spaces.
+# Texts in other languages, with Unicode punctuation, numbers and symbols, combining marks, emoji, and scripts without
+# spaces.
 MORE = [
     "他说：“今天（2024年5月1日）气温为３１．５℃，比昨天高2.5度……”　我不信！",
     "東京タワーは、高さ333メートルの「電波塔」です。ﾊﾝｶｸ カナ・ｶﾅ！",
@@ -57,7 +58,7 @@ SPM_MODELS = ["tokenizer_unigram.model", "tokenizer_bpe.model", "spm_bytes.model
 
 
 def mutated(line, generator):
-    """The line with a few of its words dropped, doubled, exchanged or in another case."""
+    """Returns the line with a few words removed, duplicated, swapped or in a different case."""
     words = line.split(" ")
     for _ in range(generator.randrange(4)):
         at = generator.randrange(len(words))
@@ -96,7 +97,8 @@ def case(name, hypotheses, references, lowercase=False):
 
 
 def tokenizer_of(name):
-    """A tokenization of sacreBLEU, or of the model in a file, as its spm tokenizers call SentencePiece."""
+    """Returns a tokenizer of sacreBLEU. For a model file, returns SentencePiece, called as by sacreBLEU's spm
+    tokenizers."""
     if name.endswith(".model"):
         processor = sentencepiece.SentencePieceProcessor()
         processor.Load(str(SPM / name))
@@ -129,7 +131,7 @@ def metric_of(name, tokenization, lowercase):
 
 
 def metric_case(name, hypotheses, references, tokenization="13a", lowercase=False):
-    """All scores of a corpus, and of each of its lines."""
+    """Returns all scores of a corpus, and of each of its lines."""
     scores = []
     for metric_name in ["bleu", "chrf", "chrf++", "ter"]:
         metric, sentence = metric_of(metric_name, tokenization, lowercase)
@@ -147,7 +149,7 @@ def metric_case(name, hypotheses, references, tokenization="13a", lowercase=Fals
 
 
 def shuffled(generator, words, length):
-    """A line of few different words, with blocks moved, for the shifts of TER; and its reference."""
+    """Returns a line of a few different words with moved blocks, for the shifts of TER, and its reference."""
     reference = [generator.choice(words) for _ in range(length)]
     line = list(reference)
     for _ in range(generator.randrange(5)):
@@ -171,7 +173,8 @@ def shuffled(generator, words, length):
 
 
 def shift_cases(generator):
-    """TER: few words and many, short lines and long ones, lengths that differ much, and too many candidates."""
+    """Returns cases for TER: few and many different words, short and long lines, very different lengths, and too many
+    shift candidates."""
     pairs = [shuffled(generator, "abcde"[:size], length) for size in (1, 2, 3, 5) for length in (1, 2, 3, 5, 8, 13, 30)]
     many = [str(i) for i in range(40)]
     pairs += [shuffled(generator, many, length) for length in (5, 10, 20, 40, 80, 120) for _ in range(3)]
@@ -189,7 +192,8 @@ def shift_cases(generator):
 
 
 def paired_case(hypotheses, baseline, references):
-    """Paired bootstrap. sacreBLEU adds up in single precision; here are its scores of the same samples in double."""
+    """Returns a paired bootstrap case. sacreBLEU adds in single precision. These scores of the same samples are
+    computed in double precision."""
     names = ["bleu", "chrf", "chrf++", "ter"]
     metrics = [metric_of(name, "13a", False)[0] for name in names]
     _, results = significance.PairedTest([("baseline", baseline), ("system", hypotheses)],

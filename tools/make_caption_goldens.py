@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/captions/: tiny models of images and captions saved by Hugging Face Transformers, and their
-outputs.
+"""Makes tests/testdata/captions/: tiny captioning models saved by Hugging Face Transformers, and their outputs.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_caption_goldens.py
 
-One folder per model: config.json, generation_config.json where there is one, and model.safetensors as save_pretrained
-writes them, and golden.safetensors, in double precision without dropout (stored in single):
+One folder per model: config.json, model.safetensors and an optional generation_config.json as save_pretrained writes
+them, and golden.safetensors, computed in double precision without dropout and stored in single precision:
     pixel_values               [images, height, width, channels], of a size that may differ from the model's
     image_hidden, image_attentions.L
-    input_ids, attention_mask  texts that are read, one of each image, padded on the right
-    read_hidden, read_attentions.L, read_cross_attentions.L        beside their images
-    alone_hidden               without them
-    match_logits, image_vectors, text_vectors                    as projected, before they are normalized
+    input_ids, attention_mask  texts to encode, one for each image, padded on the right
+    read_hidden, read_attentions.L, read_cross_attentions.L        outputs with the images
+    alone_hidden               outputs without the images
+    match_logits, image_vectors, text_vectors                    projections before normalization
     logits_per_image           [images, texts], of BlipModel
-    decoder_input_ids, decoder_attention_mask                      texts that are written
+    decoder_input_ids, decoder_attention_mask                      texts to generate
     logits, decoder_attentions.L, cross_attentions.L
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
-and, of those that write, decoded.json: what generate() writes for the images, by settings.
+and for models that generate text, decoded.json: the texts that generate() gives for the images, by settings.
 
-A folder whose name ends in _text has a tokenizer from headlight/text/tokenizers/testdata and a preprocessor_config.json
-besides, images [images, height, width, 3] of bytes in golden.safetensors, and in golden.json what is written about
-them.
+A folder whose name ends in _text also has a tokenizer from headlight/text/tokenizers/testdata and a
+preprocessor_config.json. Its golden.safetensors has images [images, height, width, 3] of bytes, and its golden.json has
+the texts that are generated for these images.
 """
 
 import json
@@ -47,7 +46,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "tests" / "testdata" / "captions"
 TOKENIZERS = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
 
-# Heads of 6 and of 5 numbers fill no vector register.
+# Heads of 6 and of 5 numbers do not fill a vector register.
 VIT = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
 DEIT = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, image_size=12, patch_size=4)
 GPT2 = dict(n_embd=12, n_layer=2, n_head=2, n_inner=14, n_positions=24, vocab_size=26)
@@ -64,8 +63,8 @@ def blip(vision, text, **more):
     return BlipConfig(vision_config=vision, text_config=text, **more)
 
 
-MODELS = {  # model, config, the images' height and width
-    # One token begins and ends texts, as of GPT-2's that were trained further.
+MODELS = {  # model, config, height and width of the images
+    # One token begins and ends texts, as in fine-tuned GPT-2 models.
     "vit_gpt2": (VisionEncoderDecoderModel,
                  joined(ViTConfig(**VIT), GPT2Config(**GPT2, bos_token_id=25, eos_token_id=25), bos_token_id=25,
                         decoder_start_token_id=25, eos_token_id=25, pad_token_id=25), (8, 8)),
@@ -86,7 +85,7 @@ MODELS = {  # model, config, the images' height and width
 READ = [[4, 9, 13, 5, 21], [4, 7], [4, 12, 2, 18, 6, 11, 8, 20]]
 WRITTEN = [[5, 16, 3], [10, 8, 19, 3, 3, 15, 22, 4, 11, 11, 9], [7]]
 
-# The settings of generate(); "prompt" is what the text begins with.
+# The settings of generate(). "prompt" is the beginning of the text.
 SETTINGS = [
     dict(num_beams=1),
     dict(num_beams=3),
@@ -107,7 +106,7 @@ SETTINGS = [
     dict(num_beams=3, repetition_penalty=1.6),
     dict(num_beams=4, repetition_penalty=1.3, prompt=[13, 6], min_length=8),
 ]
-LONGEST = 12  # tokens, the start included
+LONGEST = 12  # number of tokens, including the start token
 
 
 def padded(texts, value):
@@ -120,7 +119,7 @@ def mask(texts):
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias, gain and token matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and token to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -134,7 +133,7 @@ def weigh(x):
 
 
 def ids_of(model):
-    """The first and the last token of what a model writes, and the padding."""
+    """Returns the start token, the end token and the padding token of generated texts."""
     config = model.config
     if isinstance(model, VisionEncoderDecoderModel):
         return config.decoder_start_token_id, config.eos_token_id, config.pad_token_id
@@ -142,7 +141,8 @@ def ids_of(model):
 
 
 def write(decoder, memory, read, written):
-    """Of images together; of questions, where they are read, one by one: this decoder would see their padding."""
+    """Runs the decoder. Without questions, all images are processed together. With questions, they are processed one by
+    one, because the decoder would attend to the padding of questions."""
     if read is None:
         output = decoder(padded(written, 0), attention_mask=mask(written), encoder_hidden_states=memory,
                          output_attentions=True)
@@ -164,7 +164,8 @@ def write(decoder, memory, read, written):
 
 
 def run(model, pixels, read, written):
-    """The outputs by name, and those rows of them whose weighed sum is the loss. `written`: with their starts."""
+    """Returns the outputs by name, and the rows whose weighted sum is the loss. The texts in `written` include their
+    start tokens."""
     tensors, rows = {}, []
 
     def add(name, value, of=None):
@@ -230,7 +231,7 @@ def golden(model, folder, size, seed):
     pixels = torch.randn(3, 3, *size, generator=generator).float().double()
     model.double()
     model.zero_grad()
-    for module in model.modules():  # PyTorch never trains the padding's embedding
+    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     start = ids_of(model)[0]
@@ -241,7 +242,7 @@ def golden(model, folder, size, seed):
     with safe_open(folder / "model.safetensors", "pt") as file:
         published = {name: file.get_tensor(name) for name in file.keys()}
     for name, value in model.named_parameters():
-        if "encoder.pooler" in name or name == "logit_scale":  # which nothing here depends on
+        if "encoder.pooler" in name or name == "logit_scale":  # the outputs do not depend on these parameters
             continue
         same = [key for key, stored in published.items()
                 if stored.shape == value.shape and torch.equal(stored, value.float())]
@@ -256,7 +257,7 @@ def golden(model, folder, size, seed):
 
 
 def teach(model, pixels, read, targets, steps, rate):
-    """By heart, and only half, what is written about the images, so that beams differ and end at several lengths."""
+    """Trains the model partially on the given texts, so that beams differ and end at several lengths."""
     start, end, _ = ids_of(model)
     labels = padded([text + [end] for text in targets], -100)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
@@ -270,8 +271,8 @@ def teach(model, pixels, read, targets, steps, rate):
 
 
 def generate(model, pixels, read, settings, longest=LONGEST):
-    """[[ids, score], ...] of each image, the likeliest first: ids after the start, with the end; greedy ones without a
-    score."""
+    """Returns [[ids, score], ...] for each image, best first. The ids follow the start token and include the end token.
+    Greedy results have no score."""
     start, end, pad = ids_of(model)
     options = dict(settings)
     beams, prompt = options["num_beams"], options.pop("prompt", [])
@@ -286,7 +287,7 @@ def generate(model, pixels, read, settings, longest=LONGEST):
         output = model.generate(pixels, **options)
     elif isinstance(model, BlipForQuestionAnswering):
         rows = []
-        for image, question in zip(pixels, read):  # Transformers' decoder would read the padding
+        for image, question in zip(pixels, read):  # Transformers' decoder would attend to the padding
             rows.append(model.generate(torch.tensor([question]), image[None], **options))
         results = []
         for row in rows:
@@ -315,7 +316,7 @@ def decoded(model, pixels):
     lines = []
     for settings in SETTINGS:
         if "prompt" in settings and isinstance(model, BlipForQuestionAnswering):
-            continue  # whose generate() takes none
+            continue  # its generate() does not support a prompt
         found = generate(model, pixels, READ, settings)
         lines.append(json.dumps(dict(settings, texts=found), separators=(",", ":")))
     return "[\n" + ",\n".join(lines) + "\n]\n"
@@ -326,7 +327,8 @@ CAPTIONS = ["a small dog runs", "two men", "the children are playing."]
 
 
 def text_models():
-    """name: tokenizer's file, model, configuration by the tokenizer, images' size, cases of settings"""
+    """Returns {name: (tokenizer file, model, function from tokenizer to configuration, image size, cases of
+    settings)}."""
     of = lambda tokenizer, piece: tokenizer.token_to_id(piece)
     bert = lambda tokenizer: {**BERT, "vocab_size": tokenizer.get_vocab_size(),
                               "bos_token_id": of(tokenizer, "[CLS]"), "sep_token_id": of(tokenizer, "[SEP]"),
@@ -383,7 +385,7 @@ def main():
         initialise(model, seed)
         model.save_pretrained(folder)
         pixels = golden(model, folder, size, seed)
-        # Weights that have learned differ, and are beside them.
+        # decoded() trains the model. The trained weights are saved in taught/.
         side = (12, 12) if name.startswith("deit") else (8, 8)
         if size == side and kind not in (BlipForImageTextRetrieval, BlipModel):
             (folder / "taught").mkdir()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/metrics/testdata/class_scores.json: logits and features, and what scikit-learn 1.9.1 says of them.
+"""Makes headlight/text/metrics/testdata/class_scores.json: logits and features, and their scores by scikit-learn 1.9.1.
 
     pip install scikit-learn==1.9.1
     tools/make_class_score_goldens.py > headlight/text/metrics/testdata/class_scores.json
@@ -24,7 +24,7 @@ def numbers(array):
 
 
 def logits(examples=50, classes=7):
-    right = generator.integers(0, classes - 1, examples)  # the last one is never right
+    right = generator.integers(0, classes - 1, examples)  # the last class is never correct
     values = np.array(numbers(generator.normal(size=(examples, classes)) + 1.2 * np.eye(classes)[right])).reshape(
         examples, classes)
     found, labels = values.argmax(axis=1), range(classes)

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/clip/: tiny models of two towers saved by Hugging Face Transformers, and their outputs.
+"""Makes tests/testdata/clip/: tiny dual encoders saved by Hugging Face Transformers, and their outputs.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_clip_goldens.py
 
-One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, in double
-precision without dropout (stored in single):
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, computed
+in double precision without dropout and stored in single precision:
     pixel_values          [images, height, width, channels], of a size that may differ from the model's
-    input_ids             [texts, length]; attention_mask where some of them are padding
-    image_states, text_states    last_hidden_state; of texts only the rows of tokens, [tokens, model]
+    input_ids             [texts, length]; attention_mask if the texts have padding
+    image_states, text_states    last_hidden_state; padding rows of texts are omitted, [tokens, model]
     image_pooled, text_pooled    pooler_output
-    image_vectors, text_vectors  before their length becomes 1
+    image_vectors, text_vectors  before normalization
     logits                [texts, images]
     image_attentions.L, text_attentions.L
-    contrastive           the loss with which the model is trained, of pairs
-    relevance.L           [images, tokens]: of each image's tokens for its score with the text of the same number, by
+    contrastive           the contrastive loss of the pairs
+    relevance.L           [images, tokens]: relevance of each image's tokens for its score with the text of the same index, by
                           gradient times attention (Chefer et al., arXiv:2103.15679, equations 5 and 6) from layer L to the
-                          last, without the identity that it begins with, as shares of 1
+                          last, without the initial identity, normalized to the sum 1
     loss, gradient.NAME   of every parameter, under its name in model.safetensors
 """
 
@@ -40,7 +40,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "clip"
 
-# Heads of 6 and of 5 numbers fill no vector register.
+# Heads of 6 and of 5 numbers do not fill a vector register.
 TEXT = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=30,
             max_position_embeddings=9)
 IMAGE = dict(hidden_size=15, num_hidden_layers=2, num_attention_heads=3, intermediate_size=7, image_size=8, patch_size=4)
@@ -54,9 +54,9 @@ def clip_config(text={}, image={}):
                       projection_dim=10)
 
 
-MODELS = {  # model, config, the images' height and width, which texts
+MODELS = {  # model, config, height and width of the images, kind of texts
     "clip": (CLIPModel, clip_config(), (8, 8), "padded"),
-    # As the first folders: the token of the largest id ends a text. Its padding is not masked.
+    # As in the first published folders, the token with the largest id ends a text. Its padding is not masked.
     "clip_largest_id": (CLIPModel, clip_config({"eos_token_id": 2, "hidden_act": "gelu"}, {"hidden_act": "gelu"}), (12, 20),
                         "unmasked"),
     "clip_text": (CLIPTextModel, CLIPTextConfig(**CLIP_TEXT), None, "padded"),
@@ -75,7 +75,7 @@ def texts_of(kind, generator):
     rows, masks = [], []
     for length in lengths:
         words = torch.randint(3, 27, (length - 2,), generator=generator).tolist()
-        if kind == "filled":  # ends in </s>, which fills it up, too
+        if kind == "filled":  # ends with </s>, which is also the padding
             rows.append(words + [1] * (longest - len(words)))
             continue
         rows.append([BEGIN, *words, END] + [END] * (longest - length))
@@ -85,7 +85,7 @@ def texts_of(kind, generator):
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias, gain and token matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and token to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -102,7 +102,7 @@ def weigh(x):
 
 
 class Pool(torch.nn.Module):
-    """SigLIP's pooling attention, with its weights for those who look at them."""
+    """SigLIP's pooling attention, which also stores its weights."""
 
     def __init__(self, published):
         super().__init__()
@@ -194,7 +194,7 @@ def golden(model, folder, size, kind, seed):
     if images and texts:
         for layer, row in enumerate(relevance(model, images, texts)):
             tensors[f"relevance.{layer}"] = row
-    assert abs(loss.item()) > 2, loss  # not a small difference of large numbers
+    assert abs(loss.item()) > 2, loss  # the loss is not a small difference of large numbers
     loss.backward()
     tensors["loss"] = loss
     with safe_open(folder / "model.safetensors", "pt") as file:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/tokenizers/testdata/family_clip.json, a tiny tokenizer.json of CLIP's kind, and
-tests/testdata/clip_tokenizers.json: the ids that Transformers' tokenizer of CLIP makes of hard text, that of tokenizers.json.
+"""Makes headlight/text/tokenizers/testdata/family_clip.json, a tiny tokenizer.json for CLIP, and
+tests/testdata/clip_tokenizers.json: the ids of Transformers' CLIP tokenizer for the difficult texts of tokenizers.json.
 
     pip install transformers==5.23.0 tokenizers
     tools/make_clip_tokenizer_goldens.py
@@ -20,7 +20,7 @@ TEXTS = json.loads((ROOT / "tests" / "testdata" / "tokenizers.json").read_text()
 
 
 def clip():
-    """The vocabulary in the published order: bytes, bytes that end words, merges, the special tokens."""
+    """Returns a tokenizer with the vocabulary in CLIP's order: bytes, bytes that end words, merges, special tokens."""
     learned = Tokenizer(models.BPE(end_of_word_suffix="</w>"))
     learned.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=False)])
     learned.train_from_iterator([text.lower() for text in GERMAN + ENGLISH], trainers.BpeTrainer(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes headlight/protein/testdata/confidence.safetensors: what OpenFold computes of random logits of its heads, for a chain
-shorter than the 19 residues that the TM-score's scale needs at least, and for a longer one.
+"""Makes headlight/protein/testdata/confidence.safetensors: OpenFold's confidence scores for random
+logits. One chain is shorter than 19 residues, the minimum of the TM-score's scale, and one is longer.
 
     pip install torch==2.15.0 safetensors ml_collections dm-tree scipy
     git clone https://github.com/aqlaboratory/openfold

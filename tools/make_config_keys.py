@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/transformers_config_keys.cc: the keys of config.json that any class of configurations in
-Transformers knows, and those of tokenizer_config.json that any class of tokenizers knows. Made with 5.24.0 and, for keys that version 5 dropped, 4.57.3:
+"""Writes headlight/io/transformers_config_keys.cc: the keys of config.json that any configuration class in Transformers
+supports, and the keys of tokenizer_config.json that any tokenizer class supports. Made with 5.24.0, and for keys that
+version 5 removed, 4.57.3:
 
     tools/make_config_keys.py SITE_PACKAGES_OF_5/transformers UNPACKED_WHEEL_OF_4/transformers
 """
@@ -17,7 +18,8 @@ def constant_strings(nodes):
 
 
 def keys_of(tree):
-    """Fields, arguments of __init__, attributes that it sets, keys of attribute_map, and what is taken from kwargs."""
+    """Returns the names of fields, arguments of __init__, attributes that it sets, keys of attribute_map, and keys read
+    from kwargs."""
     keys = set()
     for definition in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         for item in definition.body:
@@ -41,7 +43,7 @@ def keys_of(tree):
 
 
 def tokenizer_keys_of(tree):
-    """Arguments of __init__ of tokenizers, and what is taken from kwargs."""
+    """Returns the arguments of the tokenizers' __init__, and the keys read from kwargs."""
     keys = set()
     for definition in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         if not any(part in definition.name for part in ("Tokenizer", "Backend", "SpecialTokensMixin")):

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/dalle/: tiny models of DALL-E's parts with their outputs, from the original programs.
+"""Makes tests/testdata/dalle/: tiny DALL-E models with their outputs, from the original programs.
 
     pip install torch==2.15.0 safetensors==0.8.0 einops attrs axial_positional_embedding==0.3.12 rotary-embedding-torch
     tools/make_dalle_goldens.py DALL-E DALLE-pytorch    # checkouts of openai/DALL-E and lucidrains/DALLE-pytorch
 
-One folder per model, as tools/export_dalle.py writes it, and golden.safetensors, in double precision (stored in single).
-Of the coders of images:
+One folder per model, as tools/export_dalle.py writes it, and golden.safetensors, computed in double precision and
+stored in single precision. For the VAEs:
     pixel_values   [images, height, width, 3], from 0 to 1
     logits         [cells, codes], codes [cells], weights [cells, codes] of a Gumbel-softmax
-    decoded        [pixels, 3 or 6] of those weights, pixels [pixels, 3] of the codes
+    decoded        [pixels, 3 or 6], decoded from the weights; pixels [pixels, 3], decoded from the codes
     divergence, reconstruction, loss, gradient.NAME
-Of the decoders of texts and codes:
-    text           [texts, positions], 0 where padded, codes [texts, cells]
-    logits.text    [texts * positions, texts' ids], logits.codes [texts * cells, codes]
+For the decoders of texts and codes:
+    text           [texts, positions], 0 at padding; codes [texts, cells]
+    logits.text    [texts * positions, text ids], logits.codes [texts * cells, codes]
     attentions.L   [texts, heads, query, key]
     loss, gradient.NAME
 """
@@ -34,7 +34,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "d
 
 def import_originals(openai, pytorch):
     sys.path.insert(0, openai)
-    # The package's own __init__ files ask for a downloader and for the VQGAN's program.
+    # Bypasses the package's __init__ files, which import a downloader and the VQGAN's program.
     package = types.ModuleType("dalle_pytorch")
     package.__path__ = [pytorch + "/dalle_pytorch"]
     sys.modules["dalle_pytorch"] = package
@@ -45,15 +45,15 @@ def import_originals(openai, pytorch):
     dall_e = types.ModuleType("dall_e")
     dall_e.__path__ = [openai + "/dall_e"]
     sys.modules["dall_e"] = dall_e
-    attr.validators.set_disabled(True)  # which refuse tiny models
-    # It changes a view in place, which PyTorch no longer allows.
+    attr.validators.set_disabled(True)  # the validators reject tiny models
+    # The original changes a view in place, which newer PyTorch versions do not allow.
     source = pathlib.Path(pytorch, "dalle_pytorch", "attention.py").read_text().replace("q *= self.scale", "q = q * self.scale")
     attention = sys.modules["dalle_pytorch.attention"] = types.ModuleType("dalle_pytorch.attention")
     exec(compile(source, "attention.py", "exec"), attention.__dict__)
 
 
 def initialise(model, seed, size=0.45):
-    """Large enough that attention is sharp and every bias, gain and scale matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and scale to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -68,7 +68,7 @@ def initialise(model, seed, size=0.45):
 
 
 def rows(maps):
-    """[maps, channels, height, width] to [cells, channels]."""
+    """Reshapes [maps, channels, height, width] to [cells, channels]."""
     return maps.permute(0, 2, 3, 1).reshape(-1, maps.shape[1])
 
 
@@ -94,7 +94,7 @@ def openai_vae(name, hidden, blocks, size, seed):
     decoder = Decoder(n_hid=hidden, n_init=5, n_blk_per_group=blocks, vocab_size=11)
     initialise(encoder, seed)
     initialise(decoder, seed + 1)
-    # Its convolutions and maps work in single precision alone, so that the golden does, too.
+    # The model supports only single precision, so the golden file is also computed in single precision.
     export_dalle.write_openai_vae(encoder, decoder, OUT / name, image_size=max(size))
     pixels = images(size, seed + 2).float()
     x = map_pixels(pixels)
@@ -149,7 +149,8 @@ def discrete_vae(name, size, seed, **arguments):
 
 
 def record_attentions(transformer, side, seen):
-    """Wraps every attention, so that its weights reach seen[layer]; sparse ones keep theirs of parts of an image."""
+    """Wraps every attention to store its weights in seen[layer]. Sparse attentions store their weights for parts of an
+    image."""
     layers = [layer[0] for layer in transformer.layers.layers]
     for index, layer in enumerate(layers):
         module = layer.fn.fn.fn
@@ -169,7 +170,7 @@ def record_attentions(transformer, side, seen):
 
 
 def together(kind, axis, parts, batch, heads, length, side):
-    """The weights [batch, heads, query, key] of the original's pieces."""
+    """Returns the weights [batch, heads, query, key], assembled from the original's parts."""
     if kind == "Attention":
         return parts[0]
     text, image = parts

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/dalle/dalle_mini/: a tiny DALL-E mini and, in vae/, the VQGAN beside it, with their outputs.
+"""Makes tests/testdata/dalle/dalle_mini/: a tiny DALL-E mini, its VQGAN in vae/, and their outputs.
 
     pip install torch==2.15.0 safetensors==0.8.0 tokenizers==0.23.3
     tools/make_dalle_mini_goldens.py min-dalle-0.4.11    # its source distribution
 
-Folders as tools/export_dalle.py writes them, and golden.safetensors of each, in double precision (stored in single):
+Folders as tools/export_dalle.py writes them, each with golden.safetensors, computed in double precision and stored in
+single precision:
     text           [texts, positions] without start and end, padded; codes [texts, cells]
     states         [texts, positions, model] of the encoder, with start and end
     logits         [texts * cells, codes]
     {encoder,decoder,cross}_attentions.L    [texts, heads, query, key]
     loss           the mean cross-entropy of the codes; gradient.NAME
-and of the VQGAN:
-    codes [cells], weights [cells, codes], decoded [pixels, 3] of the weights, pixels [pixels, 3] of the codes, from 0 to 1
+and for the VQGAN:
+    codes [cells], weights [cells, codes], decoded [pixels, 3] from the weights, pixels [pixels, 3] in [0, 1] from the codes
     attentions.L   [cells, cells]
-    loss           the sum of squares of what is decoded; gradient.NAME
+    loss           the sum of squares of the decoded values; gradient.NAME
 texts.json has texts with the ids that min-dalle's tokenizer gives them.
 """
 
@@ -37,7 +38,7 @@ TEXTS = ["a dog runs over the green grass", "Two Children  play, outside!", "ein
 
 
 def tiny_vqgan(root):
-    """min-dalle's detokenizer with all widths but its pixels' divided by 32, and gradients possible."""
+    """Returns min-dalle's detokenizer with gradients, and with all widths except the pixels' divided by 32."""
     source = pathlib.Path(root, "min_dalle", "models", "vqgan_detokenizer.py").read_text()
     source = re.sub(r"Block\((\d), (\d)", lambda sizes: f"Block({int(sizes[1]) - 5}, {int(sizes[2]) - 5}", source)
     for before, after in (("2 ** 14, 2 ** 8", f"{CODES}, 2 ** 3"), ("2 ** 9", "2 ** 4"), ("2 ** 8", "2 ** 3"), ("2 ** 7", "2 ** 2"), ("2 ** 5", "2 ** 2"),
@@ -50,7 +51,7 @@ def tiny_vqgan(root):
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -73,7 +74,7 @@ def recording(seen):
 
 
 def tokenizer(root):
-    """A vocabulary and merges, and what min-dalle makes of texts with them."""
+    """Returns a vocabulary, merges, and the ids that min-dalle's tokenizer gives with them."""
     trained = Tokenizer(models.BPE())
     trained.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)])
     printable = "".join(map(chr, range(33, 127)))
@@ -99,7 +100,7 @@ def dalle_mini(root, vocabulary, merges, seed):
     encoder.double()
     decoder.double()
     generator = torch.Generator().manual_seed(seed + 2)
-    lengths = (7, 0, 3, 5)  # the second is the empty text, as guidance has it
+    lengths = (7, 0, 3, 5)  # the second text is empty, as in guidance
     text = torch.ones(4, POSITIONS, dtype=torch.long)
     for row, length in enumerate(lengths):
         text[row, : length + 2] = torch.tensor([0, *torch.randint(4, len(vocabulary), (length,), generator=generator).tolist(), 2])
@@ -129,7 +130,7 @@ def dalle_mini(root, vocabulary, merges, seed):
 def vqgan(root, seed):
     model = tiny_vqgan(root)
     initialise(model, seed)
-    # The export's own changes: pixels from -1 to 1, and matrices for convolutions of one cell.
+    # write_vqgan scales pixels to [-1, 1], and converts 1 x 1 convolutions to matrices.
     export_dalle.write_vqgan(model.state_dict(), OUT / "vae", resolution=16 * SIDE, groups=4)
     model.double()
     generator = torch.Generator().manual_seed(seed + 1)
@@ -152,7 +153,7 @@ def vqgan(root, seed):
     for name, value in gradients.items():
         if re.search(r"attn.*\.(q|k|v|proj_out)\.weight", name):
             gradients[name] = value[:, :, 0, 0]
-        if ".conv_out." in name:  # of a parameter that is twice as large
+        if ".conv_out." in name:  # the exported parameter is twice as large
             gradients[name] = value / 2
     save(OUT / "vae", {"codes": codes, "weights": weights, "decoded": decoded, "pixels": pixels, "loss": loss[None],
                        **{f"attentions.{layer}": attention[0] for layer, attention in enumerate(seen)}, **gradients})
@@ -162,7 +163,7 @@ def main():
     root = sys.argv[1]
     sys.path.insert(0, root)
     torch.set_num_threads(1)
-    # The package's own file asks for a downloader.
+    # Bypasses the package's __init__ file, which imports a downloader.
     package = types.ModuleType("min_dalle")
     package.__path__ = [root + "/min_dalle"]
     sys.modules["min_dalle"] = package

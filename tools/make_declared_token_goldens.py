@@ -5,7 +5,7 @@ ids that Transformers' AutoTokenizer (5.24) gives.
     pip install transformers sentencepiece protobuf
     tools/make_declared_token_goldens.py [build/release/headlight [FOLDERS]]
 
-With headlight's program, the ids of FOLDERS (default 200) random folders more are compared with those of
+If the program is given, the ids of FOLDERS (default 200) additional random folders are compared with the output of
 `headlight tokenize`.
 """
 
@@ -26,7 +26,7 @@ from transformers import AutoTokenizer  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTDATA = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
 GOLDENS = 45
-# The kinds of folders: the family whose vocabulary it has, its files, and its class.
+# The kinds of folders: the family of the vocabulary, the file name, and the tokenizer class.
 KINDS = {
     "bert": ("bert_uncased", "vocab.txt", "BertTokenizer"),
     "gpt2": ("gpt2", "merges.txt", "GPT2Tokenizer"),
@@ -39,7 +39,7 @@ KINDS = {
     "class_bert": ("bert_uncased", "tokenizer.json", "BertTokenizer"),
     "class_gpt2": ("gpt2", "tokenizer.json", "GPT2Tokenizer"),
     "class_roberta": ("roberta", "tokenizer.json", "RobertaTokenizer"),
-    "class_convbert": ("bert_uncased", "tokenizer.json", "ConvBertTokenizer"),  # without code of its own
+    "class_convbert": ("bert_uncased", "tokenizer.json", "ConvBertTokenizer"),  # a class without its own code
     "fast_bert": ("bert_uncased", "tokenizer.json", "PreTrainedTokenizerFast"),
     "fast_gpt2": ("gpt2", "tokenizer.json", "PreTrainedTokenizerFast"),
     "fast_added": ("added", "tokenizer.json", "PreTrainedTokenizerFast"),
@@ -52,7 +52,7 @@ FLAGS = ("lstrip", "rstrip", "single_word", "normalized")
 
 
 def vocabulary_files(kind):
-    """The vocabulary's files by name, as text."""
+    """Returns the contents of the vocabulary's files by name."""
     family, file, _ = KINDS[kind]
     if file.endswith(".model"):
         return {}
@@ -68,7 +68,7 @@ def vocabulary_files(kind):
 
 
 def declared_files(kind, vocabulary, rng):
-    """The random files that declare tokens, by name. Those that the vocabulary lacks get the next ids."""
+    """Returns random files that declare tokens, by name. Tokens that are not in the vocabulary get the next ids."""
     config = {"tokenizer_class": KINDS[kind][2]}
     files = {"tokenizer_config.json": config}
     contents = rng.sample(CONTENTS, rng.randint(1, 5))
@@ -94,10 +94,11 @@ def declared_files(kind, vocabulary, rng):
     if style == "decoder":
         config["added_tokens_decoder"] = {
             str(id): {"content": content, "special": rng.random() < 0.5, **flags()} for content, id in ids.items()}
-        if kind.startswith("class_"):  # which leave out what the tokenizer.json has beside
+        # Otherwise, these classes would omit the other added tokens of the tokenizer.json.
+        if kind.startswith("class_"):
             for token in json.loads(vocabulary_files(kind)["tokenizer.json"])["added_tokens"]:
                 config["added_tokens_decoder"][str(token.pop("id"))] = token
-        if rng.random() < 0.5:  # not read
+        if rng.random() < 0.5:  # this file is then ignored
             files["special_tokens_map.json"] = {"additional_special_tokens": ["run"]}
     if style in ("added", "both"):
         files["added_tokens.json"] = ids
@@ -106,9 +107,9 @@ def declared_files(kind, vocabulary, rng):
     if style == "additional":
         config["additional_special_tokens"] = contents
     if style == "map":
-        role = "bos_token" if kind.startswith("class_") else "sep_token"  # not one that is put around texts
+        role = "bos_token" if kind.startswith("class_") else "sep_token"  # a role whose token is not added to texts
         files["special_tokens_map.json"] = {role: {"content": "<sep>", **flags()}}
-        if kind not in ("t5", "xlm_roberta"):  # which leave this list out in 5.24, and read it in 4.57
+        if kind not in ("t5", "xlm_roberta"):  # these classes ignore this list in 5.24, but not in 4.57
             files["special_tokens_map.json"]["additional_special_tokens"] = contents
     if style == "role":
         config["image_token"] = contents[0]
@@ -119,7 +120,7 @@ def declared_files(kind, vocabulary, rng):
 
 
 def conflicts():
-    """Folders that declare a token twice, with other flags; and settings that a class reads or not."""
+    """Yields folders that declare a token twice with different flags, and settings that only some classes use."""
     token = lambda content, **flags: {"__type": "AddedToken", "content": content, "normalized": False, "special": True, **flags}
     left, right, word = token("[E1]", lstrip=True), token("[E1]", rstrip=True), token("[E1]", single_word=True)
     configs = [{"bos_token": left, "additional_special_tokens": ["[E1]"]}, {"bos_token": "[E1]", "additional_special_tokens": [left]},
@@ -140,8 +141,8 @@ def conflicts():
 
 
 def contradictions(rng):
-    """Folders whose added_tokens_decoder and tokenizer.json do not have the same added tokens, or leave ids out. A token
-    that only one of them calls special is not compared when it is decoded: the library skips it for either."""
+    """Yields folders whose added_tokens_decoder and tokenizer.json have different added tokens, or skip ids. If only
+    one of them declares a token as special, decoding is not compared, because the library then skips the token."""
     for kind in [kind for kind in KINDS if KINDS[kind][1] == "tokenizer.json"]:
         for style in ("omitted", "missing", "interleaved", "flags", "gaps"):
             file = json.loads(vocabulary_files(kind)["tokenizer.json"])
@@ -165,7 +166,7 @@ def contradictions(rng):
 
 
 def defaults():
-    """A tokenizer.json that does not say what its class has by default, and settings that do not say it."""
+    """Yields a tokenizer.json that contradicts the class's defaults, and settings that do not override the defaults."""
     for kind in ("class_bert", "class_convbert", "fast_bert"):
         file = json.loads(vocabulary_files(kind)["tokenizer.json"])
         file["normalizer"].update(lowercase=False, strip_accents=False, handle_chinese_chars=False)
@@ -187,7 +188,8 @@ def write_folder(folder, kind, files):
 
 
 def changed(kind, files):
-    """The files without a tokenizer.json, and the parts of it that are not those of the kind."""
+    """Returns the files without the tokenizer.json, and the parts of the tokenizer.json that differ from the kind's
+    file."""
     if "tokenizer.json" not in files:
         return {"files": files}
     usual, given = json.loads(vocabulary_files(kind)["tokenizer.json"]), files["tokenizer.json"]
@@ -221,7 +223,8 @@ def main():
             ids = [theirs(text).input_ids for text in TEXTS]
             if number < len(fixed) + GOLDENS:
                 goldens.append({"kind": kind, "vocabulary": KINDS[kind][0], "file": KINDS[kind][1], **changed(kind, files),
-                                "ids": ids, "decoded": None if kind == "clip" or decodes == [False] else  # whose class does more than its decoder
+                                # This class does more than its decoder.
+                                "ids": ids, "decoded": None if kind == "clip" or decodes == [False] else
                                 [theirs.decode(row, skip_special_tokens=True) for row in ids]})
             if program is None:
                 continue

@@ -5,19 +5,18 @@
     tools/make_decoder_goldens.py [NAME ...]
     tools/make_decoder_goldens.py --random COUNT --out FOLDER [--seed N] [FAMILY ...]
 
-With --random, COUNT models of drawn configurations of all or some families instead, for the slow test DecoderSweep, which reads them from the
-folder that HEADLIGHT_DECODERS names.
+With --random, COUNT models with random configurations of all or some families are made. The slow test DecoderSweep
+reads them from the folder in HEADLIGHT_DECODERS.
 
-One folder per model: config.json and model.safetensors as save_pretrained writes them, perhaps with the configuration
-as it was spelt before Transformers 5, and
-golden.safetensors: a batch of texts of several lengths, with padding on the right, and for it, in double precision
-without dropout (stored in single)
+One folder per model: config.json and model.safetensors as save_pretrained writes them. Some configurations have the
+names of Transformers 4. golden.safetensors has a batch of texts of several lengths, with padding on the right. Its
+outputs are computed in double precision without dropout, and stored in single precision:
     last_hidden_state, logits, attentions.L
-    loss, gradient.NAME        with the load-balancing loss of experts; of every parameter, under its name in model.safetensors
-generation.json: texts, options of `generate`, and the tokens that it added to each text (with beams the two best, and
-their scores).
+    loss, gradient.NAME        including the load-balancing loss of experts; of every parameter, under its name in model.safetensors
+generation.json: texts, options of `generate`, and the tokens that it added to each text. With beams, it has the two
+best texts and their scores.
 
-Weights are rounded to bfloat16, in which most models are published, and in which the files hold them.
+The weights are rounded to bfloat16 and stored in it, like most published models.
 """
 
 import argparse
@@ -56,7 +55,7 @@ BLOOM = dict(hidden_size=12, n_layer=1, vocab_size=13, seq_length=24, bos_token_
 
 
 def older_rope(config):
-    """rope_theta with rope_scaling, as files from before Transformers 5 have them."""
+    """Replaces rope_parameters by rope_theta and rope_scaling, as in files of Transformers 4."""
     rope = config.pop("rope_parameters")
     theta, kind = rope.pop("rope_theta"), rope.pop("rope_type")
     config.update(rope_theta=theta, rope_scaling={"rope_type": kind, **rope} if kind != "default" else None)
@@ -86,7 +85,7 @@ def without_head_dim(config):
 
 
 def without_layer_types(config):
-    """As files from before Transformers 5, which say from which layer on they slide."""
+    """Removes layer_types, as in files of Transformers 4, which give the first layer with a sliding window."""
     older_rope(config)
     config.pop("layer_types")
 
@@ -108,18 +107,18 @@ def with_null_key_heads(config):
     config["num_key_value_heads"] = None
 
 
-# The configuration, and perhaps a function that changes config.json.
+# The configuration, and an optional function that changes config.json.
 MODELS = {
     "llama_grouped_tied": (LlamaConfig(**SMALL, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
                                        rope_parameters={"rope_type": "default", "rope_theta": 500.0}), None),
     "llama_biases": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "hidden_act": "gelu_pytorch_tanh"},
                                  num_key_value_heads=4, attention_bias=True, mlp_bias=True, rms_norm_eps=1e-3), without_head_dim),
-    # Of the four pairs one turns fast, one slowly, and two in between.
+    # Of the four pairs, one rotates fast, one rotates slowly, and two are in between.
     "llama_scaled": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 2}, num_key_value_heads=1,
                                  head_dim=8, rope_parameters={"rope_type": "llama3", "rope_theta": 100.0, "factor": 4.0,
                                                               "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                                                               "original_max_position_embeddings": 64}), older_rope),
-    # Three of the four pairs turn, the first not scaled and the last by the factor.
+    # Three of the four pairs rotate. The first is not scaled, and the last is scaled by the factor.
     "llama_yarn": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 1}, head_dim=8,
                                rope_parameters={"rope_type": "yarn", "rope_theta": 50.0, "factor": 4.0, "beta_fast": 2.0,
                                                 "beta_slow": 0.3,
@@ -184,7 +183,7 @@ MODELS = {
     "bloom_residual_after_norm": (BloomConfig(**BLOOM, n_head=2, apply_residual_connection_post_layernorm=True),
                                   older_bloom),
     "bloom": (BloomConfig(**BLOOM, n_head=3), None),
-    # With these sizes no two experts are so near each other that rounding to int8 exchanges them.
+    # With these sizes, the experts' scores differ so much that rounding to int8 does not change their order.
     "mixtral": (MixtralConfig(**{**SMALL, "num_hidden_layers": 1, "intermediate_size": 5}, num_key_value_heads=2, num_local_experts=4,
                               sliding_window=3), None),
     "qwen2_moe": (Qwen2MoeConfig(**SMALL, num_key_value_heads=2, num_experts=3, num_experts_per_tok=2,
@@ -194,7 +193,7 @@ MODELS = {
                                  moe_intermediate_size=3, norm_topk_prob=True, decoder_sparse_step=2,
                                  tie_word_embeddings=True), older_qwen3_moe),
 }
-# Those of models that were added in another order; the others have their position.
+# Seeds of models that were added in a different order. For other models, the seed is the position in MODELS.
 SEEDS = {"mixtral": 19, "qwen2_moe": 20, "qwen3_moe": 21}
 TEXTS = [[3, 7, 12, 5, 2], [9], [11, 2, 2, 8, 6, 11, 4]]
 PROMPTS = [[3, 7, 12], [9], [11, 5, 2, 8, 6]]
@@ -232,8 +231,8 @@ ROPES = ["default", "default", "linear", "dynamic", "llama3", "yarn"]
 
 
 def windows(draw, layers):
-    """Keys of a model whose layers slide or not."""
-    return dict(sliding_window=draw.randint(2, 12),  # with a window of 1 the cache of Transformers keeps all keys
+    """Returns settings for layers with sliding and with full attention."""
+    return dict(sliding_window=draw.randint(2, 12),  # with a window of 1, Transformers' cache keeps all keys
                 layer_types=[draw.choice(["sliding_attention", "full_attention"]) for _ in range(layers)])
 
 
@@ -249,7 +248,7 @@ def qwen_experts(draw, common):
                 **experts(draw))
 
 
-# The settings that are a family's own: from those that all have, with the activation of the gate.
+# The family-specific settings, as functions of the common settings.
 FAMILIES = {
     "llama": (LlamaConfig, lambda draw, common: dict(attention_bias=draw.random() < 0.4, mlp_bias=draw.random() < 0.4)),
     "mistral": (MistralConfig, lambda draw, common: dict(sliding_window=draw.choice([None, 2, 3, 12]))),
@@ -289,7 +288,8 @@ FAMILIES = {
 }
 
 
-# Of GPT-2's lines: from the sizes that all have, under Llama's names. Falcon's keys are of the same features as its queries.
+# Random configurations of GPT-like families, from common sizes with Llama's names. Falcon's keys have the same head_dim
+# as its queries.
 def drawn_neox(draw, sizes, pairs):
     config = GPTNeoXConfig(**sizes, intermediate_size=draw.randint(1, 50), hidden_act=draw.choice(["gelu", "gelu_new", "relu"]),
                            attention_bias=draw.random() < 0.7, use_parallel_residual=draw.random() < 0.5,
@@ -339,7 +339,7 @@ def drawn_gpt(draw, family):
 
 
 def drawn(draw, families):
-    """A random configuration, the changes of its config.json, and how its file is written."""
+    """Returns a random configuration, the changes of its config.json, texts, prompts, and how its files are written."""
     family = draw.choice(families)
     if family in GPT_FAMILIES:
         config, changes = drawn_gpt(draw, family)
@@ -351,14 +351,14 @@ def drawn(draw, families):
     key_heads = draw.choice([divisor for divisor in range(1, heads + 1) if heads % divisor == 0])
     head_dim, positions = 2 * draw.randint(1, 12), draw.randint(20, 64)
     has_head_dim = gemma or family in ["llama", "mistral", "qwen3", "smollm3", "olmo2", "mixtral", "qwen3_moe"]
-    own = has_head_dim and draw.random() < 0.5  # else that of the model by its heads
-    # At least 2 numbers: with one, norms make all states equal, and beams have equal scores.
+    own = has_head_dim and draw.random() < 0.5  # otherwise, head_dim is hidden_size / heads
+    # At least 2 numbers. With one number, norms would make all states equal, and beams would have equal scores.
     common = dict(hidden_size=heads * (draw.randint(2, 11) if own else head_dim),
                   intermediate_size=draw.randint(1, 50), num_hidden_layers=draw.randint(1, 3), num_attention_heads=heads,
                   num_key_value_heads=key_heads, vocab_size=draw.randint(12, 90), max_position_embeddings=positions,
                   bos_token_id=1, eos_token_id=2, tie_word_embeddings=draw.random() < 0.5,
                   **{"layer_norm_eps" if family == "stablelm" else "rms_norm_eps": draw.choice([1e-6, 1e-5, 1e-3])})
-    if family == "olmo2":  # whose norms of tiny results make PyTorch's own gradients in float32 differ by 4e-4
+    if family == "olmo2":  # norms of tiny values make PyTorch's float32 gradients differ by 4e-4
         common["rms_norm_eps"] = 1e-3
     if has_head_dim:
         common["head_dim"] = head_dim
@@ -378,7 +378,7 @@ def drawn(draw, families):
         rope = drawn_rope(draw, pairs, ["default", "longrope"])
         rope["partial_rotary_factor"] = 2 * pairs / head_dim
     else:
-        # With a single pair, dynamic divides by zero there.
+        # With a single pair, "dynamic" would divide by zero.
         rope = drawn_rope(draw, 0, [kind for kind in ROPES if kind != "dynamic" or head_dim > 2])
     config = config_class(**common, **own_settings(draw, common), rope_parameters=rope)
     changes = []
@@ -400,8 +400,8 @@ def with_texts(draw, config, changes, most):
 
 
 def initialise(model, seed, dtype, most_inputs):
-    """Large enough that attention is sharp and every bias and gain matters. The weights of more than most_inputs inputs are
-    smaller, so that a result in single precision is near one in double."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter. Weights
+    with more than most_inputs inputs are smaller, so that results in single and double precision are close."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -412,7 +412,7 @@ def initialise(model, seed, dtype, most_inputs):
 
 
 def stacked(tensors):
-    """[1, ...] of different sizes, filled up with zeros."""
+    """Stacks tensors [1, ...] of different sizes, padded with zeros."""
     most = [max(sizes) for sizes in zip(*(tensor.shape for tensor in tensors))]
     result = torch.zeros([len(tensors), *most[1:]], dtype=tensors[0].dtype)
     for row, tensor in zip(result, tensors):
@@ -424,8 +424,8 @@ attend = FalconAttention.forward
 
 
 def attend_once(self, hidden_states, alibi=None, **others):
-    """Without its own addition of linear biases, since the mask of Transformers 5.24 holds them, too: so its default
-    implementation, which reports no attentions, has them once."""
+    """Disables Falcon's own addition of ALiBi biases, because the mask of Transformers 5.24 also contains them. In the
+    default implementation, which reports no attentions, they are added once."""
     return attend(self, hidden_states, alibi=None if alibi is None else torch.zeros_like(alibi), **others)
 
 
@@ -433,7 +433,8 @@ FalconAttention.forward = attend_once
 
 
 def golden(model, folder, texts):
-    # Each text alone: with a window, a query of padding sees no key, and its NaN reaches the texts.
+    # Each text is processed separately. With a window, a padding query would have no keys, and its NaN would reach the
+    # texts.
     has_experts = any(".experts." in name for name, _ in model.named_parameters())
     experts = {"output_router_logits": True} if has_experts else {}
     outputs = [model(torch.tensor([text]), output_attentions=True, output_hidden_states=True, **experts) for text in texts]
@@ -454,7 +455,7 @@ def make(folder, config, changes, texts, prompts, seed, dtype=torch.bfloat16, sh
     folder.mkdir(parents=True)
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").eval()
     initialise(model, seed, dtype, most_inputs)
-    # The frequencies of the angles are not rounded.
+    # A copy is saved, so that the rotary frequencies are not rounded.
     copy.deepcopy(model).to(dtype).save_pretrained(folder, max_shard_size=shard)
     (folder / "generation_config.json").unlink(missing_ok=True)
     if changes:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes headlight/nn/testdata/detection_loss.json: DETR's loss and its gradients, as Transformers computes them.
+"""Makes headlight/nn/testdata/detection_loss.json: DETR's loss and its gradients, computed by Transformers.
 
     pip install torch transformers==5.23.0 scipy && tools/make_detection_loss_goldens.py
 
-Each case has `images` (labels and boxes of the things in each), for each layer `logits` [images * queries, classes + 1]
-and `boxes` [images * queries, 4], row by row, the loss with all layers, and its gradients by them.
+Each case has `images` (labels and boxes of the objects in each image), and for each layer `logits`
+[images * queries, classes + 1] and `boxes` [images * queries, 4]. It also has the loss of all layers, and the gradients
+with respect to logits and boxes.
 """
 
 import json
@@ -14,7 +15,7 @@ import torch
 from transformers import DetrConfig
 from transformers.loss.loss_for_object_detection import ForObjectDetectionLoss
 
-torch.set_default_dtype(torch.float64)  # also of the weights of the classes
+torch.set_default_dtype(torch.float64)  # also for the class weights
 OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "nn" / "testdata"
 
 
@@ -40,7 +41,7 @@ def case(seed, counts, queries, classes, layers, **options):
 
 cases = [
     case(1, [2, 0, 3], 5, 3, 2),
-    case(2, [0], 2, 1, 1),          # nothing to be found
+    case(2, [0], 2, 1, 1),  # no objects
     case(3, [4, 1], 3, 2, 1, eos_coefficient=0.3, class_cost=2, bbox_cost=3, giou_cost=4, bbox_loss_coefficient=2, giou_loss_coefficient=3),
 ]
 OUT.mkdir(exist_ok=True)

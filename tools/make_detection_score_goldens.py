@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes headlight/image/metrics/testdata/detection_scores.json: random boxes, and what pycocotools says of them.
+"""Makes headlight/image/metrics/testdata/detection_scores.json: random boxes, and their scores by pycocotools.
 
     pip install pycocotools==2.0.10 numpy && tools/make_detection_score_goldens.py
 
-Each case has images, of which `truth` is [left, top, right, bottom, class, area, crowd] and `found` [left, top, right,
-bottom, class, score]; `classes`, and `stats`, the twelve numbers of COCOeval.summarize (-1: nothing to be found). Sides
-are multiples of a half and scores of a twentieth, so that overlaps fall on thresholds and scores are equal.
+Each case has images. Their `truth` is [left, top, right, bottom, class, area, crowd], and their `found` is [left, top,
+right, bottom, class, score]. It also has `classes`, and `stats`, the twelve numbers of COCOeval.summarize (-1: no
+objects). Sides are multiples of 1/2 and scores are multiples of 1/20, so that some overlaps equal thresholds and some
+scores are equal.
 """
 
 import contextlib
@@ -63,8 +64,8 @@ def case(seed, images, classes, most, crowds, noise, largest):
 def main():
     cases = [
         case(1, 20, 3, 6, 0.15, 0.08, 300),
-        case(2, 12, 1, 14, 0.0, 0.15, 90),   # more than ten boxes of a class, few of them large
-        case(3, 15, 5, 3, 0.4, 0.05, 60),    # small and crowded; no large ones
+        case(2, 12, 1, 14, 0.0, 0.15, 90),  # more than ten boxes of a class, few of them large
+        case(3, 15, 5, 3, 0.4, 0.05, 60),  # small and crowded objects, and no large ones
     ]
     OUT.mkdir(parents=True, exist_ok=True)
     (OUT / "detection_scores.json").write_text(json.dumps(cases, separators=(",", ":")).replace(".0,", ",").replace(".0]", "]").replace('{"truth"', '\n{"truth"') + "\n")

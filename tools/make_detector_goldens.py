@@ -5,19 +5,19 @@
     tools/make_detector_goldens.py
 
 One folder per model: config.json, model.safetensors and preprocessor_config.json as save_pretrained writes them, and
-golden.safetensors, in double precision without dropout (stored in single). The cells are those that the pixel_mask leaves,
-of one image after another:
+golden.safetensors, computed in double precision without dropout and stored in single precision. The cells are the cells
+that pixel_mask does not mask, with one image after another:
     pixel_values               [images, height, width, channels]
-    pixel_mask                 [images, height, width], where there is one
-    logits.L, pred_boxes.L     [images * queries, ...] of each layer of the decoder, through its norm
+    pixel_mask                 [images, height, width], optional
+    logits.L, pred_boxes.L     [images * queries, ...] of each decoder layer, after the final norm
     last_hidden_state          [images * queries, model]
     pred_masks                 [images * queries, height * width], of a model with masks
     encoder_last_hidden_state  [cells, model]
-    encoder_attentions.L, decoder_attentions.L, cross_attentions.L   one image's [heads, query, key] after another's
+    encoder_attentions.L, decoder_attentions.L, cross_attentions.L   [heads, query, key] of one image after another
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
-and found.json: the boxes that Transformers finds in the images of headlight/image/testing.h, each alone; of a model with
-masks its segments, too, and the segment of each pixel, from 1, where 0 is none. segments.json: the same of masks and classes
-that are drawn at random, with several thresholds.
+and found.json: the boxes that Transformers finds in each image of headlight/image/testing.h. For a model with masks, it
+also has the segments, and the segment of each pixel, from 1 (0: none). segments.json has the segments of random masks
+and classes, with several thresholds.
 """
 
 import json
@@ -50,7 +50,7 @@ def backbone(**more):
                                   out_features=["stage4"]), **more})
 
 
-# config, the images' height and width, and the parts of them that are seen
+# The config, the height and width of the images, and the parts of the images that are not masked.
 MODELS = {
     "detr": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(), **SMALL), (33, 70), None),
     "detr_padded": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(layer_type="basic", depths=[1, 1, 1, 1]), **SMALL),
@@ -64,7 +64,7 @@ MODELS = {
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias, gain and statistic matters."""
+    """Sets random values that are large enough for sharp attention, and for every bias, gain and statistic to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in [*model.named_parameters(), *model.named_buffers()]:
@@ -73,7 +73,7 @@ def initialise(model, seed):
                 value.copy_(0.5 + torch.rand(value.shape, generator=generator))
             elif "norm" in name and name.endswith("weight"):
                 value.copy_(1 + 0.2 * noise)
-            elif value.ndim == 4:  # of convolutions
+            elif value.ndim == 4:  # weights of convolutions
                 value.copy_(noise * 1.5 / (value[0].numel() ** 0.5))
             else:
                 value.copy_((0.2 if value.ndim == 1 else 0.35) * noise)
@@ -103,7 +103,8 @@ def golden(model, folder, size, seen, seed):
     output = model(pixels, pixel_mask=mask, output_attentions=True)
     for hook in hooks:
         hook.remove()
-    if model.config.auxiliary_loss:  # each layer's answers are of its normed states, which the next layer reads
+    # The outputs of a layer are computed from its normalized state, but the next layer uses the state itself.
+    if model.config.auxiliary_loss:
         heads = [norm(state) for state in states[:-1]] + [output.last_hidden_state]
     else:
         heads = [norm(state) for state in states]
@@ -132,7 +133,7 @@ def golden(model, folder, size, seen, seed):
         tensors[f"decoder_attentions.{layer}"] = weights.flatten()
     for layer, weights in enumerate(output.cross_attentions):
         tensors[f"cross_attentions.{layer}"] = torch.cat([weights[i][:, :, cell_mask[i]].flatten() for i in range(2)])
-    published = {}  # names in the file, of names in memory
+    published = {}  # names in the file, by names in memory
     with safe_open(folder / "model.safetensors", "pt") as file:
         for name in file.keys():
             published[name] = file.get_tensor(name)
@@ -147,12 +148,12 @@ def golden(model, folder, size, seen, seed):
 
 
 def pattern(width, height):
-    """As in headlight/image/testing.h."""
+    """Returns the image of headlight/image/testing.h."""
     return numpy.array([(i * i // 7 + 31 * i) % 256 for i in range(width * height * 3)], numpy.uint8).reshape(height, width, 3)
 
 
 def find(model, processor, folder):
-    """Boxes in pixels, corner to corner, in the order of the queries."""
+    """Writes found.json with boxes in pixels, as corners, in the order of the queries."""
     sizes, outputs = [(50, 30), (20, 41), (33, 33), (8, 70)], []
     for width, height in sizes:
         inputs = processor(images=pattern(width, height), return_tensors="pt")
@@ -171,7 +172,8 @@ def find(model, processor, folder):
 
 
 def segments():
-    """Of smooth masks [queries, height, width] and logits, as DetrForSegmentation gives them."""
+    """Writes segments.json for smooth masks [queries, height, width] and logits in the format of DetrForSegmentation's
+    output."""
     generator = torch.Generator().manual_seed(7)
     processor, cases = DetrImageProcessorPil(), []
     for case in range(4):

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes sets of emoji with their names in four languages, which `headlight train contrastive` and `evaluate` read:
+"""Makes data sets of emoji with their names in four languages, for `headlight train contrastive` and `evaluate`:
 
-  make_emoji_sets.py EMOJI OUT    of EMOJI/png/128 (googlefonts/noto-emoji) and EMOJI/cldr_annotations*_LANGUAGE.json
+  make_emoji_sets.py EMOJI OUT    reads EMOJI/png/128 (googlefonts/noto-emoji) and EMOJI/cldr_annotations*_LANGUAGE.json
                                   (unicode-org/cldr-json)
 
-One name in ten, by a hash of it, is held out. Images with a skin tone are left out.
+One name in ten, selected by its hash, is held out. Images with a skin tone are omitted.
 
-  OUT/train.jsonl              of each other image the names and keywords in three of the languages
-  OUT/other.jsonl              the same images with their name in the fourth, in which nothing was learned of them
-  OUT/held_out.LANGUAGE.jsonl  images that are held out, with their name
+  OUT/train.jsonl              the other images with names and keywords in three languages
+  OUT/other.jsonl              the same images with their names in the fourth language, which is not used in training
+  OUT/held_out.LANGUAGE.jsonl  held-out images with their names
   OUT/texts.txt                the texts of train.jsonl, for `headlight train tokenizer`
 """
 
@@ -26,7 +26,7 @@ def hash_of(text):
 
 
 def read_names(source, language):
-    """Code points to {"tts": [name], "default": keywords}."""
+    """Returns {code points: {"tts": [name], "default": keywords}}."""
     names = {}
     for kind, key in (("annotations", "annotations"), ("annotations-derived", "annotationsDerived")):
         file = json.loads((source / f"cldr_{kind}_{language}.json").read_text())

@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 """Makes tests/testdata/encoder_decoders/: tiny T5 and BART models saved by Hugging Face Transformers, and PyTorch's
-makes of them.
+outputs for them.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_encoder_decoder_goldens.py [decoded]
 
-"decoded" makes only decoded.json anew, from the models that are there.
+"decoded" makes only decoded.json from the existing models.
 
 One folder per model: config.json, generation_config.json and model.safetensors as save_pretrained writes them, and
-golden.safetensors: sources and targets of several lengths, padded, and for them, in double precision without dropout
-(stored in single)
-    encoder_hidden, decoder_hidden, logits     the decoder's as it goes into the output's matrix
+golden.safetensors. It has padded sources and targets of several lengths. Their outputs are computed in double precision
+without dropout, and stored in single precision:
+    encoder_hidden, decoder_hidden, logits     decoder_hidden is the input of the output matrix
     encoder_attentions.L, decoder_attentions.L, cross_attentions.L
     loss, gradient.NAME                        of every parameter, under its name in model.safetensors
-and, of some, decoded.json: what generate() makes of the sources, by settings.
+and for some models, decoded.json: the output of generate() for the sources, by settings.
 
-A folder whose name ends in _text has a tokenizer from headlight/text/testdata besides, and in golden.json what a few
-texts become: by the settings of the folder, by those of a task, with a prefix, from a language into another.
+A folder whose name ends in _text also has a tokenizer from headlight/text/testdata, and golden.json with the outputs
+for a few texts: with the folder's settings, with the settings of a task, with a prefix, and from one language to
+another.
 
-buckets.json has relative positions' buckets by number, largest distance and direction, as T5 computes them.
+buckets.json has T5's buckets of relative positions by number of buckets, largest distance and direction.
 """
 
 import json
@@ -45,7 +46,8 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "encoder_decoders"
 
-# Heads of 5 numbers fill no vector register, and twice 5 is not 12. Few buckets, so that short sentences reach the last.
+# Heads of 5 numbers do not fill a vector register, and 2 x 5 differs from 12. With few buckets, short sentences reach
+# the last one.
 T5 = dict(d_model=12, d_kv=5, d_ff=14, num_layers=2, num_heads=2, vocab_size=24, decoder_start_token_id=0,
           relative_attention_num_buckets=8, relative_attention_max_distance=9)
 ODD = dict(T5, d_model=15, d_kv=4, d_ff=7, num_layers=1, num_decoder_layers=2, num_heads=3)
@@ -53,8 +55,8 @@ BART = dict(d_model=12, encoder_layers=2, decoder_layers=2, encoder_attention_he
             encoder_ffn_dim=14, decoder_ffn_dim=14, max_position_embeddings=24, vocab_size=24)
 SMALL = dict(BART, d_model=9, encoder_layers=1, decoder_attention_heads=3, encoder_attention_heads=1, decoder_ffn_dim=7)
 
-# By folder: class, configuration, side of the sources' padding. BART counts positions from the first column, padding or
-# not, so that it has none on the left.
+# For each folder: the class, the configuration, and the side of the sources' padding. BART counts positions from the
+# first column, including padding, so it is not padded on the left.
 MODELS = {
     "t5_relu": (T5ForConditionalGeneration, T5Config(**T5), "right"),
     "t5_gated_gelu_untied": (T5ForConditionalGeneration,
@@ -71,7 +73,7 @@ DECODED = ["t5_relu", "bart_gelu"]
 SOURCES = [[3, 7, 12, 5, 21], [9, 4], [14, 12, 2, 18, 6, 11, 8, 20, 14, 3, 3, 22]]
 TARGETS = [[5, 16, 2], [10, 8, 19, 3, 3, 15, 22, 4, 11, 11, 9], [7]]
 
-# The settings of generate(), without the end token that published models force at the length limit.
+# The settings of generate(), without the forced end token at the length limit of published models.
 SETTINGS = [
     dict(num_beams=1),
     dict(num_beams=3),
@@ -100,7 +102,7 @@ def padded(sentences, value, side="right"):
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     values = list(model.named_parameters())
     if hasattr(model, "final_logits_bias"):
@@ -120,7 +122,7 @@ def untie(model, seed):
 
 
 def teach(model, generator):
-    """By heart, and only half, what a few sentences become, so that beams differ, end, and end at different lengths."""
+    """Trains the model partially on a few sentences, so that beams differ, end, and end at different lengths."""
     config = model.config
     words = lambda length: [generator.randrange(3, 23) for _ in range(length)] + [config.eos_token_id]
     source = padded([s + [config.eos_token_id] for s in SOURCES] + [words(length) for length in range(1, 8)],
@@ -145,7 +147,7 @@ def golden(model, folder, side):
     }
     model.double()
     model.zero_grad()
-    for module in model.modules():  # PyTorch never trains the padding's embedding
+    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     output = model(**inputs, output_attentions=True, output_hidden_states=True)
@@ -154,7 +156,7 @@ def golden(model, folder, side):
     if getattr(config, "scale_decoder_outputs", False):
         decoder_hidden = decoder_hidden * config.d_model**-0.5
     tensors = {**inputs, "encoder_hidden": output.encoder_last_hidden_state, "decoder_hidden": decoder_hidden}
-    # A weighted sum of all outputs, so that each has a gradient.
+    # A weighted sum of all outputs, so that every output has a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(output.encoder_last_hidden_state[real]) + weigh(decoder_hidden[written])
     if "logits" in output:
@@ -177,7 +179,8 @@ def golden(model, folder, side):
 
 
 def decoded(model, settings):
-    """[[(ids, score), ...] of each source]: ids after the start, with the end; greedy ones without a score."""
+    """Returns [[(ids, score), ...] for each source]. The ids follow the start token and include the end token. Greedy
+    results have no score."""
     config = model.config
     options = dict(settings)
     beams, prefix = options["num_beams"], options.pop("prefix", [])
@@ -216,7 +219,7 @@ SUMMARIES = dict(num_beams=4, length_penalty=2.0, max_length=18, min_length=7, n
 
 
 def with_languages(tokenizer):
-    """mBART's: two languages, one of which stands behind a source's end."""
+    """Adds mBART's two languages to the tokenizer. One language token follows the end token of a source."""
     size = tokenizer.get_vocab_size()
     tokenizer.add_special_tokens(["de_DE", "en_XX"])
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
@@ -226,7 +229,8 @@ def with_languages(tokenizer):
 
 
 def text_models():
-    """name: tokenizer's file, what is done to it, model, general settings, cases of (options of headlight, settings)"""
+    """Returns {name: (tokenizer file, function that changes the tokenizer, model, configuration, general settings,
+    cases of (headlight's options, settings))}."""
     t5 = dict(T5, d_model=8, num_layers=1, d_ff=10)
     bart = dict(BART, d_model=8, encoder_layers=1, decoder_layers=1, encoder_ffn_dim=10, decoder_ffn_dim=10,
                 max_position_embeddings=40)
@@ -258,7 +262,7 @@ def text_golden(name, seed, file, change, kind, config_of, general, cases):
     config = config_of(tokenizer.get_vocab_size())
     model = kind._from_config(config).eval()
     initialise(model, seed)
-    # By heart, and only half, what each text becomes: another.
+    # Trains the model partially to map each text to another text.
     ids = [tokenizer.encode(text).ids for text in TEXTS]
     source, labels = padded(ids, config.pad_token_id), padded(ids[1:] + ids[:1], -100)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)

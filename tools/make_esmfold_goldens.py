@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/esmfold/: a tiny ESMFold saved by Hugging Face Transformers, and what it makes of a sequence.
+"""Makes tests/testdata/esmfold/: a tiny ESMFold saved by Hugging Face Transformers, and its outputs for a sequence.
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_esmfold_goldens.py
 
-config.json and model.safetensors are as save_pretrained writes them.
-golden.safetensors, in double precision without dropout and stored in single:
-    aatype, residue_index [residues]: the residue types and their places, with a gap
-    of the second pass the outputs as Transformers names them, without the axis of the batch: s_s, s_z, distogram_logits,
-    ptm_logits, lm_logits, lddt_head (of the last block of the structure module; of two residues, for its size), and of all
-    blocks frames, sidechain_frames (rotation, translation: 12 numbers), unnormalized_angles, angles, positions; of the first
-    pass s_s, s_z and positions, with .first behind their names
-    forward.NAME: further outputs of the second pass as Transformers has them, lddt_head of two residues; shape.NAME: the
-    shape of every output
-    loss: the sum of the second pass's outputs, each number weighted by sin(its place + 1); gradient.NAME of every parameter
-    that is trained: the language model is not
+config.json and model.safetensors are as save_pretrained writes them. golden.safetensors, computed in double precision
+without dropout and stored in single precision:
+    aatype, residue_index [residues]: residue types and positions, with a gap
+    the outputs of the second pass with Transformers' names, without the batch axis: s_s, s_z, distogram_logits, ptm_logits,
+    lm_logits, lddt_head (of the last block of the structure module, and only two residues because of its size), and for all
+    blocks frames, sidechain_frames (rotation, translation: 12 numbers), unnormalized_angles, angles, positions
+    s_s, s_z and positions of the first pass, with the suffix .first
+    forward.NAME: other outputs of the second pass, with lddt_head for two residues; shape.NAME: the shape of every output
+    loss: the sum of the second pass's outputs, with each number weighted by sin(index + 1); gradient.NAME of every trained
+    parameter; the language model is not trained
 """
 
 import os
@@ -48,7 +47,7 @@ CONFIG = dict(
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp, gates differ and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, different gates, and every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -78,7 +77,7 @@ def further_outputs(model, aatype, places, recycles):
 
 def outputs_of(model, aatype, places, recycles):
     made = model(aatype[None], position_ids=places[None], num_recycles=recycles)
-    # The blocks of the structure module come first, then the batch.
+    # The axis of the structure module's blocks precedes the batch axis.
     several = {"lddt_head", "frames", "sidechain_frames", "unnormalized_angles", "angles", "positions"}
     found = {name: made[name][:, 0] if name in several else made[name][0] for name in OUTPUTS}
     found["lddt_head"] = found["lddt_head"][-1]
@@ -95,7 +94,7 @@ def main():
     model.save_pretrained(OUT)
     (OUT / "generation_config.json").unlink(missing_ok=True)
     model.double()
-    for module in model.modules():  # PyTorch never trains the padding's embedding
+    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     aatype = torch.tensor([10, 0, 20, 7, 19, 14, 18, 4])

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Makes headlight/search/testdata/faiss/: index files as FAISS writes them, and what it finds in them.
+"""Makes headlight/search/testdata/faiss/: index files written by Faiss, and its search results.
 
     pip install faiss-cpu==1.15.1 numpy
     tools/make_faiss_goldens.py
 
     flat.faiss        IndexFlatIP of 40 vectors of 6 numbers
-    idmap.faiss       the same within an IndexIDMap, with the ids 1000, 1003, ...
+    idmap.faiss       the same index within an IndexIDMap, with the ids 1000, 1003, ...
     ivf.faiss         IndexIVFFlat of 5 lists by inner product
-    ivf_l2.faiss      the same, whose lists are chosen by L2 distance
-    sparse.faiss      8 lists of which most are empty
+    ivf_l2.faiss      the same index, with lists selected by L2 distance
+    sparse.faiss      8 lists, most of them empty
     l2.faiss          IndexFlatL2 of the 40 vectors
     ivf_by_l2.faiss   IndexIVFFlat of 5 lists by L2 distance
     hnsw.faiss        IndexHNSWFlat of 300 vectors by inner product
-    hnsw_l2.faiss     the same by L2 distance, within an IndexIDMap2
-    pq.faiss          another kind, which is refused
-    results.json      for each of them and each number of lists that are probed, or of candidates that are kept: the ids
-                      and the products, or squared distances, of 7 queries
+    hnsw_l2.faiss     the same vectors by L2 distance, within an IndexIDMap2
+    pq.faiss          an unsupported kind of index
+    results.json      for each index and each number of probed lists, or of kept candidates: the ids and the products, or
+                      squared distances, of 7 queries
 """
 
 import json
@@ -41,7 +41,7 @@ def main():
     mapped.add_with_ids(vectors, 1000 + 3 * np.arange(40))
 
     def inverted(quantizer, lists, rows, metric=faiss.METRIC_INNER_PRODUCT):
-        quantizer.add(vectors[:lists])  # as they are: no training that another version may do otherwise
+        quantizer.add(vectors[:lists])  # the centroids are vectors, because training may differ between versions
         index = faiss.IndexIVFFlat(quantizer, DIMENSION, lists, metric)
         index.is_trained = True
         index.add(rows)

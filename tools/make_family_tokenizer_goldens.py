@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/tokenizers/testdata/family_*: a tiny tokenizer.json of each kind that the text families publish, and, in
-tests/testdata/tokenizers.json, what the tokenizers library makes of hard text with it: ids, spans (begin, end, begin,
-end, ... in characters) and the text of the ids. Its version is in there too. Its trainers do not always learn the same.
+"""Makes headlight/text/tokenizers/testdata/family_*: a tiny tokenizer.json of each kind of the published
+text families. tests/testdata/tokenizers.json has the results of the tokenizers library for difficult texts: ids, spans
+(begin, end, begin, end, ... in characters), the text of the ids, and the library's version. Its trainers are not
+deterministic.
 """
 
 import base64
@@ -15,7 +16,7 @@ from make_tokenizer_goldens import ENGLISH, GERMAN, OUT, hard_texts
 GOLDENS = OUT.parent.parent.parent / "tests" / "testdata" / "tokenizers.json"
 BERT_SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROBERTA_SPECIALS = ["<s>", "<pad>", "</s>", "<unk>"]
-# Special spellings, contractions, and what normalizers treat on their own.
+# Special tokens, contractions, and characters that only some normalizers change.
 MORE = [
     "[MASK]", "A [MASK] dog", "A[MASK]dog[SEP]", "[mask]", "A <mask> dog", "A  <mask>  dog", "<mask>", " <mask>", "A<mask>.",
     "\u3000<mask>\u3000x", "</s></s>", "<|endoftext|>A dog<|endoftext|>", "it's they're we've I'm he'll she'd don't",
@@ -72,7 +73,7 @@ def gpt1():
 
 
 def added():
-    """Added tokens, with every combination of their matching options."""
+    """Returns a tokenizer with added tokens, which have all combinations of their matching options."""
     tokenizer = wordpiece(True)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
@@ -94,7 +95,7 @@ def unigram(normalizer, pre_tokenizer, decoder, specials, unk, template):
 
 
 def charsmap():
-    """The few rules that the SentencePiece models here have."""
+    """Returns the normalization rules of the SentencePiece models in the test data."""
     saved = json.loads((OUT / "tokenizer_saved_unigram_seed.json").read_text())
     return normalizers.Precompiled(base64.b64decode(saved["normalizer"]["normalizers"][0]["precompiled_charsmap"]))
 
@@ -117,7 +118,7 @@ def deberta():
 
 
 def prepends_first():
-    """A space in front of the text's beginning only."""
+    """Returns a tokenizer that adds a space only at the beginning of the text."""
     steps = [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " "), normalizers.Replace("dog", "Hund")]
     return unigram(normalizers.Sequence(steps), metaspace(pre_tokenizers, "first"), metaspace(decoders, "first"),
                    ["<s>", "</s>", "<unk>", "<mask>"], "<unk>", ("<s> $A </s>", "<s> $A </s> </s> $B </s>"))

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/alphafold/loss.safetensors: labels of a made structure and AlphaFold 2's losses, as OpenFold has them.
+"""Makes tests/testdata/alphafold/loss.safetensors: labels of a synthetic structure, and OpenFold's losses of AlphaFold
+2.
 
     pip install torch==2.15.0 safetensors ml_collections dm-tree scipy
     git clone https://github.com/aqlaboratory/openfold
     tools/make_folding_loss_goldens.py openfold STEREO_CHEMICAL_PROPS
 
 STEREO_CHEMICAL_PROPS is the file of bonds and angles that OpenFold's setup downloads. Computed in double precision and
-stored in single.
+stored in single precision.
     the structure       aatype, residue_index [residues]; all_atom_positions [residues, 37, 3], all_atom_mask
     its labels          atom14_gt_positions, atom14_gt_exists and their alternatives, frames and alt_frames [residues, 8, 12]
                         (rotation, translation), frames_exist, torsions and alt_torsions [residues, 7, 2], torsion_mask,
-                        pseudo_beta, pseudo_beta_mask; of the prediction alt_naming_is_better
-    a prediction        of each block B frames.B [residues, 7], angles.B and unnormalized_angles.B [residues, 14]; of the
-                        last one group_frames [residues, 8, 12] and atoms [residues, 14, 3]; logits distogram, lddt, msa,
+                        pseudo_beta, pseudo_beta_mask; for the prediction: alt_naming_is_better
+    a prediction        for each block B: frames.B [residues, 7], angles.B and unnormalized_angles.B [residues, 14]; for
+                        the last block: group_frames [residues, 8, 12] and atoms [residues, 14, 3]; logits distogram, lddt, msa,
                         resolved, tm; true_msa and bert_mask [rows, residues]
     losses              loss.NAME, and their weighted sum `loss`, with its gradients d_NAME by the prediction
 """
@@ -47,7 +48,7 @@ def to_matrices(rows):
 
 
 def random_frames(rigid, residues, generator):
-    """Along a random walk, whose steps are those of a chain."""
+    """Returns random frames along a random walk with the step length of a protein chain."""
     quaternions = torch.randn(residues, 4, generator=generator)
     steps = torch.randn(residues, 3, generator=generator)
     places = torch.cumsum(3.8 * steps / steps.norm(dim=-1, keepdim=True), 0)
@@ -55,7 +56,7 @@ def random_frames(rigid, residues, generator):
 
 
 def build_atoms(rigid, feats, constants, frames, torsions, aatype):
-    """The atoms [residues, 14, 3] and group frames [residues, 8, 4, 4] of backbones and torsions."""
+    """Returns the atoms [residues, 14, 3] and group frames [residues, 8, 4, 4] for backbone frames and torsions."""
     def tensor(name):
         return torch.tensor(getattr(constants, name), dtype=torch.get_default_dtype())
 
@@ -94,8 +95,8 @@ def main():
     index = batch["residx_atom37_to_atom14"][..., None].expand(-1, -1, 3)
     mask = batch["atom37_atom_exists"].double() * (torch.rand(residues, 37, generator=generator) > 0.06)
     mask[5] = 0
-    # Of two atoms that half a turn exchanges both are known or none: OpenFold takes an unknown one to be at the origin, so that
-    # its loss would change as the structure is moved.
+    # For two symmetric atoms, both or none are known. OpenFold assumes an unknown atom at the origin, so that its loss
+    # would not be invariant to the position of the structure.
     for name, swap in constants.residue_atom_renaming_swaps.items():
         for pair in swap.items():
             both = [constants.atom_order[atom] for atom in pair]
@@ -107,13 +108,13 @@ def main():
                       transforms.make_pseudo_beta(""), transforms.get_backbone_frames, transforms.get_chi_angles]:
         batch = transform(batch)
 
-    # A prediction that is near the truth here and there, so that some errors are clamped and some bonds are whole.
+    # The prediction is partly close to the truth, so that some errors are clamped and some bonds are valid.
     near = true_frames.clone()
     near[:, 4:] += 0.3 * torch.randn(residues, 3, generator=generator)
     near[10:] = random_frames(rigid, residues - 10, generator)
     atoms, groups = build_atoms(rigid, feats, constants, near, random_torsions(residues, generator), aatype)
     atoms += 0.05 * torch.randn(atoms.shape, generator=generator)
-    atoms[15] = atoms[14] + 0.4  # which clash
+    atoms[15] = atoms[14] + 0.4  # these residues clash
     inputs = {"group_frames": to_rows(groups), "atoms": atoms}
     for block, frames in enumerate([random_frames(rigid, residues, generator), near]):
         inputs |= {f"frames.{block}": frames, f"angles.{block}": random_torsions(residues, generator).flatten(1),

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/generation_settings.json: what Transformers generates under each setting of generation_config.json.
+"""Makes tests/testdata/generation_settings.json: Transformers' outputs for each setting of generation_config.json.
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_generation_setting_goldens.py
 
-"texts": a model's folder of tests/testdata, the content of generation_config.json, the input and what the model adds to
-each prompt, or its decoder to the start, end tokens included.
-"pieces": the text of each token, for stop_strings.
-"sampling": scores of a vocabulary, settings and the probabilities that Transformers' processors leave.
+"texts": a model folder of tests/testdata, the content of generation_config.json, the input, and the tokens that the
+model or its decoder generates, including end tokens. "pieces": the text of each token, for stop_strings. "sampling":
+scores of a vocabulary, settings, and the probabilities after Transformers' processors.
 """
 
 import json
@@ -47,8 +46,9 @@ CACHED_GUIDANCE = processors.UnbatchedClassifierFreeGuidanceLogitsProcessor.get_
 
 
 def unconditional_logits(guidance, ids):
-    """Of guidance. Transformers does not reorder its cache for beams, so these run without one. For an encoder and decoder,
-    which it does not support, the decoder looks at one state of zeros, as in its MusicGen."""
+    """Returns the unconditional logits of guidance. Transformers does not reorder its cache for beams, so beams run
+    without a cache. It does not support encoder-decoders, so their decoder attends to one state of zeros, as in
+    MusicGen."""
     config = guidance.model.config
     context = guidance.unconditional_context
     prompt = context.setdefault("prompt", ids.shape[1] - 1)
@@ -77,7 +77,8 @@ def generate(model, inputs, settings):
 
 
 def settings_for(model, inputs):
-    """Settings that change what is written: their tokens are those that the model writes without them."""
+    """Yields settings that change the generated text. Their tokens are tokens that the model generates without the
+    settings."""
     length = {"max_new_tokens": 9}
     plain = generate(model, inputs, {**length, "num_beams": 1})
     first, second = plain[0][0], plain[0][1]
@@ -123,7 +124,7 @@ def settings_for(model, inputs):
         ]
     else:
         one += [{"forced_bos_token_id": 6}, {"decoder_start_token_id": 8}]
-    # Penalties depend on what is added to all scores.
+    # The effect of penalties depends on constants that are added to all scores.
     one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]},
             {"guidance_scale": 1.8, "repetition_penalty": 2.5}, {"guidance_scale": 1.8, "repetition_penalty": 0.6},
             {"guidance_scale": 2.5, "encoder_repetition_penalty": 3.0},
@@ -131,7 +132,7 @@ def settings_for(model, inputs):
     for settings in one:
         lengths = {} if "max_new_tokens" in settings or "max_length" in settings else length
         for beams in (1, 3):
-            # Transformers breaks ties of ends in no stated order.
+            # Transformers does not specify the order of tied ends.
             if beams == 1 or not isinstance(settings.get("forced_eos_token_id"), list):
                 yield {**lengths, **settings, "num_beams": beams}
     for renormalize in (False, True):
@@ -169,9 +170,9 @@ def main():
     for name, inputs in INPUTS.items():
         kind = AutoModelForCausalLM if name.startswith("gpt") else AutoModelForSeq2SeqLM
         model = kind.from_pretrained(DATA / name).double().eval()
-        model.generation_config = GenerationConfig()  # which would fill in what a setting leaves out
+        model.generation_config = GenerationConfig()  # otherwise, it would provide defaults for missing settings
         settings = [(one, inputs) for one in settings_for(model, inputs)]
-        if not model.config.is_encoder_decoder:  # of longer prompts no first token is forced
+        if not model.config.is_encoder_decoder:  # for longer prompts, no first token is forced
             short = [[inputs[0][0]], [inputs[1][0]]]
             for beams in (1, 3):
                 for one in ({"forced_bos_token_id": 6}, {"forced_bos_token_id": 6, "begin_suppress_tokens": [1, 15, 17]}):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/testdata/blocks.gguf, a tensor of random bytes of each block type next to its values in F32, and
+"""Writes headlight/io/testdata/blocks.gguf, a tensor of random bytes for each block type, with its values in F32, and
 headlight/text/tokenizers/testdata/gguf_KIND.gguf, the vocabularies of tokenizer.json files there.
 
     python tools/make_gguf_goldens.py    (needs the package gguf)
@@ -16,7 +16,7 @@ import numpy as np
 TOKENIZERS = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "text" / "tokenizers" / "testdata"
 OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "io" / "testdata" / "blocks.gguf"
 TYPES = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"]
-# The first bytes of the half-precision scales in a block.
+# Offsets of the half-precision scales in a block, in bytes.
 HALVES = {
     "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82], "Q3_K": [108],
     "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0],

@@ -4,8 +4,9 @@ converter would, and tests/testdata/gguf_blocks/{llama,gpt2,qwen3moe}.gguf, rand
 
     python tools/make_gguf_models.py    (needs the packages gguf, numpy, safetensors and torch)
 
-Rows of queries and keys are interleaved, Gemma's gains have 1 added, and Llama 3's scaling becomes rope_freqs.weight.
-Experts are stacked. BLOOM, Falcon and GPT-NeoX have rows of queries, keys and values by matrix instead of by head.
+Rows of queries and keys are interleaved, 1 is added to Gemma's gains, and Llama 3's scaling becomes rope_freqs.weight.
+Experts are stacked. In BLOOM, Falcon and GPT-NeoX, the rows are ordered by matrix (query, key, value) instead of by
+head.
 """
 
 import json
@@ -37,7 +38,7 @@ def name_of(name, architecture):
     if stem in OTHERS:
         return f"{OTHERS[stem]}.{kind}"
     _, _, layer, part = stem.split(".", 3)
-    if part not in NAMES:  # of experts
+    if part not in NAMES:  # tensors of experts
         return gguf.get_tensor_name_map(CONSTANTS[architecture], 2).get_name(stem) + "." + kind
     new = NAMES[part]
     if part == "post_attention_layernorm" and architecture in ("gemma2", "gemma3", "olmo2"):
@@ -50,7 +51,7 @@ def interleaved(rows, heads):
 
 
 def stacked(tensors):
-    """The tensors, those of experts one after another under the name without a number."""
+    """Returns the tensors. The tensors of experts are stacked, and their names have no expert index."""
     result, experts = {}, {}
     for name, tensor in sorted(tensors.items()):
         if ".experts." in name:
@@ -100,7 +101,7 @@ def convert(folder):
     rope = dict(config.get("rope_parameters") or {})
     local = rope.get("sliding_attention")
     rope = dict(rope.get("full_attention", rope))
-    rope.setdefault("rope_theta", config.get("rope_theta", 10000.0))  # older configurations have it outside
+    rope.setdefault("rope_theta", config.get("rope_theta", 10000.0))  # outside of rope_scaling in older configurations
     rope.update(config.get("rope_scaling") or {})
     writer.add_rope_freq_base(rope["rope_theta"])
     if local is not None:
@@ -158,14 +159,14 @@ def convert(folder):
 
 
 def by_matrix(rows, heads, key_heads):
-    """Rows of groups, each of queries, a key and a value: all queries, all keys, all values."""
+    """Reorders rows from groups of queries, a key and a value to all queries, all keys, all values."""
     groups = rows.reshape(key_heads, heads // key_heads + 2, -1, *rows.shape[1:])
     parts = (groups[:, :-2], groups[:, -2], groups[:, -1])
     return np.concatenate([part.reshape(-1, *rows.shape[1:]) for part in parts])
 
 
 def convert_other(folder):
-    """GPT-2, BLOOM, Falcon, GPT-NeoX, BERT and T5, whose keys have several names in config.json."""
+    """Converts GPT-2, BLOOM, Falcon, GPT-NeoX, BERT and T5, whose keys have several names in config.json."""
     config = json.loads((folder / "config.json").read_text())
     kind = config["model_type"]
     architecture = ARCHITECTURES.get(kind, kind)
@@ -232,7 +233,7 @@ def close(writer):
 
 
 def write_random(writer, random, tensors):
-    """Tensors by name: their type, shape, and the mean of their numbers."""
+    """Writes random tensors. `tensors` has the type, the shape and the mean of each tensor by name."""
     for name, (kind, shape, mean) in tensors.items():
         numbers = random.normal(mean, 0.3, shape).astype(np.float32)
         kind = gguf.GGMLQuantizationType[kind]
@@ -255,7 +256,7 @@ def start_random(name):
 
 
 def write_gpt2_blocks():
-    """A random GPT-2, whose matrices are stored the other way round in checkpoints."""
+    """Writes a random GPT-2. Its matrices are transposed in checkpoints."""
     writer = start_random("gpt2")
     writer.add_layer_norm_eps(1e-5)
     tensors = {"token_embd.weight": ("Q8_0", (40, 32), 0), "position_embd.weight": ("F32", (24, 32), 0)}
@@ -268,7 +269,7 @@ def write_gpt2_blocks():
 
 
 def write_expert_blocks():
-    """A random mixture of experts, which are stacked."""
+    """Writes a random mixture of experts with stacked experts."""
     writer = start_random("qwen3moe")
     writer.add_head_count_kv(1)
     writer.add_layer_norm_rms_eps(1e-5)
@@ -289,7 +290,8 @@ def write_expert_blocks():
 
 
 def write_blocks():
-    """A random Llama in block types. Those of gate and up differ, and those of query, key and value, whose rows are fused."""
+    """Writes a random Llama in block types. The types of gate and up differ. The types of query, key and value, whose
+    rows are fused, also differ."""
     random = np.random.default_rng(3)
     writer = gguf.GGUFWriter(ROOT / "gguf_blocks" / "llama.gguf", "llama")
     writer.add_block_count(1)

@@ -5,12 +5,13 @@
     tools/make_gpt_goldens.py
 
 One folder per model: config.json and model.safetensors as save_pretrained writes them, and
-golden.safetensors: a batch of texts of several lengths, with padding on the right or the left and positions counted from
-each text's first token, and for it, in double precision without dropout (stored in single)
-    last_hidden_state, logits, attentions.L; of a model with classes, logits [texts, labels] of texts of one length
+golden.safetensors. It has a batch of texts of several lengths, with padding on the right or the left, and positions
+counted from each text's first token. Its outputs are computed in double precision without dropout, and stored in single
+precision:
+    last_hidden_state, logits, attentions.L; for a model with classes, logits [texts, labels] of texts of equal length
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
-generation.json: texts, options of `generate`, and the tokens that it added to each text (with beams the two best, and
-their scores).
+generation.json: texts, options of `generate`, and the tokens that it added to each text. With beams, it has the two
+best texts and their scores.
 """
 
 import os
@@ -31,7 +32,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "gpt"
 
-# Heads of 6 and of 5 numbers fill no vector register.
+# Heads of 6 and of 5 numbers do not fill a vector register.
 LARGE = dict(n_embd=12, n_layer=2, n_head=2, vocab_size=23, n_positions=24, bos_token_id=2, eos_token_id=2)
 ODD = dict(n_embd=15, n_layer=2, n_head=3, vocab_size=19, n_positions=24, bos_token_id=2, eos_token_id=2)
 NEO = {"n_embd": "hidden_size", "n_layer": "num_layers", "n_head": "num_heads", "n_positions": "max_position_embeddings"}
@@ -79,7 +80,7 @@ def padded(texts, side, value):
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -89,7 +90,7 @@ def initialise(model, seed):
 
 
 def golden(model, folder, side):
-    # The head for classes averages over padding, too.
+    # The classification head also averages over padding.
     texts = TEXTS if hasattr(model, "lm_head") else [text[:6] for text in TEXTS if len(text) >= 6]
     mask = padded([[1] * len(text) for text in texts], side, 0)
     inputs = {"input_ids": padded(texts, side, 0), "attention_mask": mask}

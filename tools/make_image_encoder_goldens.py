@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/images/: tiny encoders of images saved by Hugging Face Transformers, and their outputs.
+"""Makes tests/testdata/images/: tiny image encoders saved by Hugging Face Transformers, and their outputs.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_image_encoder_goldens.py
 
-One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, in double
-precision without dropout (stored in single):
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, computed
+in double precision without dropout and stored in single precision:
     pixel_values               [images, height, width, channels], of a size that may differ from the model's
-    bool_masked_pos            [images, patches], where patches are masked
-    last_hidden_state, and where the model has them pooler_output, logits
-    pixels                     [images * patches, channels * patch height * patch width], of masked modelling
+    bool_masked_pos            [images, patches], if patches are masked
+    last_hidden_state, and if the model has them, pooler_output, logits
+    pixels                     [images * patches, channels * patch height * patch width], for masked image modelling
     attentions.L
     loss, gradient.NAME        of every parameter, under its name in model.safetensors
 """
@@ -34,14 +34,14 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "images"
 
-# Heads of 6 and of 5 numbers fill no vector register.
+# Heads of 6 and of 5 numbers do not fill a vector register.
 LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
 ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, image_size=12, patch_size=4)
 
 DINO2 = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, mlp_ratio=2, image_size=8, patch_size=4)
 DINO3 = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
 
-MODELS = {  # model, config, the images' height and width
+MODELS = {  # model, config, height and width of the images
     "vit": (ViTModel, ViTConfig(**LARGE), (8, 8)),
     "vit_larger": (ViTModel, ViTConfig(**ODD, hidden_act="relu", pooler_act="relu", pooler_output_size=4), (16, 20)),
     "vit_oblong": (ViTForImageClassification,
@@ -52,7 +52,7 @@ MODELS = {  # model, config, the images' height and width
     "deit_classes": (DeiTForImageClassification, DeiTConfig(**LARGE, num_labels=4), (8, 8)),
     "deit_distilled": (DeiTForImageClassificationWithTeacher, DeiTConfig(**LARGE, num_labels=4), (12, 8)),
     "deit_masked": (DeiTForMaskedImageModeling, DeiTConfig(**LARGE, encoder_stride=4), (8, 8)),
-    "dino": (ViTModel, ViTConfig(**ODD), (8, 16)),  # without a pooler, as the first DINO's are published
+    "dino": (ViTModel, ViTConfig(**ODD), (8, 16)),  # without a pooler, like the first published DINO models
     "dinov2": (Dinov2Model, Dinov2Config(**DINO2), (12, 16)),
     "dinov2_classes": (Dinov2ForImageClassification,
                        Dinov2Config(**DINO2, num_labels=3, use_swiglu_ffn=True, qkv_bias=False, use_mask_token=False), (8, 8)),
@@ -71,7 +71,7 @@ MODELS = {  # model, config, the images' height and width
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias, gain and token matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and token to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -95,11 +95,11 @@ def golden(model, folder, size, seed):
     if "Masked" in type(model).__name__ or folder.name.endswith("_masked"):
         tensors["bool_masked_pos"] = options["bool_masked_pos"] = torch.rand(2, size[0] // patch[0] * (size[1] // patch[1]), generator=generator) < 0.5
     sides = config.image_size if isinstance(config.image_size, list) else [config.image_size] * 2
-    if config.model_type in ("vit", "deit"):  # DINO's always do
+    if config.model_type in ("vit", "deit"):  # DINO models always interpolate
         options["interpolate_pos_encoding"] = list(size) != list(sides)
     output = model(pixels, output_attentions=True, output_hidden_states=True, **options)
     hidden = output.last_hidden_state if "last_hidden_state" in output else None
-    if hidden is None:  # models with heads do not give the states after the last norm
+    if hidden is None:  # models with heads do not return the states after the final norm
         base = getattr(model, model.base_model_prefix)
         hidden = base.layernorm(output.hidden_states[-1])
     tensors["last_hidden_state"] = hidden
@@ -118,13 +118,14 @@ def golden(model, folder, size, seed):
     tensors["loss"] = loss
     for layer, weights in enumerate(output.attentions):
         tensors[f"attentions.{layer}"] = weights
-    published = {}  # names in the file, of names in memory
+    published = {}  # names in the file, by names in memory
     with safe_open(folder / "model.safetensors", "pt") as file:
         for name in file.keys():
             published[name] = file.get_tensor(name)
     parameters = {name: (value, value.grad if value.grad is not None else torch.zeros_like(value))
                   for name, value in model.named_parameters()}
-    for name in [name for name in parameters if "gate_proj" in name]:  # in DINOv2's files one tensor with what it gates
+    # DINOv2's files store gate_proj and the gated projection in one tensor.
+    for name in [name for name in parameters if "gate_proj" in name]:
         if not any("weights_in" in key for key in published):
             continue
         gate, gated = parameters.pop(name), parameters.pop(name.replace("gate_proj", "up_proj"))

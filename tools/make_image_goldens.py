@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes headlight/image/testdata: small images of every kind that is read, and what Pillow makes of them.
+"""Makes headlight/image/testdata: small images of every supported kind, decoded by Pillow.
 
     pip install pillow numpy && tools/make_image_goldens.py
 
-images.txt has a line for each file: NAME WIDTH HEIGHT CRC32, of the pixels in red, green and blue, or NAME refused.
-Of lossy formats and colour models, whose decoders differ by a level between versions, the pixels themselves are in NAME.rgb.
-Transparent images are over white, and 16-bit greys keep their upper bytes, both other than in Pillow's convert. resized.txt
-has lines WIDTH HEIGHT NEW_WIDTH NEW_HEIGHT RESAMPLE CRC32; byte i of the image is (i * i // 7 + 31 * i) % 256.
+images.txt has a line for each file: NAME WIDTH HEIGHT CRC32 of the red, green and blue pixels, or NAME refused. For
+lossy formats and colour models, whose decoders differ by one level between versions, NAME.rgb has the pixels.
+Transparent images are composited over white, and 16-bit greys keep their upper bytes, which differs from Pillow's
+convert. resized.txt has lines WIDTH HEIGHT NEW_WIDTH NEW_HEIGHT RESAMPLE CRC32; byte i of the image is (i * i // 7 + 31
+* i) % 256.
 """
 
 import io
@@ -22,7 +23,7 @@ out = pathlib.Path(__file__).parent.parent / "headlight/image/testdata"
 out.mkdir(exist_ok=True)
 rng = np.random.default_rng(1)
 
-# Smooth, so that lossy formats keep it, and without symmetry, so that orientations differ.
+# Smooth, so that lossy formats preserve it, and without symmetry, so that orientations differ.
 y, x = np.mgrid[0:12, 0:18]
 rgb = np.stack([x * 14, y * 20, 255 - x * 7 - y * 9], axis=2).astype(np.uint8)
 alpha = (x * 255 // 17).astype(np.uint8)
@@ -59,7 +60,7 @@ palette = chunk(b"PLTE", bytes(range(12)))
 for depth in (1, 2, 4):
     packed = [np.packbits(np.unpackbits((row // (256 >> depth))[:, None], axis=1)[:, 8 - depth:]) for row in grey]
     files[f"grey_{depth}.png"] = png(depth, 0, packed)
-    files[f"palette_{depth}.png"] = png(depth, 3, packed, palette)  # of four colours: the others are black
+    files[f"palette_{depth}.png"] = png(depth, 3, packed, palette)  # a palette of four colours; other indices are black
 wide = rng.integers(0, 65536, (12, 18, 4)).astype(">u2")
 files["rgb_16.png"] = png(16, 2, [row.tobytes() for row in wide[:, :, :3]])
 files["rgba_16.png"] = png(16, 6, [row.tobytes() for row in wide])
@@ -67,7 +68,7 @@ files["grey_16.png"] = png(16, 0, [(row % 300).astype(">u2").tobytes() for row i
 files["grey_alpha_16.png"] = png(16, 4, [row.tobytes() for row in wide[:, :, :2]])
 files["key.png"] = png(8, 2, [(row // 64 * 64).tobytes() for row in rgb],
                        before=chunk(b"tRNS", struct.pack(">HHH", *(rgb[3, 4] // 64 * 64).tolist())))
-# Interlaced: the pixels of seven passes.
+# Interlaced: the pixels of the seven passes.
 passes = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
 files["interlaced.png"] = png(8, 2, [row.tobytes() for t, l, dy, dx in passes for row in rgb[t::dy, l::dx]], interlace=1)
 
@@ -164,7 +165,7 @@ files["truncated.webp"] = files["lossless.webp"][:-10]
 files["text.txt"] = b"no image"
 
 def to_rgb(image):
-    """Red, green and blue, over white."""
+    """Converts an image to red, green and blue, composited over white."""
     if image.mode.startswith("I"):
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
     values = np.asarray(image.convert("RGBA")).astype(int)
@@ -177,7 +178,7 @@ for name, data in sorted(files.items()):
     (out / name).write_bytes(data)
     try:
         image = to_rgb(ImageOps.exif_transpose(Image.open(io.BytesIO(data))))
-    except Exception:  # Pillow has many
+    except Exception:  # Pillow raises many types of exceptions
         lines.append(f"{name} refused")
         continue
     lines.append(f"{name} {image.width} {image.height} {zlib.crc32(image.tobytes())}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes headlight/image/testdata/processors.json: settings of image processors, and what Transformers makes of them.
+"""Makes headlight/image/testdata/processors.json: settings of image processors, and Transformers' results.
 
     pip install torch transformers==5.23.0 pillow && tools/make_image_processor_goldens.py
 
 Each item has a config, the size of the image of make_image_goldens.py, and the height, width and CRC32 of the float32
-pixel_values as [height, width, channels], or of the int64 input_ids. Both are Transformers' to the last bit.
+pixel_values as [height, width, channels], or of the int64 input_ids. The results must be bit-identical.
 """
 
 import importlib
@@ -40,7 +40,8 @@ configs = [(kind, settings) for kind, all_settings in {
     "Detr": [{"size": {"shortest_edge": 16, "longest_edge": 24}}, {"size": 16, "max_size": 20}, {"size": {"shortest_edge": 20, "longest_edge": 100}}],
     "Vilt": [{"size": {"shortest_edge": 16}, "size_divisor": 4}],
     "ImageGPT": [{"size": small, "clusters": clusters}],
-}.items() for settings in [{"clusters": clusters} if kind == "ImageGPT" else {}, *all_settings]]  # the class's defaults, too
+# Includes the class's defaults.
+}.items() for settings in [{"clusters": clusters} if kind == "ImageGPT" else {}, *all_settings]]
 items = []
 for kind, settings in configs:
     module = importlib.import_module(f"transformers.models.{MODULES[kind]}.image_processing_pil_{MODULES[kind]}")

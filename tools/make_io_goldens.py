@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 
 FOLDER = pathlib.Path(__file__).parent.parent / "headlight" / "io" / "testdata"
 
-# Every type that headlight reads, a scalar, an empty tensor, a name that JSON must escape.
+# Every type that headlight supports, a scalar, an empty tensor, and a name that JSON must escape.
 save_file(
     {
         "bool": torch.tensor([True, False, True]),
@@ -28,7 +28,7 @@ save_file(
     metadata={"format": "pt"},
 )
 
-# 16-bit numbers of every exponent and sign, and PyTorch's outputs for them.
+# 16-bit numbers with all exponents and signs, and PyTorch's outputs for them.
 bits = (torch.arange(256) * 256 + torch.arange(256) * 7 % 256).to(torch.int32)
 words = torch.where(bits >= 2**15, bits - 2**16, bits).to(torch.int16)
 tensors = {}

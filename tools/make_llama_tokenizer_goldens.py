@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/tokenizers/testdata/llama_settings.json: token ids by the settings of a folder whose class is LlamaTokenizer.
+"""Makes headlight/text/tokenizers/testdata/llama_settings.json: token ids for settings of folders with the class
+LlamaTokenizer.
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_llama_tokenizer_goldens.py
 
-The tokenizer.json is family_byte_fallback.json with the parts that published folders of Llama 2 have, and that newer ones
-have. LlamaTokenizer takes neither: it builds its own from the settings. `parts`: the members of the tokenizer.json that
-change; `config`: the settings in tokenizer_config.json; `ids`: those of each text.
+The tokenizer.json is family_byte_fallback.json with the components of published Llama 2 folders, or of newer folders.
+LlamaTokenizer ignores these components, and builds its own from the settings. `parts`: the changed members of the
+tokenizer.json; `config`: the settings in tokenizer_config.json; `ids`: the ids of each text.
 """
 
 import json

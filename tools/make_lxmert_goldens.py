@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/lxmert/: tiny LXMERTs and what Hugging Face Transformers computes with them.
+"""Makes tests/testdata/lxmert/: tiny LXMERT models, and their outputs in Hugging Face Transformers.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_lxmert_goldens.py
 
-One folder per model as Transformers saves it, and golden.safetensors, in double precision without dropout (stored in single), padded:
+One folder per model as Transformers saves it, and golden.safetensors with padded inputs, computed in double precision
+without dropout and stored in single precision:
     input_ids, attention_mask, token_type_ids [pairs, length]
     visual_feats [pairs, regions, features], visual_pos [pairs, regions, 4], visual_attention_mask [pairs, regions]
-    the outputs under Transformers' names, and obj, attr and feat of the head for regions
-    language_attentions.LAYER, vision_attentions.LAYER, cross_encoder_attentions.LAYER (the text's queries) and
-    vision_cross_attentions.LAYER (the regions')   [pairs, heads, query, key]; the self-attentions of the cross-modality layers, which
-                               Transformers does not give, count on
-    loss, gradient.NAME        of every parameter; the loss weighs what belongs to no padding
+    the outputs with Transformers' names, and obj, attr and feat of the region head
+    language_attentions.LAYER, vision_attentions.LAYER, cross_encoder_attentions.LAYER (queries are text) and
+    vision_cross_attentions.LAYER (queries are regions)   [pairs, heads, query, key]; LAYER continues in the self-attentions of
+                               the cross-modality layers, which Transformers does not return
+    loss, gradient.NAME        of every parameter; the loss is a weighted sum of outputs that are not padding
 
-Transformers never trains the vectors of position 0 and type 0; here they are trained, as headlight trains them.
+Transformers does not train the embeddings of position 0 and type 0. In this script, they have gradients, as in
+headlight.
 """
 
 import pathlib
@@ -51,7 +53,7 @@ def make(name, kind, settings, seed):
 
     attentions = {}
 
-    def record(attention, *names):  # one for each time that it is called
+    def record(attention, *names):  # called once for each name
         left = list(names)
         attention.dropout.register_forward_hook(lambda _, weights, __: attentions.__setitem__(left.pop(0), weights[0]))
 
@@ -67,7 +69,8 @@ def make(name, kind, settings, seed):
     encoder.register_forward_hook(lambda _, __, out: states.update(
         language_output=out.language_output, vision_output=out.vision_output, pooled_output=out.pooled_output))
     out = model(**inputs, output_attentions=True)
-    for key in ("language_attentions", "vision_attentions", "cross_encoder_attentions"):  # those that Transformers gives
+    # The attentions that Transformers returns.
+    for key in ("language_attentions", "vision_attentions", "cross_encoder_attentions"):
         for i, weights in enumerate(out[key]):
             assert torch.equal(attentions[f"{key}.{i}"], weights), key
     outputs = dict(states)

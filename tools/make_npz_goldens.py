@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/testdata/*.npz with NumPy (pip install numpy): arrays of every version of the format's header, a
-scalar and an empty one, stored and compressed."""
+"""Writes headlight/io/testdata/*.npz with NumPy (pip install numpy): arrays with every version of the format's header,
+a scalar and an empty array, uncompressed and compressed."""
 
 import pathlib
 import zipfile

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes pipelines.json in tests/testdata/encoders/tag and answer: what Transformers says of tokens alone, of long texts in
-windows, and of several answers.
+"""Makes pipelines.json in tests/testdata/encoders/tag and answer: Transformers' outputs for single tokens, for
+long texts in windows, and for several answers.
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_pipeline_goldens.py
 
-The models are those of tools/make_encoder_goldens.py. The pipeline for questions left Transformers with its version 5:
-here are the rules of 4.57.
+tools/make_encoder_goldens.py makes the models. Transformers 5 has no question answering pipeline, so the rules of 4.57
+are implemented in this script.
 """
 
 import json

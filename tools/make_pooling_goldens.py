@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/testdata/bert/sentences/poolings.json: what sentence-transformers makes of that folder with each pooling,
-and with a prompt.
+"""Writes tests/testdata/bert/sentences/poolings.json: the outputs of sentence-transformers for this folder with each
+pooling, and with a prompt.
 
     pip install torch transformers sentence-transformers
     tools/make_pooling_goldens.py
@@ -27,7 +27,7 @@ def vectors(mode, texts, prompt):
         folder = pathlib.Path(temporary) / "model"
         shutil.copytree(FOLDER, folder)
         modules = json.loads((folder / "modules.json").read_text())
-        (folder / "modules.json").write_text(json.dumps(modules[:2]))  # not normalized
+        (folder / "modules.json").write_text(json.dumps(modules[:2]))  # without normalization
         size = json.loads((folder / "config.json").read_text())["hidden_size"]
         (folder / "1_Pooling" / "config.json").write_text(json.dumps(
             {"word_embedding_dimension": size, **{f"pooling_mode_{other}": other == mode for other in MODES}}))

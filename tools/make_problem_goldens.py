@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/encoders/classify/problems.safetensors: losses and gradients of Transformers' BERT by problem_type.
+"""Makes tests/testdata/encoders/classify/problems.safetensors: losses and gradients of Transformers' BERT for each
+problem_type.
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_problem_goldens.py
 
-The model is that of tools/make_encoder_goldens.py, in double precision without dropout. For each of regression and
-multi_label_classification: PROBLEM.loss, and PROBLEM.gradient.NAME of every parameter. The texts and their targets are
-those of tests/problem_training_test.cc.
+The model is made by tools/make_encoder_goldens.py, and runs in double precision without dropout. For regression and
+multi_label_classification, the file has PROBLEM.loss, and PROBLEM.gradient.NAME of every parameter. The texts and their
+targets are the same as in tests/problem_training_test.cc.
 """
 
 import os
@@ -30,7 +31,7 @@ tensors = {}
 for problem, targets in TARGETS.items():
     model = BertForSequenceClassification.from_pretrained(FOLDER, problem_type=problem, attn_implementation="eager")
     model = model.double().eval()
-    for module in model.modules():  # PyTorch never trains the padding's embedding
+    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     loss = model(ids, attention_mask=mask, labels=torch.tensor(targets, dtype=torch.float64)).loss

@@ -1,10 +1,10 @@
-"""Makes structures and indices that `headlight train folding` and `evaluate` read of two published sets of proteins:
+"""Makes structures and indices for `headlight train folding` and `evaluate` from two published protein data sets:
 
-  make_protein_sets.py cgdms CGDMS OUT        of the repository psipred/cgdms: OUT/train and OUT/val, a PDB file a chain, of N, CA
-                                              and C, and CB where ideal geometry puts it; without the training chains of
-                                              entries of which val has a chain, or whose sequence it has
-  make_protein_sets.py covariation SETS OUT   of Kortemme-Lab/covariation: OUT/index.tsv, domains with their natural alignments,
-                                              whose first row is the structure's
+  make_protein_sets.py cgdms CGDMS OUT        from the repository psipred/cgdms: OUT/train and OUT/val, with a PDB file per chain of
+                                              N, CA and C, and CB from ideal geometry. Training chains are omitted if val has
+                                              a chain of the same entry, or the same sequence
+  make_protein_sets.py covariation SETS OUT   from Kortemme-Lab/covariation: OUT/index.tsv, domains with their natural alignments. The
+                                              first row of an alignment is the sequence of the structure
 """
 
 import re
@@ -22,7 +22,7 @@ def pdb_line(serial, atom, name, number, at):
 
 
 def beta(n, alpha, c):
-    """CB, for ideal angles around CA."""
+    """Returns the position of CB, for ideal angles around CA."""
     b = [alpha[k] - n[k] for k in range(3)]
     d = [c[k] - alpha[k] for k in range(3)]
     a = [b[1] * d[2] - b[2] * d[1], b[2] * d[0] - b[0] * d[2], b[0] * d[1] - b[1] * d[0]]
@@ -30,7 +30,7 @@ def beta(n, alpha, c):
 
 
 def make_cgdms(source, out):
-    entries, sequences = set(), set()  # of val
+    entries, sequences = set(), set()  # entries and sequences of val
     for part in ("val", "train"):
         (out / part).mkdir(parents=True)
         for chain in (source / "datasets" / f"{part}.txt").read_text().split():
@@ -62,7 +62,7 @@ def make_covariation(source, out):
         alignment = source / "analysis" / "natural_alignments" / f"{domain}.align.80"
         if not structure.exists() or not alignment.exists():
             continue
-        residues = {}  # lines of atoms, by number and insertion code
+        residues = {}  # lines of atoms, by residue number and insertion code
         for atom in structure.read_text().splitlines():
             if atom.startswith(("ATOM", "HETATM")) and atom[17:20] in LETTERS:
                 residues.setdefault(atom[22:27], []).append(atom)

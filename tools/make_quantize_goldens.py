@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/testdata/quantized.gguf: numbers, and what the package gguf quantizes them to.
+"""Writes headlight/io/testdata/quantized.gguf: numbers, and their quantized values by the package gguf.
 
     python tools/make_quantize_goldens.py    (needs the packages gguf and numpy)
 """

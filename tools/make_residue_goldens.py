@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes headlight/protein/testdata/residues.json: the residues' tables as OpenFold derives them.
+"""Makes headlight/protein/testdata/residues.json: OpenFold's residue tables.
 
     tools/make_residue_goldens.py RESIDUE_CONSTANTS STEREO_CHEMICAL_PROPS
 
 RESIDUE_CONSTANTS is openfold/np/residue_constants.py of aqlaboratory/openfold; STEREO_CHEMICAL_PROPS is the file of
-bonds and angles that OpenFold's setup downloads. Values are sums over each table's axes, weighted by the position so
-that a value in a wrong place shows, and the frames and bounds of some types whole.
+bonds and angles that OpenFold's setup downloads. Values are sums over each table's axes, weighted by the index, so
+that a value at a wrong index is detected. The frames and bounds of some types are stored completely.
 """
 import importlib.util
 import json
@@ -21,7 +21,7 @@ def map_structure(function, value):
 
 
 def weighted(table):
-    """[types, ...] to a sum a type, in which the value at flat position i counts 1 + i % 97 times."""
+    """Reduces [types, ...] to a sum per type, in which the value at flat index i has the weight 1 + i % 97."""
     flat = np.asarray(table, dtype=np.float64).reshape(len(table), -1)
     return (flat * (1 + np.arange(flat.shape[1]) % 97)).sum(axis=1).round(6).tolist()
 

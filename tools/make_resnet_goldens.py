@@ -4,14 +4,14 @@
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_resnet_goldens.py
 
-One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, computed in
-double precision and stored in single:
+One folder per model: config.json and model.safetensors as save_pretrained writes them, and golden.safetensors, computed
+in double precision and stored in single precision:
     pixel_values               [images, height, width, channels]
     use.*                      with the running averages
     train.*                    with the statistics of the batch
         stages.S               [cells of all images, channels], after the stem (0) and each stage
-        pooler_output          and logits, where the model has classes
-        class_activation       [cells of the first image], Grad-CAM of class 1, where the model has classes
+        pooler_output          and logits, if the model has classes
+        class_activation       [cells of the first image], Grad-CAM of class 1, if the model has classes
         loss, gradient.NAME    of every parameter, under its name in model.safetensors
     train.NAME                 the running averages after that pass
 """
@@ -32,10 +32,10 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "resnets"
 
-# Channels that fill no vector register.
+# Numbers of channels that do not fill a vector register.
 SMALL = dict(embedding_size=6, hidden_sizes=[8, 20], depths=[2, 1])
 
-MODELS = {  # model, config, the images' height and width
+MODELS = {  # model, config, height and width of the images
     "bottleneck": (ResNetModel, ResNetConfig(**SMALL), (21, 30)),
     "basic_classes": (ResNetForImageClassification,
                       ResNetConfig(**{**SMALL, "hidden_sizes": [6, 9]}, layer_type="basic", num_labels=3, num_channels=1), (24, 24)),

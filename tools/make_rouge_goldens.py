@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/metrics/testdata/rouge.json: texts, and what rouge-score 0.1.2 (with NLTK) says of them.
+"""Makes headlight/text/metrics/testdata/rouge.json: texts, and their scores by rouge-score 0.1.2 (with NLTK).
 
     pip install rouge-score==0.1.2
     tools/make_rouge_goldens.py > headlight/text/metrics/testdata/rouge.json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes headlight/pipelines/testdata/scores.json: log-probabilities of the tokens of long texts, read in windows.
+"""Makes headlight/pipelines/testdata/scores.json: log-probabilities of the tokens of long texts, computed in windows.
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_score_goldens.py > headlight/pipelines/testdata/scores.json
 
-The model is tests/testdata/gpt/gpt2. The windows are those of the page "Perplexity of fixed-length models" of
-Transformers' documentation: each begins `stride` tokens after the one before it and gives the tokens behind its end. The
-labels of all others are -100. In double precision.
+The model is tests/testdata/gpt/gpt2. The windows follow the page "Perplexity of fixed-length models" of Transformers'
+documentation. Each window begins `stride` tokens after the previous window, and scores the tokens after the end of the
+previous window. The labels of all other tokens are -100. Computed in double precision.
 """
 
 import json
@@ -23,7 +23,7 @@ MODEL = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / 
 
 
 def score(model, ids, window, stride):
-    """The log-probability of each token but the first."""
+    """Returns the log-probability of each token except the first."""
     found, previous_end = [], 0
     for begin in range(0, len(ids), stride):
         end = min(begin + window, len(ids))

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/tokenizers/testdata/spm_*.model, tiny SentencePiece models, and tests/testdata/sentencepiece_folders.json:
-folders as they are published with such a model and no tokenizer.json, and the ids, spans (begin, end, begin, end, ... in
-characters) and texts that Transformers' tokenizers make of hard text and of pairs with them. The texts are those of
-tokenizers.json there, by their places.
+"""Makes headlight/text/tokenizers/testdata/spm_*.model, tiny SentencePiece models, and
+tests/testdata/sentencepiece_folders.json: folders in published layouts with such a model and no tokenizer.json, and the
+results of Transformers' tokenizers for difficult texts and pairs: ids, spans (begin, end, begin, end, ... in
+characters) and texts. The texts are given by their indices in tokenizers.json.
 
-Needs transformers, sentencepiece and protobuf; their versions are in the goldens. With --check FILE... it commits
-nothing, but compares `headlight tokenize` with Transformers on every line of those files (plain or gzip), with models
-of SentencePiece's own normalization that are learned from them.
+Needs transformers, sentencepiece and protobuf. Their versions are in the golden files. With --check FILE..., it writes
+no golden files, but compares `headlight tokenize` with Transformers on every line of these files (plain or gzip). The
+models are trained on these files with SentencePiece's own normalization.
 
-Two things are not what Transformers 5 makes of such a folder, but what the model in it says, as SentencePiece reads it:
-mBART's and DeBERTa's texts are normalized by the model's rules (Transformers 5 leaves those out; its converter, which
-made the published tokenizer.json files, did not), and a model with pieces for bytes uses them.
+In two cases, the golden files follow the model file, as SentencePiece does, and not Transformers 5. First, texts of
+mBART and DeBERTa are normalized by the model's rules. Transformers 5 omits these rules, but its converter, which made
+the published tokenizer.json files, applies them. Second, a model with byte pieces uses them.
 """
 
 import argparse
@@ -39,7 +39,7 @@ MASK = {"__type": "AddedToken", "content": "<mask>", "lstrip": True, "rstrip": F
 DEBERTA = {"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "pad_piece": "[PAD]", "bos_piece": "[CLS]",
            "eos_piece": "[SEP]", "unk_piece": "[UNK]", "user_defined_symbols": ["user"]}
 T5 = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
-# By name: which model, the file's name in the folder, its configuration, and the class.
+# For each folder: the model, the file name in the folder, the configuration, and the class.
 FOLDERS = {
     "t5": ("t5", "spiece.model", {"tokenizer_config.json": {"tokenizer_class": "T5Tokenizer"}}, T5Tokenizer),
     "mt5": ("bytes", "spiece.model", {
@@ -84,7 +84,8 @@ def write_folder(folder, name, data):
 
 
 def reference(folder, name):
-    """What Transformers loads from the folder, with the changes that the docstring names."""
+    """Returns the tokenizer that Transformers loads from the folder, with the two changes described at the top of this
+    file."""
     _, file, _, kind = FOLDERS[name]
     tokenizer = kind.from_pretrained(folder).backend_tokenizer
     proto = import_protobuf().ModelProto()
@@ -109,7 +110,7 @@ def reference(folder, name):
 
 
 def byte_fallback_json(model):
-    """A tokenizer.json of BPE with pieces for bytes, as the LLaMA family has it."""
+    """Returns a BPE tokenizer.json with byte pieces, as in the LLaMA family."""
     proto = import_protobuf().ModelProto()
     proto.ParseFromString(model)
     vocabulary = {piece.piece: i for i, piece in enumerate(proto.pieces)}

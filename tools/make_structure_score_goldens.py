@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes headlight/protein/testdata/structure_scores.json: drawn structures and their scores.
+"""Makes headlight/protein/testdata/structure_scores.json: random structures and their scores.
 
-    apt-get install tm-align    # for the program TMscore (Zhang and Skolnick), which says TM-score, GDT-TS and GDT-HA
+    apt-get install tm-align    # for the program TMscore (Zhang and Skolnick), which computes TM-score, GDT-TS and GDT-HA
     tools/make_structure_score_goldens.py
 
 RMSD after superposition (Kabsch, by a singular value decomposition), dRMSD and lDDT (Mariani et al., 2013) are computed
-here in numpy by their definitions.
+in NumPy by their definitions.
 """
 import json
 import pathlib
@@ -22,7 +22,7 @@ SWAPS = {"ASP": {"OD1": "OD2"}, "PHE": {"CD1": "CD2", "CE1": "CE2"}, "LEU": {"CD
 
 
 def helix(length, random):
-    """CA positions of helices joined by turns of the axis."""
+    """Returns the CA positions of helices with different axes."""
     points, frame, origin = [], np.eye(3), np.zeros(3)
     for i in range(length):
         if i % 14 == 13:
@@ -67,7 +67,7 @@ def kept(model, reference, pairs):
 
 
 def lddt(model, reference, owners):
-    """Of atoms [n, 3] whose residues are `owners`: over all pairs, and by residue."""
+    """Returns the lDDT of atoms [n, 3] over all pairs, and per residue. `owners` are the residues of the atoms."""
     pairs = (distances(reference) < 15) & (owners[:, None] != owners[None])
     share = kept(model, reference, pairs)
     by_residue = [share[owners == r].sum() / pairs[owners == r].sum() for r in range(owners.max() + 1)]
@@ -75,7 +75,8 @@ def lddt(model, reference, owners):
 
 
 def lddt_all(model, reference, residues):
-    """`residues`: [(type, {atom: index})]; the naming of a residue that keeps more distances to certain atoms."""
+    """Returns the lDDT of all atoms. `residues` is [(type, {atom: index})]. Of the two namings of symmetric atoms, the
+    naming is used that keeps more distances to unambiguous atoms."""
     owners, certain = np.zeros(len(model), int), np.ones(len(model), bool)
     for r, (name, atoms) in enumerate(residues):
         owners[list(atoms.values())] = r
@@ -121,7 +122,7 @@ def main():
         reference += [centre if a == "CA" else centre + random.normal(size=3) * 1.7 for a in atoms]
     reference = rounded(reference)
     model = rounded(reference + random.normal(size=reference.shape) * 0.5)
-    for name, atoms in residues:  # some with their names exchanged
+    for name, atoms in residues:  # swaps the names of some symmetric atoms
         if name in ("ASP", "PHE") and random.uniform() < 0.5:
             for a, b in SWAPS[name].items():
                 model[[atoms[a], atoms[b]]] = model[[atoms[b], atoms[a]]]

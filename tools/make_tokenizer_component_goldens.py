@@ -5,7 +5,7 @@ models and decoders, with the ids, offsets and decoded texts of the tokenizers l
     pip install tokenizers
     tools/make_tokenizer_component_goldens.py [build/release/headlight [PIPELINES]]
 
-With headlight's program, PIPELINES (default 300) more are compared with `headlight tokenize`.
+If the program is given, PIPELINES (default 300) additional pipelines are compared with `headlight tokenize`.
 """
 
 import itertools
@@ -61,7 +61,7 @@ def several(make, key, name, rng):
 
 
 def words_of(file):
-    """The words that the pipeline makes of the texts, with the characters of all."""
+    """Returns the normalized and pre-tokenized words of the texts."""
     probe = Tokenizer.from_str(json.dumps({**file, "model": {"type": "WordLevel", "vocab": {"<unk>": 0}, "unk_token": "<unk>"}}))
     words = set()
     for text in TEXTS:
@@ -86,7 +86,7 @@ def pipeline(rng):
         known = [word for word in words if rng.random() < 0.8]
         vocab = {piece: i for i, piece in enumerate(["<unk>", *known])}
         file["model"] = {"type": kind, "vocab": vocab, "unk_token": "<unk>"}
-    elif kind == "WordPiece":  # where words begin can be seen
+    elif kind == "WordPiece":  # the beginnings of words are marked
         pieces = ["[UNK]", *characters, *("##" + c for c in characters)]
         file["model"] = {"type": kind, "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
                          "vocab": {piece: i for i, piece in enumerate(pieces)}}
@@ -104,7 +104,8 @@ def result(theirs, text):
 
 
 def cut_pairs():
-    """[tokens of the first text, of the second, the most tokens with three special ones, the tokens kept of each]."""
+    """Returns rows of [tokens of the first text, tokens of the second text, maximum with three special tokens, tokens
+    kept of each text]."""
     words = {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "b": 2, "[SEP]": 3}, "unk_token": "<unk>"}
     part = lambda name, value: {name: {"id": value, "type_id": 0}}
     sep, first, second = part("SpecialToken", "[SEP]"), part("Sequence", "A"), part("Sequence", "B")
@@ -126,13 +127,14 @@ CLASSES = [r"[[:punct:]]+", r"[^[:punct:]\s]", r"[[:word:]]+", r"[[:^word:]]", r
 
 
 def special_files():
-    """Whole files that are rare: vocabularies with holes, added tokens whose spaces overlap, templates, and classes."""
+    """Yields unusual files: vocabularies with missing ids, added tokens with overlapping spaces, templates, and
+    classes."""
     words = {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "b": 2}, "unk_token": "<unk>"}
     empty = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None, "post_processor": None,
              "decoder": None, "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": words}
     added = lambda id, content, **flags: {"id": id, "content": content, "single_word": False, "lstrip": False, "rstrip": False,
                                           "normalized": False, "special": True, **flags}
-    # Ids without a piece. The next token gets the number of pieces as its id.
+    # Some ids have no piece. The id of the next token is the number of pieces.
     yield {**empty, "model": {**words, "vocab": {"<unk>": 3, "a": 1, "b": 9}}}
     yield {**empty, "model": {**words, "vocab": {"<unk>": 0, "a": 1, "b": 9}}, "added_tokens": [added(3, "<x>"), added(4, "<z>")]}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -142,7 +144,7 @@ def special_files():
     yield {**empty, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}, "model": {
         "type": "WordPiece", "vocab": {"[UNK]": 5, "a": 0, "##b": 9, "y": 4}, "unk_token": "[UNK]", "continuing_subword_prefix": "##",
         "max_input_chars_per_word": 100}}
-    # A token that begins with a space after one that takes spaces.
+    # A token that begins with a space, after a token that strips spaces.
     for flags in ({}, {"special": False}, {"normalized": True, "special": False}):
         yield {**empty, "added_tokens": [added(3, "<x>", rstrip=True, **flags), added(4, " y", **flags), added(5, "  ", **flags),
                                          added(6, "<z>", lstrip=True, **flags), added(7, " <y>", lstrip=True, single_word=True, **flags)]}
@@ -178,7 +180,7 @@ def main():
             file = pipeline(rng)
             theirs = Tokenizer.from_str(json.dumps(file))
             results = [result(theirs, text) for text in TEXTS]
-        except BaseException as error:  # the library panics where a replacement makes a text empty of origins
+        except BaseException as error:  # the library panics if a replacement makes a text empty
             if "PanicException" not in type(error).__name__:
                 raise
             continue

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/tokenizers/testdata/tokenizer_*: tiny SentencePiece models, and what the peers make of hard text with them.
+"""Makes headlight/text/tokenizers/testdata/tokenizer_*: tiny SentencePiece models, and the results of the peers for
+difficult texts.
 
 Usage: make_tokenizer_goldens.py BUILD, a build folder whose `test_text` is up to date. Needs sentencepiece, tokenizers
-and transformers. Their versions are in the goldens.
+and transformers. Their versions are in the golden files.
 """
 
 import io
@@ -41,11 +42,11 @@ ENGLISH = [
     "The children are playing football in the street.",
 ] * 3
 SPECIALS = ["< / > s u n k p a d"]
-# MarianTokenizer reads as <unk> whatever looks like a language code; to headlight an unknown one is text.
+# MarianTokenizer maps anything like a language code to <unk>. headlight treats an unknown code as text.
 UNKNOWN_CODE = ">>de<<"
 
 # A few rules instead of nmt_nfkc's 237 kB: deletion, spaces, compatibility, composition, a rule that is a prefix of
-# another, a replacement that begins with a space.
+# another rule, and a replacement that begins with a space.
 RULES = {
     "\u0001": "", "\u00ad": "", "\t": " ", "\u00a0": " ", "\u3000": " ", "\u200b": " ", "\u00a8": " \u0308",
     "\ufb01": "fi", "\uff21": "A", "a\u0308": "ä", "o\u0308": "ö", "u\u0308": "ü", "ss\u030c": "ß", "s\u030c": "š",
@@ -68,7 +69,8 @@ def train(lines, algorithm, size, rules, **more):
 
 
 def hard_texts(unicode=unicodedata):
-    """Real sentences, then every script, combining marks, emoji, controls, spaces, long words, special spellings."""
+    """Returns natural sentences, and texts with many scripts, combining marks, emoji, controls, spaces, long words and
+    special tokens."""
     texts = GERMAN[:5] + ENGLISH[:5] + [
         "", " ", "   ", "\t \u00a0", "▁", "▁▁ ▁", " Hund", "Hund ", "  zwei   Hunde  ", "a ▁ b", "▁Hund▁", "Hund▁ ",
         "</s>", "Der</s> Hund", "<pad><unk></s>", "<s>", UNKNOWN_CODE + " Hund", "1000 0001 100000", "Straßenhundefußballkinder",
@@ -115,7 +117,7 @@ def nfkc_goldens():
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(ENGLISH), model_writer=model, model_type="char",
                                              vocab_size=40, hard_vocab_limit=False, minloglevel=2)
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    texts = hard_texts(unicodedata.ucd_3_2_0)  # nmt_nfkc grows with Unicode, and the library here may be older
+    texts = hard_texts(unicodedata.ucd_3_2_0)  # nmt_nfkc depends on the Unicode version, and this library may be older
     rng = random.Random(11)
     for code in list(range(0xA0, 0x250)) + list(range(0x2000, 0x2070)) + list(range(0xFF00, 0xFFEF, 3)):
         texts[-1 - code % 20] += " " + chr(code)
@@ -127,7 +129,8 @@ def nfkc_goldens():
 
 
 def marian_folder(rules):
-    """A published folder: one model per language, and one vocabulary over both in its own order."""
+    """Makes a folder in the published layout: one model per language, and one vocabulary for both in a different
+    order."""
     folder = OUT / "tokenizer_marian"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -156,7 +159,7 @@ def marian_folder(rules):
 
 
 def saved_goldens(build, name):
-    """The folder that Tokenizer::Save writes, read by transformers in every way that it has."""
+    """Writes golden files for the folder of Tokenizer::Save, loaded with Transformers in all supported ways."""
     folder = build / f"tokenizer_saved_{name}"
     ways = []
     with tempfile.TemporaryDirectory() as copy:
@@ -172,7 +175,7 @@ def saved_goldens(build, name):
                 continue
             ids = [way(text).input_ids for way in ways]
             assert ids[0] == ids[1], text
-            # The tokenizers library looks at graphemes where SentencePiece looks at the text.
+            # The tokenizers library normalizes graphemes, while SentencePiece normalizes the text.
             strange += [text] if ids[2] != ids[0] else []
             cases.append({"text": text, "ids": ids[0]})
     print(f"{name}: tokenizer.json differs on {len(strange)} of {len(cases)} texts: {[ascii(t) for t in strange]}")
@@ -192,11 +195,11 @@ def main():
             sentencepiece_goldens(name, model)
         marian_folder(rules)
     nfkc_goldens()
-    # This test leaves the folders in the build folder; the goldens that it compares with are made here.
+    # This test writes the folders to the build folder. The golden files that it uses are made below.
     subprocess.run([build / "test_text", "--gtest_filter=Tokenizer.SavesWhat*"], stdout=subprocess.DEVNULL)
     for name in ("bpe", "unigram"):
         saved_goldens(build, name)
-        # The fuzzer's seeds.
+        # Seeds for the fuzzer.
         shutil.copy(build / f"tokenizer_saved_{name}" / "tokenizer.json", OUT / f"tokenizer_saved_{name}_seed.json")
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/testdata/*.bin and tests/testdata/torch/*.bin with PyTorch (pip install torch; made with 2.15.0): state dicts in the format of a
-zip archive, in the older one and as Python 2 wrote it, with every type that headlight reads, views and shared storages.
-The numbers that they hold are in *_bin.safetensors. Those of tests/testdata/torch are of encoders/distilbert."""
+"""Writes headlight/io/testdata/*.bin and tests/testdata/torch/*.bin with PyTorch (pip install torch; made with 2.15.0).
+
+The files are state dicts as zip archives, in the older format and in the format of Python 2, with every type that
+headlight supports, views and shared storages. Their values are in *_bin.safetensors. The files in tests/testdata/torch
+have the weights of encoders/distilbert."""
 
 import collections
 import pathlib
@@ -58,7 +60,7 @@ save_file({name: tensor.detach().contiguous().clone() for name, tensor in STATE.
 
 
 def python_2():
-    """The older format with a dict as Python 2.7 pickled it: byte strings and a list of pairs."""
+    """Returns a dict in the older format, pickled as by Python 2.7: with byte strings and a list of pairs."""
 
     def text(string):
         return b"U" + bytes([len(string)]) + string.encode()

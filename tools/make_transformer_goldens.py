@@ -5,13 +5,14 @@
     tools/make_transformer_goldens.py
 
 One folder per model: config.json, generation_config.json and model.safetensors as save_pretrained writes them, and
-golden.safetensors: three sentence pairs, padded, and for them, in double precision without dropout (stored in single)
-    logits, loss               label smoothing 0.1, the mean over the labels that are not padding
+golden.safetensors. It has three padded sentence pairs. Their outputs are computed in double precision without dropout,
+and stored in single precision:
+    logits, loss               with label smoothing 0.1, the mean over the labels that are not padding
     encoder_attentions.L, decoder_attentions.L, cross_attentions.L
     gradient.NAME              of every parameter, under its name in model.safetensors
-    steps.loss, steps.norm     before each of ten steps of Adam, the norm before clipping
+    steps.loss, steps.norm     before each of ten Adam steps; the norm is computed before clipping
     after.NAME                 every parameter after them
-and beams.json: what generate() makes of the sources in single precision.
+and beams.json: the output of generate() for the sources in single precision.
 """
 
 import json
@@ -34,7 +35,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "transformers"
 
-# Heads of 6 numbers fill no vector register. The two stacks differ where a configuration lets them.
+# Heads of 6 numbers do not fill a vector register. The encoder and decoder sizes differ if the configuration allows it.
 LARGE = dict(d_model=12, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
              encoder_ffn_dim=20, decoder_ffn_dim=20, max_position_embeddings=24, vocab_size=24)
 SMALL = dict(LARGE, d_model=8, encoder_layers=1, encoder_attention_heads=4, encoder_ffn_dim=10, decoder_ffn_dim=14)
@@ -60,14 +61,14 @@ STEPS, WARMUP, PEAK, CLIP_NORM = 10, 6, 0.01, 2.1
 
 
 def sinusoids(positions, model):
-    """In double precision, where Transformers rounds them to single."""
+    """Returns sinusoidal positions in double precision. Transformers rounds them to single precision."""
     angles = torch.tensor([[p / 10000 ** (2 * i / model) for i in range(model // 2)] for p in range(positions)],
                           dtype=torch.float64)
     return torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in [*model.named_parameters(), ("final_logits_bias", model.final_logits_bias)]:
@@ -87,7 +88,7 @@ def padded(sentences, value):
 
 
 def teach(model, generator):
-    """By heart, and only half, what a few sentences become, so that beams differ, end, and end at different lengths."""
+    """Trains the model partially on a few sentences, so that beams differ, end, and end at different lengths."""
     config = model.config
     words = lambda length: [generator.randrange(2, 23) for _ in range(length)] + [config.eos_token_id]
     source = padded([s + [config.eos_token_id] for s in SOURCES] + [words(length) for length in range(1, 8)],
@@ -101,8 +102,8 @@ def teach(model, generator):
 
 
 def in_double(model):
-    """The same model, without what PyTorch leaves out: it never trains the padding token's embedding, though the same
-    row begins every target sentence."""
+    """Converts the model to double precision. Enables training of the padding token's embedding, which PyTorch
+    disables, although the same row begins every target sentence."""
     model.double()
     for module in model.modules():
         if isinstance(module, torch.nn.Embedding):
@@ -114,7 +115,8 @@ def in_double(model):
 
 
 def trained(model, path):
-    """Names in the file, so that what is tied comes once, in the order of the file."""
+    """Returns the parameters by their names in the file, in the order of the file. Tied parameters are included
+    once."""
     parameters = dict(model.named_parameters(remove_duplicate=False))
     with safe_open(path, "pt") as file:
         names = [name for name in file.keys() if name in parameters and parameters[name].requires_grad]
@@ -151,7 +153,7 @@ def golden(model, folder):
             tensors |= {f"gradient.{name}": parameter.grad.clone() for name, parameter in parameters.items()}
         losses.append(loss.item())
         norms.append(torch.nn.utils.clip_grad_norm_(parameters.values(), CLIP_NORM).item())
-        # The paper's schedule, with the factor that makes its peak PEAK.
+        # The paper's schedule, scaled so that its maximum is PEAK.
         factor = PEAK * math.sqrt(config.d_model * WARMUP)
         for group in optimizer.param_groups:
             group["lr"] = factor * config.d_model**-0.5 * min(step**-0.5, step * WARMUP**-1.5)
@@ -170,7 +172,7 @@ def golden(model, folder):
 
 
 def generated(model, beam_size, length_penalty, max_length):
-    """[(ids, score), ...] of each source. Transformers counts the start; ours does not."""
+    """Returns [(ids, score), ...] for each source. In contrast to headlight, Transformers counts the start token."""
     config = model.config
     options = dict(num_beams=beam_size, num_return_sequences=beam_size, length_penalty=length_penalty,
                    early_stopping=False, max_length=max_length + 1, bad_words_ids=[[config.pad_token_id]],
@@ -187,7 +189,7 @@ def generated(model, beam_size, length_penalty, max_length):
         ids = row[1:]
         if config.eos_token_id in ids:
             ids = ids[: ids.index(config.eos_token_id) + 1]
-        # generate() gives a greedy sentence no score: the same sum over the words it chose.
+        # generate() returns no score for greedy search. The score is the sum for the generated tokens.
         words = torch.tensor([row[: len(ids) + 1]])
         with torch.no_grad():
             logits = model(input_ids[sentence:sentence + 1], attention_mask=mask[sentence:sentence + 1],
@@ -220,7 +222,7 @@ def rounded(value):
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     for seed, (name, config) in enumerate(MODELS.items()):
-        config._attn_implementation = "eager"  # the one that shows its weights
+        config._attn_implementation = "eager"  # only this implementation returns attention weights
         kind = PegasusForConditionalGeneration if name.startswith("pegasus") else MarianMTModel
         model = kind(config).eval()
         initialise(model, seed)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/vilbert/: tiny ViLBERTs of the authors' own program, and their outputs.
+"""Makes tests/testdata/vilbert/: tiny ViLBERT models of the authors' program, and their outputs.
 
     pip install torch==2.15.0 safetensors
     git clone https://github.com/facebookresearch/vilbert-multi-task
     tools/make_vilbert_goldens.py vilbert-multi-task
 
-One folder per model: config.json and model.safetensors under the authors' names, and golden.safetensors, in double precision
-without dropout (stored in single), padded as the authors pad:
-    input_ids, attention_mask, token_type_ids [pairs, length], task_ids [pairs, 1] where the model reads them
+One folder per model: config.json and model.safetensors under the authors' names, and golden.safetensors with the
+authors' padding, computed in double precision without dropout and stored in single precision:
+    input_ids, attention_mask, token_type_ids [pairs, length], task_ids [pairs, 1] if the model uses them
     image_feat, image_loc, image_attention_mask [pairs, regions, ...]
     sequence_output_t, sequence_output_v, pooled_output_t, pooled_output_v, and each head's output by the authors' name
-    attentions_t.L, attentions_v.L, attentions_tv.L, attentions_vt.L   [pairs, heads, query, key]: of the text, of the
-                               image, of the text's queries on the image, and the reverse
-    loss, gradient.NAME        of every parameter that is used; the loss weighs what belongs to no padding
+    attentions_t.L, attentions_v.L, attentions_tv.L, attentions_vt.L   [pairs, heads, query, key]: self-attention of
+                               text and image, and attention from text to image and from image to text
+    loss, gradient.NAME        of every used parameter; the loss is a weighted sum of outputs that are not padding
 """
 
 import importlib
@@ -30,7 +30,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "v
 
 
 def load_vilbert(folder):
-    """The authors' module, whose base class is replaced by what these models need of it."""
+    """Returns the authors' module, with its base class replaced by the methods that these models need."""
 
     class PreTrainedModel(torch.nn.Module):
         def __init__(self, config, *_, **__):
@@ -59,7 +59,7 @@ MODELS = [("pretraining", "pretraining", dict(SMALL)),
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -82,11 +82,11 @@ def make(vilbert, name, kind, settings, seed):
     else:
         model = vilbert.VILBertForVLTasks(config, 3)
         joint = config.bi_hidden_size
-        model.vil_prediction = vilbert.SimpleClassifier(joint, 2 * joint, 4, 0.5)  # not 3,129 answers
+        model.vil_prediction = vilbert.SimpleClassifier(joint, 2 * joint, 4, 0.5)  # instead of 3,129 answers
         model.vil_prediction_gqa = vilbert.SimpleClassifier(joint, 2 * joint, 3, 0.5)
     model.eval()
     initialise(model, seed)
-    # Single precision is what the file has.
+    # Rounds the parameters to single precision, as in the file.
     model.float().double()
 
     generator = torch.Generator().manual_seed(100 + seed)
@@ -118,7 +118,8 @@ def make(vilbert, name, kind, settings, seed):
     else:
         names = ["vil_prediction", "vil_prediction_gqa", "vil_logit", "vil_binary_prediction", "vil_tri_prediction", "prediction_scores_v",
                  "vision_logit", "prediction_scores_t", "linguisic_logit"]
-        # The binary head takes the place of the pairs' alignment where pairs come in twos; this is the same head's output.
+        # For an even number of pairs, the model returns the binary head's output instead of the alignment score. The
+        # alignment score is computed here.
         joined = kept["pt"] + kept["pv"] if config.fusion_method == "sum" else kept["pt"] * kept["pv"]
         outputs["seq_relationship_score"] = model.cls.bi_seq_relationship(joined)
     outputs.update(zip(names, out[:-1]))

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/vilt/: tiny ViLTs and what Hugging Face Transformers computes with them.
+"""Makes tests/testdata/vilt/: tiny ViLT models, and their outputs in Hugging Face Transformers.
 
     pip install torch==2.15.0 transformers==5.23.0
     tools/make_vilt_goldens.py
 
-One folder per model as Transformers saves it, and golden.safetensors, in double precision without dropout (stored in single), padded:
+One folder per model as Transformers saves it, and golden.safetensors with padded inputs, computed in double precision
+without dropout and stored in single precision:
     input_ids, attention_mask, token_type_ids [pairs, length]
     pixel_values [pairs, 3, height, width], pixel_mask [pairs, height, width]
-    the outputs under Transformers' names, and attentions.LAYER [pairs, heads, query, key], of the text, the class token and the patches
-                               together, row by row as they lie in the image
-    loss, gradient.NAME        of every parameter that is used; the loss weighs what belongs to no padding
+    the outputs with Transformers' names, and attentions.LAYER [pairs, heads, query, key] over the text, the class token and
+                               the patches in row-major order
+    loss, gradient.NAME        of every used parameter; the loss is a weighted sum of outputs that are not padding
 """
 
 import pathlib
@@ -20,11 +21,11 @@ from transformers import (ViltConfig, ViltForImageAndTextRetrieval, ViltForMaske
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "vilt"
 
-# The positions are those of 3 x 3 patches.
+# The position embeddings are for 3 x 3 patches.
 SMALL = dict(vocab_size=30, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=10, max_position_embeddings=12,
              image_size=12, patch_size=4)
 ANSWERS = dict(id2label={0: "yes", 1: "no", 2: "red", 3: "two"}, label2id={"yes": 0, "no": 1, "red": 2, "two": 3})
-SIZES = [(8, 12), (16, 8)]  # of the images, in pixels: 2 x 3 and 4 x 2 patches
+SIZES = [(8, 12), (16, 8)]  # height and width of the images in pixels: 2 x 3 and 4 x 2 patches
 
 # The folder, the class, and the settings.
 MODELS = [("encoder", ViltModel, dict(SMALL)),
@@ -32,7 +33,8 @@ MODELS = [("encoder", ViltModel, dict(SMALL)),
           ("answers", ViltForQuestionAnswering, dict(SMALL, **ANSWERS)),
           ("ranking", ViltForImageAndTextRetrieval, dict(SMALL, qkv_bias=False))]
 
-# Transformers shuffles the patches of the largest image, and chooses padding, by chance; no result but the order depends on it.
+# Transformers randomly orders the patches of the largest image and selects padding. Only the order of the outputs
+# depends on this.
 torch.multinomial = lambda weights, count, replacement=False: torch.arange(int(count)) % len(weights)
 
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Makes tests/testdata/visual_bert/: tiny VisualBERTs and what Hugging Face Transformers computes with them.
+"""Makes tests/testdata/visual_bert/: tiny VisualBERT models, and their outputs in Hugging Face Transformers.
 
     pip install torch==2.15.0 transformers==5.24.0
     tools/make_visual_bert_goldens.py
 
-One folder per model as Transformers saves it, and golden.safetensors, in double precision without dropout (stored in single), padded:
+One folder per model as Transformers saves it, and golden.safetensors with padded inputs, computed in double precision
+without dropout and stored in single precision:
     input_ids, attention_mask, token_type_ids [pairs, length]
-    visual_embeds [pairs, regions, features], visual_attention_mask [pairs, regions], perhaps visual_token_type_ids
-    the outputs under Transformers' names, and attentions.LAYER [pairs, heads, query, key], of text and regions together
-    loss, gradient.NAME        of every parameter that is used; the loss weighs what belongs to no padding
+    visual_embeds [pairs, regions, features], visual_attention_mask [pairs, regions], and for some models visual_token_type_ids
+    the outputs with Transformers' names, and attentions.LAYER [pairs, heads, query, key] over text and regions
+    loss, gradient.NAME        of every used parameter; the loss is a weighted sum of outputs that are not padding
 """
 
 import pathlib

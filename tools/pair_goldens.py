@@ -1,4 +1,4 @@
-"""Shared by the scripts that make goldens of models that read a text and an image."""
+"""Functions for the scripts that make golden files of models with text and image inputs."""
 
 import types
 
@@ -7,12 +7,13 @@ from safetensors.torch import save_file
 
 torch.set_num_threads(1)
 
-# The tokens and the regions of two pairs.
+# The numbers of tokens and regions of two pairs.
 PAIRS = types.SimpleNamespace(tokens=(7, 4), regions=(3, 5))
 
 
 def initialise(model, seed):
-    """Large enough that attention is sharp and every bias and gain matters; then in double precision what a file of single has."""
+    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter. Converts
+    the model to double precision."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -25,7 +26,8 @@ def initialise(model, seed):
 
 
 def pad_text(generator, vocabulary, types_of_text):
-    """Two texts of other lengths, without the ids 0 and 1, whose vectors Transformers does not train as they are padding's."""
+    """Returns two padded texts of different lengths, without the ids 0 and 1. Transformers treats these ids as padding
+    and does not train their embeddings."""
     ids = torch.randint(2, vocabulary, (2, max(PAIRS.tokens)), generator=generator)
     segments = torch.randint(0, types_of_text, ids.shape, generator=generator)
     mask = torch.zeros_like(ids)
@@ -40,7 +42,8 @@ def weigh(x):
 
 
 def save(folder, model, tensors, unused=()):
-    """The model's folder, and the tensors with the gradient of each parameter but those that hold an unused name."""
+    """Saves the model's folder, the tensors, and the gradient of each parameter, except parameters whose names contain
+    an unused name."""
     for key, value in model.named_parameters():
         if value.grad is not None:
             tensors[f"gradient.{key}"] = value.grad

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prepares the documentation for mkdocs: writes FOLDER/mkdocs.yml and FOLDER/source.
 
-Usage: stage_docs.py FOLDER. The pages of docs/ are copied, and those of FOLDER/commands, which `headlight help --reference` has written. The navigation is that of docs/README.md, which must list every page.
-Links to files of the project lead to copies of these, with their syntax highlighted. An excerpt gets its file's name as a title.
+Usage: stage_docs.py FOLDER. Copies the pages of docs/, and the pages of FOLDER/commands that `headlight help --reference`
+wrote. The navigation follows docs/README.md, which must list every page. Links to project files
+become links to copies with syntax highlighting. The title of an excerpt is its file name.
 """
 import html
 import os
@@ -29,7 +30,7 @@ def style(name):
 
 
 def write_code(path, out):
-    """A page with a source file."""
+    """Writes a page with the source code of a file."""
     try:
         lexer = pygments.lexers.get_lexer_for_filename(path.name)
     except pygments.util.ClassNotFound:
@@ -41,7 +42,7 @@ def write_code(path, out):
 
 
 def with_blank_lines(lines):
-    """Python-Markdown needs an empty line before a list or a table."""
+    """Adds an empty line before each list and table, as Python-Markdown requires."""
     in_fence = False
     for before, line in zip([""] + lines, lines):
         if line.startswith("```"):
@@ -60,7 +61,7 @@ class Stage:
         self.problems = []
 
     def target(self, page, link):
-        """Where a link of a page leads to in the site, or None if it leads to a folder."""
+        """Returns the target of a link in the site, or None if the link leads to a folder."""
         path = pathlib.Path(os.path.normpath((ROOT / page).parent / link))
         if not path.exists() or path.is_dir():
             return None
@@ -90,7 +91,8 @@ class Stage:
 
         text = (ROOT / page).read_text()
         text = re.sub(r"^```(\w+) (\S+)$", r'```\1 title="\2"', text, flags=re.MULTILINE)
-        text = text.replace("<details>", '<details markdown="1">').replace('"docs/images/', '"../images/')  # README's
+        # Paths of the README's images.
+        text = text.replace("<details>", '<details markdown="1">').replace('"docs/images/', '"../images/')
         parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
         text = "".join(part if part.startswith("```") else LINK.sub(relink, part) for part in parts)
         (self.source / out).write_text("\n".join(with_blank_lines(text.split("\n"))))
@@ -100,7 +102,7 @@ class Stage:
         return ["reference/commands/" + page for page in sorted(pages, key=lambda page: (page != "README.md", page))]
 
     def navigation(self):
-        """The sections and pages of docs/README.md as YAML."""
+        """Returns the sections and pages of docs/README.md as YAML."""
         lines, listed = ["nav:", "  - Documentation: README.md"], {"README.md"}
         for line in (DOCS / "README.md").read_text().split("\n"):
             if line.startswith("## "):
