@@ -198,7 +198,7 @@ TEST_F(Draw, FoldersAreDescribedConvertedAndRun) {
 
   const std::string int8 = files.File("int8");
   for (int i = 0; i < 2; ++i)
-    // The second conversion replaces the first
+    // The second conversion replaces the first.
     MustRun({"convert", model, "--out", int8, "--overwrite", "--compute", "int8"});
   EXPECT_EQ(TextToImage::Load(int8).Generate(texts[0])[0].codes,
             TextToImage::Load(model, {.compute = Compute::int8}).Generate(texts[0])[0].codes);

@@ -125,7 +125,7 @@ TEST_F(TokenizeTest, TrainsATokenizer) {
   EXPECT_EQ(config["mask_token"].String(), "[MASK]");
   EXPECT_EQ(config["bos_token"].String(), "<s>");
   EXPECT_FALSE(config["pad_token"].present());
-  // Another set of special tokens
+  // Another set of special tokens.
   EXPECT_EQ(train({"--byte-level", "--vocabulary-size", "260", "--special", "<pad>"}).exit_code, 0);
   const JsonView again = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
   EXPECT_FALSE(again["mask_token"].present());

@@ -181,7 +181,7 @@ Command& NamedCommand(Command& program, const std::vector<std::string>& argument
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     const std::string option = argument.substr(0, argument.find('='));
-    // These options may precede the command
+    // These options may precede the command.
     if (option == "--config" || option == "--threads" || option == "--quiet") {
       if (option == argument && option != "--quiet") ++i;
       continue;

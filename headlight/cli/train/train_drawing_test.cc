@@ -148,7 +148,7 @@ TEST_F(TrainDrawing, MakesFoldersThatGenerateImages) {
 TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   MustRun(NewCodes("vae", {"--steps", "2"}));
   MustRun(NewDraws("begun", {"--steps", "1"}));
-  // The embeddings of all tokens, followed by the embeddings of padding at eight positions
+  // The embeddings of all tokens, followed by the embeddings of padding at eight positions.
   const auto embeddings = [&](const std::string& name) {
     const auto loaded = LoadModel<Dalle>(folder.File(name) + "/last");
     const Parameter& first = loaded->parameters().all().front();
@@ -162,7 +162,7 @@ TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   for (const char* share : {"0", "0.5", "1"}) MustRun(further(std::string("dropped") + share, share, "5"));
   const std::vector<float> begun = embeddings("begun"), all = embeddings("dropped1"), none = embeddings("dropped0");
   const auto padding = static_cast<std::ptrdiff_t>(begun.size() - 16 * 8);
-  // Id 0 is skipped, because it is also the start token
+  // Id 0 is skipped, because it is also the start token.
   EXPECT_TRUE(std::equal(begun.begin() + 16, begun.begin() + padding, all.begin() + 16));
   EXPECT_FALSE(std::equal(begun.begin() + padding, begun.end(), all.begin() + padding));
   EXPECT_FALSE(std::equal(begun.begin() + 16, begun.begin() + padding, none.begin() + 16));

@@ -137,7 +137,7 @@ TEST_F(TrainTest, AKilledTrainingGoesOnAndEndsTheSame) {
 TEST_F(TrainTest, AKillWhileTheVocabularyIsSavedLeavesATrainingThatResumes) {
   ASSERT_EQ(RunProgram(Command({}, "train.de", "whole")).exit_code, 0);
   fs::create_directory(In("out"));
-  // A temporary file of a training that was killed while it wrote training.json
+  // A temporary file of a training that was killed while it wrote training.json.
   WriteFile(In("out/training.json.headlight-new-0"), "{");
   ASSERT_EQ(RunProgram(Command({"--resume"})).exit_code, 0);
   EXPECT_TRUE(ReadFile(In("out/last/model.safetensors")) == ReadFile(In("whole/last/model.safetensors")));
