@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes headlight/io/testdata/blocks.gguf, a tensor of random bytes for each block type, with its values in F32, and
-headlight/text/tokenizers/testdata/gguf_KIND.gguf, the vocabularies of tokenizer.json files there.
+headlight/text/tokenizers/testdata/gguf_KIND.gguf, the vocabularies of the tokenizer.json files in that folder.
 
     python tools/make_gguf_goldens.py    (needs the package gguf)
 """

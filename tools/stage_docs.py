@@ -2,8 +2,8 @@
 """Prepares the documentation for mkdocs: writes FOLDER/mkdocs.yml and FOLDER/source.
 
 Usage: stage_docs.py FOLDER. Copies the pages of docs/, and the pages of FOLDER/commands that `headlight help --reference`
-wrote. The navigation follows docs/README.md, which must list every page. Links to project files
-become links to copies with syntax highlighting. The title of an excerpt is its file name.
+wrote. The navigation follows docs/README.md, which must list every page. Links to project files become
+links to copies with syntax highlighting. The title of an excerpt is its file name.
 """
 import html
 import os

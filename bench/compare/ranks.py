@@ -171,7 +171,7 @@ def main():
     alone, ranks = f"1 process of {options.ranks} threads", f"{options.ranks} ranks of 1 thread"
     rates = {alone: [], ranks: []}
     more = [f"--{name}" for name in options.more]
-    # Options of both, because they change the bits.
+    # The gradient type is set for both sides, because it changes the bits.
     of_both = [option for option in more if option.startswith("--gradient-type")]
     with tempfile.TemporaryDirectory() as work, hosts(options, work) as start:
         peer = PyTorch(options, work) if options.pytorch else None

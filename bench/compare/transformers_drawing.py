@@ -1,8 +1,8 @@
 """Generates image codes with a DALL-E of random weights in headlight, and the same number of tokens with a GPT-2 of the
 same size in Transformers with its cache, in alternating runs. Prints the speeds.
 
-headlight's decoder has the paper's row, column and convolutional attention. Its gated feed-forward networks have half
-as many weights more than GPT-2's. Its time is the time for all rows of codes except the first, minus the time for the
+headlight's decoder has the paper's row, column and convolutional attention. Its gated feed-forward networks have 1.5
+times as many weights as GPT-2's. Its time is the time for all rows of codes except the first, minus the time for the
 last row. This excludes loading the model and decoding the image.
 """
 

@@ -29,7 +29,7 @@ struct BenchReading {
 };
 
 struct BenchResult {
-  const char* unit = "per batch";        // what one repetition processes, for the report
+  const char* unit = "per batch";        // unit of a repetition in the report
   const char* tokens = "target tokens";  // the kind of tokens counted
   Json::Object settings;                 // settings of the benchmark
   Compute compute = Compute::float32;

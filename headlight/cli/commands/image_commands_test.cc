@@ -94,7 +94,7 @@ TEST_F(ImageCommands, ContinueAfterImagesThatCannotBeRead) {
   EXPECT_EQ(rows[2], R"({"image":")" + photos +
                          R"(/bad.png","error":"not an image that can be read: JPEG, PNG, WebP, BMP, GIF or TIFF"})");
   EXPECT_THAT(rows[3], StartsWith(R"({"image":")" + photos + R"(/more/b.jpg","error":")"));
-  // Skips only images that the model cannot process.
+  // Only images that the model cannot process must be skipped.
   WriteFile(model + "/preprocessor_config.json",
             R"({"image_processor_type": "ViTImageProcessor", "do_resize": false})");
   const Outcome small = RunProgram({"embed", model, idx, files[0], "--skip-errors", "--json"});

@@ -35,8 +35,7 @@ void AppendWords(std::string& to, std::size_t& at, std::string_view words, std::
   }
 }
 
-// Returns an entry of two columns. `left` is broken after
-//  if it is too long, and `text` is broken at spaces.
+// Returns an entry of two columns. `left` is broken after | if it is too long, and `text` is broken at spaces.
 std::string Entry(const std::string& left, std::string_view text) {
   std::string entry = "  ";
   std::size_t line = 0;  // offset of the last line in `entry`

@@ -26,9 +26,7 @@ std::vector<std::string> CommandNames(const std::vector<const Command*>& command
   return names;
 }
 
-// Returns the choices of a value: the words of a
-// b
-// c, or all commands for the argument of `help`. May be empty.
+// Returns the choices of a value: the words of a|b|c, or all commands for the argument of `help`. May be empty.
 std::string Choices(const Option& option, const Command& program) {
   if (option.is_argument() && option.name() == "COMMAND")
     return fmt::format("{}", fmt::join(CommandNames(CommandsOf(program)), " "));
