@@ -1,4 +1,4 @@
-// Unicode properties of characters that tokenizers need. ICU 72 implements Unicode 15.
+// The Unicode properties of characters that tokenizers use, as in ICU 72 (Unicode 15).
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,25 @@
 namespace headlight {
 
 bool IsWhiteSpaceBeyondAscii(char32_t character);
-inline bool IsWhiteSpace(char32_t character) {  // the property White_Space
+inline bool IsWhiteSpace(char32_t character) {  // has the property White_Space
   return character < 0x80 ? character == U' ' || (character >= 0x9 && character <= 0xD)
                           : IsWhiteSpaceBeyondAscii(character);
 }
 inline bool IsAsciiPunctuation(char32_t c) {
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }
-bool IsPunctuation(char32_t character);     // the general category P
-bool IsNonspacingMark(char32_t character);  // Mn
-bool IsMark(char32_t character);            // M
-bool IsWordCharacter(char32_t character);   // \w of regular expressions (UTS 18, annex C)
-bool IsOther(char32_t character);           // C without unassigned characters: controls, formats, private use
+bool IsPunctuation(char32_t character);     // is in the general category P
+bool IsNonspacingMark(char32_t character);  // is in the general category Mn
+bool IsMark(char32_t character);            // is in the general category M
+bool IsWordCharacter(char32_t character);   // matches \w in regular expressions (UTS 18, annex C)
+bool IsOther(char32_t character);           // is in the category C and assigned: controls, formats, private use
 
 /// The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",
 /// 2019).
 enum class CharacterClass : unsigned char { space, letter, number, other };
 CharacterClass ClassOf(char32_t character);
 
-/// Counts the bytes that begin a UTF-8 character.
+/// Returns the number of UTF-8 characters of `text`, counted by their first bytes.
 inline std::int64_t CountCharacters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
 }

@@ -1,4 +1,4 @@
-// Text in HTML pages.
+// Escaping of text for HTML pages.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// Escapes a text for use between tags or in an attribute with double quotes.
+/// Escapes a text for use between HTML tags or in a double-quoted attribute.
 HEADLIGHT_API std::string EscapeHtml(std::string_view text);
 
 }  // namespace headlight

@@ -12,10 +12,10 @@ namespace headlight {
 /// `kept`), marks that change the direction of text, and bytes that are not UTF-8.
 std::string Printable(std::string_view text, std::string_view kept);
 
-/// For a name in a table row: also escapes tabs and line ends, which would break the row.
+/// Escapes a name for a table row. In addition to Printable, escapes tabs and line ends, which would break the row.
 HEADLIGHT_API std::string InRow(std::string_view name);
 
-/// For a model's output in a table row: replaces tabs and line ends by spaces.
+/// Replaces tabs and line ends in a model's output by spaces, for a table row.
 HEADLIGHT_API std::string OnOneLine(std::string text);
 
 }  // namespace headlight

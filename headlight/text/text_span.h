@@ -1,11 +1,11 @@
-// A part of a text.
+// A range of bytes of a text.
 #pragma once
 
 #include <cstdint>
 
 namespace headlight {
 
-/// Bytes [begin, end) of a text.
+/// The bytes [begin, end) of a text.
 struct TextSpan {
   std::int32_t begin = 0, end = 0;
   bool operator==(const TextSpan&) const = default;

@@ -12,7 +12,8 @@
 namespace headlight {
 namespace {
 
-// Joiners (U+200C, U+200D) are format characters, but are kept, since Persian, Hindi and emoji use them.
+// Returns true for characters without a visible shape. Joiners (U+200C, U+200D) are format characters, but are kept,
+// since Persian, Hindi and emoji use them.
 bool Shapeless(UChar32 character) {
   if (character == 0x200C || character == 0x200D) return false;
   constexpr std::uint32_t kShapeless = U_GC_CC_MASK | U_GC_CF_MASK | U_GC_ZL_MASK | U_GC_ZP_MASK | U_GC_CN_MASK;
@@ -44,7 +45,7 @@ std::string TokenLabel(std::string_view token) {
   }
   if (visible) return label;
   if (token.empty()) return "<empty>";
-  label.clear();  // it has only spaces or joiners
+  label.clear();  // it consists of spaces or joiners only
   for (std::int32_t i = 0; i < length;) {
     UChar32 character = 0;
     U8_NEXT(token.data(), i, length, character);
@@ -55,7 +56,7 @@ std::string TokenLabel(std::string_view token) {
 
 std::vector<std::string> JoinCharacters(const std::vector<std::string>& tokens) {
   std::string text;
-  std::vector<std::size_t> token_of;  // by byte of the text
+  std::vector<std::size_t> token_of;  // for each byte of the text, the index of its token
   for (std::size_t token = 0; token < tokens.size(); ++token) {
     text += tokens[token];
     token_of.resize(text.size(), token);

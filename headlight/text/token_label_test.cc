@@ -16,7 +16,7 @@ TEST(TokenLabel, KeepsReadableCharacters) {
 TEST(TokenLabel, EscapesInvisibleCharacters) {
   EXPECT_EQ(TokenLabel("a\nb"), "a<U+000A>b");
   EXPECT_EQ(TokenLabel(std::string_view("\0", 1)), "<U+0000>");
-  EXPECT_EQ(TokenLabel("a\u202Eb"), "a<U+202E>b");  // would reverse its neighbours
+  EXPECT_EQ(TokenLabel("a\u202Eb"), "a<U+202E>b");  // U+202E would reverse the following characters
   EXPECT_EQ(TokenLabel("\u2028"), "<U+2028>");
   EXPECT_EQ(TokenLabel("\u00AD"), "<U+00AD>");
   EXPECT_EQ(TokenLabel(" "), "<U+0020>");
@@ -26,8 +26,8 @@ TEST(TokenLabel, EscapesInvisibleCharacters) {
 }
 
 TEST(TokenLabel, SpellsBrokenBytes) {
-  EXPECT_EQ(TokenLabel("\xE4\xBD"), "<0xE4><0xBD>");            // two thirds of a character
-  EXPECT_EQ(TokenLabel("a\x80z"), "a<0x80>z");                  // a continuation of nothing
+  EXPECT_EQ(TokenLabel("\xE4\xBD"), "<0xE4><0xBD>");            // two of a character's three bytes
+  EXPECT_EQ(TokenLabel("a\x80z"), "a<0x80>z");                  // a continuation byte without a first byte
   EXPECT_EQ(TokenLabel("\xED\xA0\x80"), "<0xED><0xA0><0x80>");  // half of a surrogate pair
   EXPECT_EQ(TokenLabel("\xC0\xAF"), "<0xC0><0xAF>");            // an overlong encoding
 }
@@ -36,7 +36,7 @@ TEST(JoinCharacters, ShowsADividedCharacterInEachToken) {
   using testing::ElementsAre;
   EXPECT_THAT(JoinCharacters({"a", "", "größer"}), ElementsAre("a", "", "größer"));
   EXPECT_THAT(JoinCharacters({"▁\xF0\x9F", "\x99", "\x82!"}), ElementsAre("▁🙂(1/3)", "🙂(2/3)", "🙂(3/3)!"));
-  // One token has the end of a character and the beginning of the next.
+  // The second token has the end of a character and the beginning of the next one.
   EXPECT_THAT(JoinCharacters({"\xE4\xBD", "\xA0\xE5", "\xA5\xBD"}),
               ElementsAre("你(1/2)", "你(2/2)好(1/2)", "好(2/2)"));
   EXPECT_THAT(JoinCharacters({"\xE4\xBD", "a", "\x80"}), ElementsAre("<0xE4><0xBD>", "a", "<0x80>"));

@@ -27,7 +27,7 @@ Utf8Character DecodeUtf8(std::string_view text) {
 std::size_t ValidUtf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
-    // Most text is ASCII, so check eight bytes at a time.
+    // Most text is ASCII, so eight bytes are checked at a time.
     std::uint64_t eight;
     if (text.size() - at >= sizeof(eight)) {
       std::memcpy(&eight, text.data() + at, sizeof(eight));

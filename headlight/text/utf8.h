@@ -1,4 +1,4 @@
-// UTF-8 with all checks that Unicode requires: no overlong forms, no surrogates, nothing above U+10FFFF.
+// UTF-8 decoding with all checks that Unicode requires: no overlong forms, no surrogates, nothing above U+10FFFF.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ struct Utf8Character {
   int bytes = 0;  // 0 if the text is empty or does not begin with a character
 };
 
-/// The first character of `text`.
+/// Decodes the first character of `text`.
 HEADLIGHT_API Utf8Character DecodeUtf8(std::string_view text);
 
-/// The length in bytes of the longest valid UTF-8 prefix of `text`: its size if all of it is valid.
+/// Returns the length in bytes of the longest valid UTF-8 prefix of `text`.
 HEADLIGHT_API std::size_t ValidUtf8(std::string_view text);
 
-/// Throws Error "NAME: byte N is not UTF-8" (counted from 0) unless all of `text` is valid. `name` describes the text,
+/// Throws Error "NAME: byte N is not UTF-8" (N counts from 0) unless all of `text` is valid. `name` describes the text,
 /// such as "corpus.de: line 7".
 HEADLIGHT_API void CheckUtf8(std::string_view text, std::string_view name);
 

@@ -13,18 +13,18 @@
 namespace headlight {
 namespace {
 
-// The words that SQuAD's official script compares.
+// Returns the words that SQuAD's official script compares.
 std::vector<std::string> NormalizedWords(std::string_view text) {
   icu::UnicodeString lower = icu::UnicodeString::fromUTF8({text.data(), static_cast<std::int32_t>(text.size())});
   lower.toLower(icu::Locale::getRoot());
   std::string bytes;
   lower.toUTF8String(bytes);
-  std::string kept;  // without ASCII punctuation
+  std::string kept;  // the text without ASCII punctuation
   for (const char c : bytes)
     if (static_cast<unsigned char>(c) >= 0x80 || std::ispunct(static_cast<unsigned char>(c)) == 0) kept += c;
-  // Removes articles. Here words end at any character that is not alphanumeric, and an article leaves a space.
+  // Removes articles. Words end at any character that is not alphanumeric, and an article is replaced by a space.
   std::vector<std::string> words(1);
-  std::string run;  // of letters and digits
+  std::string run;  // the current run of letters and digits
   const auto end_run = [&] {
     if (run == "a" || run == "an" || run == "the")
       words.emplace_back();

@@ -1,4 +1,4 @@
-// Metrics of answers to questions.
+// Metrics for question answering.
 #pragma once
 
 #include <span>
@@ -9,8 +9,9 @@
 
 namespace headlight {
 
-/// SQuAD's metrics of an answer (Rajpurkar et al., "SQuAD", 2016, section 6.1; 2018): the best over the reference
-/// answers, ignoring case, punctuation and articles. If there are no reference answers, the empty answer is correct.
+/// SQuAD's metrics of an answer (Rajpurkar et al., "SQuAD", 2016, section 6.1; 2018): the best values over the
+/// reference answers, ignoring case, punctuation and articles. If there are no reference answers, the empty answer is
+/// correct.
 struct AnswerScore {
   bool exact = false;
   double f1 = 0;  // of words, 0 to 1

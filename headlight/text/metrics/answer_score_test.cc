@@ -7,7 +7,7 @@
 namespace headlight::answer_score_test {
 namespace {
 
-// Values from SQuAD's official script.
+// Compares with values from SQuAD's official script.
 TEST(ScoreAnswer, MatchesTheOfficialScript) {
   struct Case {
     const char* answer;

@@ -31,7 +31,7 @@ std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
   for (const std::string_view reference : references) reference_words.push_back(words_of(reference));
 
   const auto length = static_cast<std::int64_t>(words.size());
-  const auto nearest = [&](const std::u32string& reference) {  // the shorter of two equally near ones
+  const auto nearest = [&](const std::u32string& reference) {  // the shorter reference if two are equally near
     const auto size = static_cast<std::int64_t>(reference.size());
     return std::pair(std::abs(size - length), size);
   };
@@ -75,13 +75,13 @@ Bleu BleuOf(std::span<const double> sums, bool effective_order) {
     bleu.precisions[n] = 100 * matches / static_cast<double>(bleu.totals[n]);
     logarithms += std::log(bleu.precisions[n]);
   }
-  if (orders < kBleuOrders && !effective_order) return bleu;  // if no line is that long, the score is 0
+  if (orders < kBleuOrders && !effective_order) return bleu;  // all lines are too short, so the score is 0
   bleu.score = bleu.brevity_penalty * std::exp(logarithms / static_cast<double>(orders));
   return bleu;
 }
 
 std::string BleuSignature(std::size_t references, const BleuOptions& options) {
-  // sacreBLEU's signature, and which program computed it.
+  // Uses sacreBLEU's signature format and adds the program that computed the score.
   return fmt::format("nrefs:{}|case:{}|eff:{}|tok:{}|smooth:exp|version:2.6.0|by:headlight", references,
                      options.lowercase ? "lc" : "mixed", options.effective_order ? "yes" : "no",
                      options.tokenizer.name);

@@ -25,23 +25,23 @@ struct BleuOptions {
 
 struct Bleu {
   double score = 0;                       // 0 to 100
-  std::array<double, 4> precisions{};     // percent, for 1-grams to 4-grams; smoothed if there is no match
+  std::array<double, 4> precisions{};     // percent, for 1-grams to 4-grams; smoothed if no n-gram matches
   std::array<std::int64_t, 4> matches{};  // n-grams of the hypotheses that also occur in the references
   std::array<std::int64_t, 4> totals{};   // n-grams of the hypotheses
   double brevity_penalty = 0;
   std::int64_t hypothesis_length = 0,
-               reference_length = 0;  // in words; for each line, the reference that is nearest in length
-  std::string signature;              // how it was computed, in sacreBLEU's format
+               reference_length = 0;  // in words; the sum over lines of the reference that is nearest in length
+  std::string signature;              // the settings, in sacreBLEU's format
 };
 
-/// Uses exponential smoothing. hypotheses[i] is compared with references[r][i] for all r; there must be at least one r.
-/// Throws Error naming the counts if they differ, if there is no line, and for text that is not UTF-8, naming the line
-/// (from 1) and the byte (from 0).
+/// Computes corpus BLEU with exponential smoothing. hypotheses[i] is compared with references[r][i] for all r. There
+/// must be at least one r. Throws Error naming the counts if they differ, and if there is no line. For text that is not
+/// UTF-8, throws Error naming the line (from 1) and the byte (from 0).
 HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
 
-/// Per-line statistics, whose sums over a corpus determine its BLEU.
-inline constexpr std::size_t kBleuStatistics = 10;  // two lengths, then matches and totals of each order
+/// Computes per-line statistics, whose sums over a corpus determine its BLEU.
+inline constexpr std::size_t kBleuStatistics = 10;  // two lengths, then the matches and totals of each order
 HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
                                                                  std::span<const std::string_view> references,
                                                                  const BleuOptions& options);
@@ -49,7 +49,8 @@ HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_vie
 HEADLIGHT_API Bleu BleuOf(std::span<const double> sums, bool effective_order);
 HEADLIGHT_API std::string BleuSignature(std::size_t references, const BleuOptions& options);
 
-/// In sacreBLEU's format: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len = ...)".
+/// Formats the score as sacreBLEU does: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len =
+/// ...)".
 HEADLIGHT_API std::string ToString(const Bleu& bleu);
 
 /// Throws the errors of CorpusBleu, CorpusChrf and CorpusTer.

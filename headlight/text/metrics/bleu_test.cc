@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using Lines = std::vector<std::string>;
 
-// Computed with sacreBLEU by tools/make_bleu_goldens.py.
+// Returns the goldens, which tools/make_bleu_goldens.py computes with sacreBLEU.
 const JsonView& Golden() {
   static const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/bleu.json");
   return golden;
@@ -71,7 +71,7 @@ TEST(CorpusChrf, MatchesSacreBleu) {
   }
 }
 
-// The goldens must distinguish scores that lack one of the rules.
+// Checks that the goldens would detect scores that lack one of the rules.
 TEST(CorpusBleu, GoldensCoverEveryRule) {
   std::size_t smoothed = 0, short_ones = 0, case_matters = 0;
   for (const JsonView& golden : Golden()["cases"].Items()) {

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Without white space at the end, and if `both` also at the start.
+// Removes white space at the end, and with `both` also at the start.
 std::string_view Stripped(std::string_view line, bool both) {
   const std::vector<std::string_view> words = SplitAtSpaces(line);
   if (words.empty()) return "";
@@ -37,8 +37,8 @@ std::vector<std::string> EachCharacter(std::string_view line) {
   return words;
 }
 
-// sacreBLEU's ranges. It writes the two above U+FFFF with too few digits, so that they mean U+2001 to U+2A6D and U+2F81
-// to U+2FA1. Therefore marks such as quotes and dashes count as Chinese, and characters of extension B do not.
+// Uses sacreBLEU's ranges. It writes the two ranges above U+FFFF with too few digits, so they mean U+2001 to U+2A6D and
+// U+2F81 to U+2FA1. Therefore marks such as quotes and dashes count as Chinese, and characters of extension B do not.
 bool IsChinese(char32_t code) {
   static constexpr std::pair<char32_t, char32_t> kRanges[] = {
       {0x2001, 0x2A6D}, {0x2E80, 0x2EFF}, {0x2F00, 0x2FDF}, {0x2FF0, 0x303F}, {0x3100, 0x312F}, {0x31A0, 0x31BF},
@@ -65,8 +65,8 @@ bool IsNoNumberAtAll(char32_t code) { return !IsAnyNumber(code); }
 bool IsAnyMark(char32_t code) { return (U_GET_GC_MASK(static_cast<UChar32>(code)) & U_GC_P_MASK) != 0; }
 bool IsAnySymbol(char32_t code) { return (U_GET_GC_MASK(static_cast<UChar32>(code)) & U_GC_S_MASK) != 0; }
 
-// Inserts a space between each non-overlapping pair of a `first` and a following `second`, and a space before or after
-// both.
+// Inserts a space between each non-overlapping pair of a `first` and a following `second`. Inserts another space before
+// or after the pair.
 std::u32string SeparatePairs(std::u32string_view text, bool (*first)(char32_t), bool (*second)(char32_t), bool before) {
   std::u32string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -82,7 +82,7 @@ std::u32string SeparatePairs(std::u32string_view text, bool (*first)(char32_t), 
   return result;
 }
 
-// As in mteval-v14.pl, a mark at the end of a line that follows a number is not separated.
+// As in mteval-v14.pl, a mark at the end of a line is not separated if it follows a number.
 std::vector<std::string> TokenizeInternational(std::string_view line) {
   std::u32string text;
   ForEachCharacter(Stripped(line, false), [&](char32_t code, std::size_t, std::size_t) { text.push_back(code); });

@@ -13,7 +13,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// NumPy's SeedSequence (after O'Neill's seed_seq_fe): expands the seed to eight words.
+// Expands the seed to eight words as NumPy's SeedSequence does (after O'Neill's seed_seq_fe).
 std::array<std::uint32_t, 8> SeedWords(std::uint64_t seed) {
   std::uint32_t factor = 0x43B0D7E5;
   const auto hash = [&](std::uint32_t word) {
@@ -85,7 +85,7 @@ std::uint32_t NumpyChoice::Next32() {
   return static_cast<std::uint32_t>(bits);
 }
 
-// Unbiased (Lemire, "Fast Random Integer Generation in an Interval", 2019).
+// Returns an unbiased random index (Lemire, "Fast Random Integer Generation in an Interval", 2019).
 std::uint32_t NumpyChoice::operator()() {
   if (count_ == 1) return 0;
   const std::uint32_t threshold = (0u - count_) % count_;
@@ -127,7 +127,7 @@ PairedBootstrap ComparePaired(const std::vector<std::vector<double>>& system,
     baseline_scores.push_back(score(baseline_sums));
     differences.push_back(std::abs(scores.back() - baseline_scores.back()));
   }
-  // Centred at their mean, the differences are those under the null hypothesis.
+  // Differences minus their mean have the distribution of the null hypothesis.
   const double mean =
       std::accumulate(differences.begin(), differences.end(), 0.0) / static_cast<double>(differences.size());
   const auto larger = std::ranges::count_if(differences, [&](double one) { return one - mean > difference; });

@@ -15,7 +15,7 @@ namespace headlight {
 /// Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation", 2014).
 class NumpyChoice {
  public:
-  /// `count`: from 1 to 2^32 - 1.
+  /// `count` must be from 1 to 2^32 - 1.
   NumpyChoice(std::uint64_t seed, std::uint32_t count);
 
   std::uint32_t operator()();  ///< uniform in [0, count)
@@ -29,21 +29,21 @@ class NumpyChoice {
   bool has_buffer_ = false;
 };
 
-/// The scores of bootstrap samples, each with as many lines as the corpus.
+/// The mean and spread of the scores of bootstrap samples, each with as many lines as the corpus.
 struct BootstrapInterval {
   double mean = 0;
-  double half_width = 0;  ///< of the interval that contains 95% of the scores
+  double half_width = 0;  ///< half the width of the interval that contains 95% of the scores
 };
 
 struct PairedBootstrap {
   BootstrapInterval system, baseline;
-  double p_value = 0;  ///< probability of a difference this large under the null hypothesis that both are equally good
+  double p_value = 0;  ///< probability of a difference at least this large if both systems are equally good
 };
 
 inline constexpr std::int64_t kBootstrapSamples = 1000;
 inline constexpr std::uint64_t kBootstrapSeed = 12345;
 
-/// Compares two systems by their per-line statistics, in the same order. `score` computes a score from summed
+/// Compares two systems by per-line statistics, given in the same order. `score` computes a score from summed
 /// statistics.
 PairedBootstrap ComparePaired(const std::vector<std::vector<double>>& system,
                               const std::vector<std::vector<double>>& baseline,

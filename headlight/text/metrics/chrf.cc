@@ -25,7 +25,7 @@ std::u32string CharactersOf(std::string_view line) {
   return characters;
 }
 
-// Separates one ASCII punctuation mark at the end of a word, or otherwise at its start.
+// Splits words, and separates one ASCII punctuation mark at the end of each word, or otherwise at its start.
 std::vector<std::string_view> WordsAndMarks(std::string_view line) {
   std::vector<std::string_view> words;
   for (const std::string_view word : SplitAtSpaces(line)) {
@@ -38,14 +38,14 @@ std::vector<std::string_view> WordsAndMarks(std::string_view line) {
   return words;
 }
 
-// Appends, for each order, the n-gram counts of the hypothesis, of the reference, and their matches.
+// Appends for each order the n-gram counts of the hypothesis and of the reference, and the number of matches.
 void AppendCounts(std::u32string_view hypothesis, std::u32string_view reference, std::size_t orders,
                   std::vector<double>& counts) {
   for (std::size_t n = 1; n <= orders; ++n) {
     const auto size = [n](std::u32string_view text) {
       return static_cast<double>(text.size() < n ? 0 : text.size() - n + 1);
     };
-    // If the reference is too short to have n-grams, those of the hypothesis are ignored.
+    // If the reference is too short to have n-grams, the hypothesis' n-grams are ignored.
     counts.push_back(size(reference) == 0 ? 0 : size(hypothesis));
     counts.push_back(size(reference));
     counts.push_back(static_cast<double>(CountMatches(CountNgrams(hypothesis, n), CountNgrams(reference, n))));
@@ -54,7 +54,7 @@ void AppendCounts(std::u32string_view hypothesis, std::u32string_view reference,
 
 }  // namespace
 
-// The F score of the mean precision and mean recall, over the orders that both sides are long enough for.
+// Returns the F score of the mean precision and mean recall over the orders for which both sides are long enough.
 double ChrfOf(std::span<const double> sums) {
   double precision = 0, recall = 0, orders = 0;
   for (std::size_t order = 0; order < sums.size(); order += 3) {

@@ -20,21 +20,22 @@ struct ChrfOptions {
 struct Chrf {
   double score = 0;       // 0 to 100
   bool words = false;     // chrF++
-  std::string signature;  // how it was computed, in sacreBLEU's format
+  std::string signature;  // the settings, in sacreBLEU's format
 };
 
-/// Arguments and errors are those of CorpusBleu. For each line, the reference with the best score is used.
+/// Computes corpus chrF. The arguments and errors are those of CorpusBleu. For each line, uses the reference with the
+/// best score.
 HEADLIGHT_API Chrf CorpusChrf(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const ChrfOptions& options = {});
 
-/// Per-line statistics, three for each order, whose sums over a corpus determine its chrF.
+/// Computes per-line statistics, three for each order, whose sums over a corpus determine its chrF.
 HEADLIGHT_API std::vector<double> ChrfStatistics(std::string_view hypothesis,
                                                  std::span<const std::string_view> references,
                                                  const ChrfOptions& options);
 HEADLIGHT_API double ChrfOf(std::span<const double> sums);
 HEADLIGHT_API std::string ChrfSignature(std::size_t references, const ChrfOptions& options);
 
-/// In sacreBLEU's format: "chrF2|SIGNATURE = 60.31".
+/// Formats the score as sacreBLEU does: "chrF2|SIGNATURE = 60.31".
 HEADLIGHT_API std::string ToString(const Chrf& chrf);
 
 }  // namespace headlight

@@ -12,8 +12,8 @@ namespace headlight {
 /// The counts of one class, or of one kind of item.
 struct ClassCounts {
   std::int64_t right = 0, found = 0,
-               both = 0;  // true, predicted, and correctly predicted members
-  /// 0 to 1; 0 if the denominator is 0.
+               both = 0;  // numbers of true, predicted, and correctly predicted members
+  /// Metrics from 0 to 1; 0 if the denominator is 0.
   double precision() const;
   double recall() const;
   double f1() const;
@@ -24,12 +24,12 @@ class HEADLIGHT_API ClassScores {
  public:
   explicit ClassScores(std::size_t classes) : classes_(classes) {}
 
-  /// Adds the true class and the predicted class; negative: none.
+  /// Adds the true class and the predicted class of an item. A negative number means no class.
   void Add(std::int32_t right, std::int32_t found);
 
   std::int64_t count() const { return count_; }
   double accuracy() const;  // 0 to 1
-  double macro_f1() const;  // the mean F1 of the classes that occur or were predicted
+  double macro_f1() const;  // the mean F1 over the classes that occur or were predicted
   const std::vector<ClassCounts>& classes() const { return classes_; }
 
  private:

@@ -34,7 +34,7 @@ double PearsonCorrelation(std::span<const double> x, std::span<const double> y) 
   const auto constant = [](std::span<const double> numbers) {
     return std::ranges::all_of(numbers, [&](double number) { return number == numbers.front(); });
   };
-  if (constant(x) || constant(y)) return 0;  // rounding could make the sum of squares positive
+  if (constant(x) || constant(y)) return 0;  // rounding could otherwise make the sum of squares positive
   const double mean_x = MeanOf(x), mean_y = MeanOf(y);
   double xx = 0, yy = 0, xy = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -1,4 +1,4 @@
-// Correlations of predicted with true numbers.
+// Correlations between predicted and true numbers.
 #pragma once
 
 #include <span>
@@ -7,10 +7,11 @@
 
 namespace headlight {
 
-/// Pearson's correlation of x and y, which must have equal sizes: from -1 to 1, and 0 if one of them is constant.
+/// Computes Pearson's correlation of x and y, from -1 to 1. Their sizes must be equal. Returns 0 if x or y is constant.
 HEADLIGHT_API double PearsonCorrelation(std::span<const double> x, std::span<const double> y);
 
-/// Spearman's correlation: Pearson's correlation of the ranks; equal numbers get the mean of their ranks.
+/// Computes Spearman's correlation, which is Pearson's correlation of the ranks. Equal numbers get the mean of their
+/// ranks.
 HEADLIGHT_API double SpearmanCorrelation(std::span<const double> x, std::span<const double> y);
 
 }  // namespace headlight

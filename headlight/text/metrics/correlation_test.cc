@@ -7,7 +7,7 @@
 namespace headlight::correlation_test {
 namespace {
 
-// Values from PyTorch 2.15's torch.corrcoef, applied to ranks for Spearman's.
+// Compares with PyTorch 2.15's torch.corrcoef, which is applied to ranks for Spearman's correlation.
 TEST(Correlation, MatchesPyTorch) {
   const std::vector<double> x = {1, 2, 2, 5, -3, 0.5}, y = {0.2, 0.9, 0.4, 0.9, -1, 2};
   EXPECT_NEAR(PearsonCorrelation(x, y), 0.5475793534230844, 1e-12);

@@ -24,7 +24,7 @@ bool AreSpanTags(std::span<const std::string> tags) {
 
 std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags) {
   std::vector<Entity> entities;
-  std::optional<std::string_view> before;  // the entity name of the previous word
+  std::optional<std::string_view> before;  // the previous word's entity name
   std::int32_t word = 0;
   for (const std::string_view tag : tags) {
     const auto [begins, ends, name] = MeaningOfTag(tag);

@@ -8,7 +8,7 @@
 namespace headlight::entities_test {
 namespace {
 
-// Tags from a text such as "B-PER I-PER O".
+// Splits a text such as "B-PER I-PER O" into tags.
 struct Tags {
   explicit Tags(const std::string& text) {
     std::istringstream words(text);
@@ -40,7 +40,7 @@ TEST(Entities, BeginAtBAndAfterAnotherTag) {
   EXPECT_EQ(SpansOf("B-A-B I-A-B I-A"), "A-B0-2 A2-3 ");
 }
 
-// Same as seqeval 1.2.2.
+// Compares with seqeval 1.2.2.
 TEST(Entities, EndAtE) {
   EXPECT_EQ(SpansOf("S-PER S-PER B-PER E-PER E-PER"), "PER0-1 PER1-2 PER2-4 PER4-5 ");
   EXPECT_EQ(SpansOf("B-PER I-PER E-PER I-PER O E-LOC"), "PER0-3 PER3-4 LOC5-6 ");
@@ -57,7 +57,7 @@ TEST(Entities, AreRecognizedByTheirTags) {
   EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"B-", "O"}));
 }
 
-// Counted by hand by the rules of conlleval: exact spans with the same name.
+// Compares with counts by hand according to conlleval's rules: exact spans with the same name.
 TEST(EntityScore, CountsExactSpans) {
   EntityScore score;
   EXPECT_EQ(score.f1(), 0);
@@ -67,7 +67,7 @@ TEST(EntityScore, CountsExactSpans) {
   };
   add("B-PER I-PER O B-LOC", "B-PER I-PER O B-LOC");  // 2 true, 2 predicted, 2 correct
   EXPECT_EQ(score.f1(), 1);
-  add("B-PER I-PER O B-LOC", "B-PER O O B-ORG");  // 2, 2, 0: too short, another name
+  add("B-PER I-PER O B-LOC", "B-PER O O B-ORG");  // 2, 2, 0: one span is too short, the other has another name
   add("O O O O", "O B-PER I-PER O");              // 0, 1, 0
   add("B-ORG I-ORG I-ORG", "I-ORG I-ORG I-ORG");  // 1, 1, 1: a span can begin with I
   add("B-LOC B-LOC", "B-LOC I-LOC");              // 2, 1, 0
@@ -79,7 +79,7 @@ TEST(EntityScore, CountsExactSpans) {
   EXPECT_DOUBLE_EQ(score.f1(), 2 * (3.0 / 7) * (3.0 / 8) / (3.0 / 7 + 3.0 / 8));
 }
 
-// The example of seqeval's documentation.
+// Checks the example of seqeval's documentation.
 TEST(EntityScore, MatchesSeqeval) {
   EntityScore score;
   score.Add(Tags("O O O B-MISC I-MISC I-MISC O").views, Tags("O O B-MISC I-MISC I-MISC I-MISC O").views);

@@ -13,18 +13,19 @@ namespace headlight {
 
 class HEADLIGHT_API LogitScores {
  public:
-  /// With more classes there is no confusion matrix, whose size is quadratic.
+  /// The largest number of classes with a confusion matrix, whose size is quadratic.
   static constexpr std::size_t kMostConfused = 1024;
 
   explicit LogitScores(std::size_t classes);
 
-  /// Adds an example's true class and its logits, one per class. The prediction is the first of the largest logits.
+  /// Adds an example's true class and its logits, one per class. The prediction is the class with the largest logit,
+  /// the first one if logits are equal.
   void Add(std::int32_t right, std::span<const float> logits);
 
   const ClassScores& classes() const { return classes_; }
   double loss() const;           // the mean negative log-probability of the true class
-  double top5_accuracy() const;  // 0 to 1: top-5 accuracy; the first of equal logits ranks higher
-  /// [true class, predicted class]: the number of examples. Empty for more than kMostConfused classes.
+  double top5_accuracy() const;  // 0 to 1; of equal logits, the first ranks higher
+  /// The number of examples by [true class, predicted class]. Empty for more than kMostConfused classes.
   const std::vector<std::int64_t>& confusions() const { return confusions_; }
 
  private:

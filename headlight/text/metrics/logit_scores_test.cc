@@ -8,7 +8,7 @@
 namespace headlight::logit_scores_test {
 namespace {
 
-// Values from tools/make_class_score_goldens.py.
+// Compares with values from tools/make_class_score_goldens.py.
 TEST(LogitScores, MatchScikitLearn) {
   const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/class_scores.json")["logits"];
   const auto classes = static_cast<std::size_t>(golden["classes"].Integer());
@@ -39,7 +39,7 @@ TEST(LogitScores, MatchScikitLearn) {
 TEST(LogitScores, TakeTheFirstOfEqualsAndAcceptAnyLogit) {
   const std::vector<float> equal(7, 200.0F), far = {0, 300, 0, 0, 0, 0, 0};
   LogitScores scores(7);
-  scores.Add(4, equal);  // the fifth of equal logits is still in the top 5
+  scores.Add(4, equal);  // the fifth of equal logits is in the top 5
   scores.Add(5, equal);
   EXPECT_EQ(scores.top5_accuracy(), 0.5);
   EXPECT_NEAR(scores.loss(), std::log(7), 1e-9);

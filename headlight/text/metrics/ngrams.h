@@ -1,4 +1,4 @@
-// Counts of word n-grams for BLEU and of character n-grams for chrF.
+// Counting of word n-grams for BLEU and of character n-grams for chrF.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +29,14 @@ class WordNumbers {
   std::unordered_map<std::string, char32_t> numbers_;
 };
 
-/// `text`: characters, or indices of words.
+/// Counts the n-grams of `text`, which has characters or indices of words.
 inline Ngrams CountNgrams(std::u32string_view text, std::size_t n) {
   Ngrams counts;
   for (std::size_t begin = 0; begin + n <= text.size(); ++begin) ++counts[text.substr(begin, n)];
   return counts;
 }
 
-/// Clipped matches: each n-gram of the hypothesis counts at most as often as it occurs in the reference.
+/// Returns the number of clipped matches: each n-gram of the hypothesis counts at most as often as in the reference.
 inline std::int64_t CountMatches(const Ngrams& hypothesis, const Ngrams& reference) {
   std::int64_t matches = 0;
   for (const auto& [ngram, count] : hypothesis)

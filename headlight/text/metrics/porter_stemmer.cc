@@ -14,7 +14,8 @@ constexpr std::pair<std::string_view, std::string_view> kIrregular[] = {
     {"outings", "outing"}, {"outing", "outing"},   {"cannings", "canning"}, {"canning", "canning"},
     {"howe", "howe"},      {"proceed", "proceed"}, {"exceed", "exceed"},    {"succeed", "succeed"}};
 
-// For each letter, whether it is a consonant. y is one at the beginning of a word and after a vowel.
+// Returns for each letter whether it is a consonant. The letter y is a consonant at the beginning of a word and after a
+// vowel.
 std::vector<bool> Consonants(std::string_view word) {
   std::vector<bool> consonants;
   for (const char letter : word) {
@@ -24,7 +25,7 @@ std::vector<bool> Consonants(std::string_view word) {
   return consonants;
 }
 
-// m of [C](VC)^m[V]: the number of consonants that follow a vowel.
+// Returns m of [C](VC)^m[V], which is the number of consonants that follow a vowel.
 int Measure(std::string_view stem) {
   const std::vector<bool> consonants = Consonants(stem);
   int measure = 0;
@@ -43,8 +44,8 @@ bool EndsWithDoubleConsonant(std::string_view stem) {
   return stem.size() >= 2 && stem.back() == stem[stem.size() - 2] && Consonants(stem).back();
 }
 
-// *o: ends with a consonant, a vowel, and a consonant other than w, x and y. In NLTK also: just a vowel and a
-// consonant.
+// Condition *o: the stem ends with a consonant, a vowel, and a consonant other than w, x and y. In NLTK, a stem that is
+// just a vowel and a consonant also meets the condition.
 bool EndsShort(std::string_view stem) {
   const std::vector<bool> consonants = Consonants(stem);
   const std::size_t size = stem.size();
@@ -75,7 +76,7 @@ void Plurals(std::string& word) {  // step 1a
   if (word.ends_with("sses"))
     Cut(word, 2);
   else if (word.ends_with("ies"))
-    Cut(word, word.size() == 4 ? 1 : 2);  // NLTK: ties to tie
+    Cut(word, word.size() == 4 ? 1 : 2);  // NLTK: ties becomes tie
   else if (word.ends_with('s') && !word.ends_with("ss"))
     Cut(word, 1);
 }
@@ -100,13 +101,13 @@ void PastAndProgressive(std::string& word) {                              // ste
   }
 }
 
-void FinalY(std::string& word) {  // step 1c; NLTK: after a consonant that is not the word's first letter
+void FinalY(std::string& word) {  // step 1c; NLTK: only after a consonant that is not the word's first letter
   if (!word.ends_with('y') || word.size() < 3) return;
   if (Consonants(std::string_view(word).substr(0, word.size() - 1)).back()) word.back() = 'i';
 }
 
 void DoubleSuffixes(std::string& word) {  // step 2
-  // NLTK: applies the step again to what remains of -ally.
+  // NLTK: after -alli becomes -al, the step is applied again.
   if (word.ends_with("alli") && Measure(std::string_view(word).substr(0, word.size() - 4)) > 0) Cut(word, 2);
   if (Replace(word, {{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"izer", "ize"},
                      {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"}, {"eli", "e"},     {"ousli", "ous"},
@@ -115,11 +116,11 @@ void DoubleSuffixes(std::string& word) {  // step 2
                      {"fulli", "ful"}},  // NLTK: bli for abli, fulli
               0))
     return;
-  // NLTK: the l belongs to the stem.
+  // NLTK: the l of -logi belongs to the stem.
   if (word.ends_with("logi") && Measure(std::string_view(word).substr(0, word.size() - 3)) > 0) Cut(word, 1);
 }
 
-void Ion(std::string& word) {  // part of step 4: -ion after s or t
+void Ion(std::string& word) {  // step 4 for -ion after s or t
   const std::string_view stem = std::string_view(word).substr(0, word.size() - 3);
   if (Measure(stem) > 1 && (stem.back() == 's' || stem.back() == 't')) Cut(word, 3);
 }

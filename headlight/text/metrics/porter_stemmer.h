@@ -5,9 +5,9 @@
 
 namespace headlight {
 
-/// The stem of a word of lower-case ASCII letters and digits, as NLTK's PorterStemmer computes it by default. Words of
-/// up to two letters are unchanged, some irregular ones are in a table, and a few rules differ from the paper (marked
-/// NLTK in the code).
+/// Returns the stem of a word of lower-case ASCII letters and digits, as NLTK's PorterStemmer computes it by default.
+/// Words of up to two letters are unchanged. Some irregular words are in a table. A few rules differ from the paper,
+/// and are marked NLTK in the code.
 std::string PorterStem(std::string word);
 
 }  // namespace headlight

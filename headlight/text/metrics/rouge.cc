@@ -38,7 +38,7 @@ class RougeWords {
     return numbers;
   }
 
-  // The words of each line that is not empty.
+  // Returns the words of each non-empty line.
   std::vector<std::u32string> OfSentences(std::string_view text) {
     std::vector<std::u32string> sentences;
     while (!text.empty()) {
@@ -68,7 +68,7 @@ RougeScore OfNgrams(std::u32string_view text, std::u32string_view reference, std
   return Score(CountMatches(CountNgrams(text, n), CountNgrams(reference, n)), count(text), count(reference));
 }
 
-// Lengths of the longest common subsequences of all prefixes: [reference + 1, text + 1].
+// The lengths of the longest common subsequences of all prefixes: [reference + 1, text + 1].
 class CommonLengths {
  public:
   CommonLengths(std::u32string_view text, std::u32string_view reference)
@@ -85,8 +85,8 @@ class CommonLengths {
   std::vector<std::int32_t> lengths_;
 };
 
-// Marks the positions of the reference that are in its longest common subsequence with the text. If there are several,
-// it is the one that rouge-score finds.
+// Marks the reference positions that are in its longest common subsequence with the text. If there are several such
+// subsequences, uses the one that rouge-score finds.
 void MarkCommon(std::u32string_view text, std::u32string_view reference, std::vector<bool>& common) {
   const CommonLengths lengths(text, reference);
   for (std::size_t i = reference.size(), j = text.size(); i > 0 && j > 0;) {

@@ -15,17 +15,18 @@ struct RougeScore {
 };
 
 struct Rouge {
-  RougeScore rouge1, rouge2;  // of words and of pairs of words
+  RougeScore rouge1, rouge2;  // of words and of word pairs
   RougeScore rouge_l;         // of the longest common subsequence
-  RougeScore rouge_lsum;      // of the union over sentences, one per line
+  RougeScore rouge_lsum;      // of the union over sentences, with one sentence per line
 };
 
-/// The scores of a text against its reference. Words are runs of the letters a to z, of either case, and digits; other
-/// scripts have no words. `stem`: compares words of more than three letters by their stems (PorterStem), like
-/// use_stemmer=True.
+/// Computes the scores of a text against its reference. Words are runs of the letters a to z, of either case, and
+/// digits; other scripts have no words. With `stem`, words of more than three letters are compared by their stems
+/// (PorterStem), as with use_stemmer=True.
 HEADLIGHT_API Rouge RougeOf(std::string_view text, std::string_view reference, bool stem);
 
-/// The means over texts and their references, of which there must be at least one. Throws Error if the sizes differ.
+/// Returns the mean scores over texts and their references. Throws Error if the sizes differ. At least one text is
+/// required.
 HEADLIGHT_API Rouge MeanRouge(std::span<const std::string> texts, std::span<const std::string> references, bool stem);
 
 }  // namespace headlight

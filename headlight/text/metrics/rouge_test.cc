@@ -10,7 +10,7 @@
 namespace headlight::rouge_test {
 namespace {
 
-// Computed with rouge-score and NLTK by tools/make_rouge_goldens.py.
+// Returns the goldens, which tools/make_rouge_goldens.py computes with rouge-score and NLTK.
 const JsonView& Golden() {
   static const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/rouge.json");
   return golden;

@@ -19,15 +19,15 @@ namespace {
 
 using TerWords = std::u32string;  // equal words have equal numbers
 
-// Tercom's limits.
+// The limits in Tercom.
 constexpr int kLongestShift = 10, kFarthestShift = 50, kMostCandidates = 1000, kBeam = 25;
-constexpr std::size_t kMostWords = 100'000;  // per line, which then takes 100 MB
+constexpr std::size_t kMostWords = 100'000;  // per line, which requires 100 MB
 
-// An operation on the hypothesis. Ties go to the first operation.
+// An operation on the hypothesis. If costs are equal, the first operation in this order is used.
 enum class Edit : unsigned char { keep, substitute, remove, insert, none };
 
-// The edit distance of a hypothesis and the reference, within a band around the diagonal. Rows are kept for hypotheses
-// with the same beginning.
+// The edit distance between a hypothesis and the reference, within a band around the diagonal. Rows are reused for
+// hypotheses with the same beginning.
 class EditTable {
  public:
   EditTable(const TerWords& reference, std::size_t hypothesis) : reference_(reference), rows_(hypothesis + 1) {
@@ -44,7 +44,7 @@ class EditTable {
     for (int j = 0; j < end; ++j) rows_[0].cells[static_cast<std::size_t>(j)] = {j, Edit::insert};
   }
 
-  // Fills the rows after the first `same` words, which are those of the previous call. Returns the distance.
+  // Fills the rows after the first `same` words, which must equal the words of the previous call. Returns the distance.
   int Fill(const TerWords& hypothesis, std::size_t same) {
     for (std::size_t i = same + 1; i < rows_.size(); ++i) {
       Row& row = rows_[i];
@@ -67,7 +67,7 @@ class EditTable {
     return rows_.back().cells.back().cost;
   }
 
-  // The edits of the last Fill's hypothesis, in order.
+  // Returns the edits of the last hypothesis in order.
   std::vector<Edit> Edits() const {
     std::vector<Edit> edits;
     std::size_t i = rows_.size() - 1;
@@ -90,7 +90,7 @@ class EditTable {
     Edit edit = Edit::none;
   };
   struct Row {
-    int begin = 0;  // in the reference
+    int begin = 0;  // index of a word in the reference
     std::vector<Cell> cells;
 
     Cell At(int j) const {
@@ -107,8 +107,8 @@ class EditTable {
 
 struct Alignment {
   std::vector<int>
-      at;  // for each word of the reference, the index of the hypothesis' word, or of the last one before it; -1: none
-  std::vector<int> hypothesis_errors, reference_errors;  // sums over the preceding words, then over all
+      at;  // by reference word, the index of the hypothesis word aligned to it or of the last one before it; -1: none
+  std::vector<int> hypothesis_errors, reference_errors;  // sums over the preceding words, then over all words
 };
 
 Alignment AlignmentOf(const std::vector<Edit>& edits) {
@@ -128,8 +128,8 @@ Alignment AlignmentOf(const std::vector<Edit>& edits) {
   return alignment;
 }
 
-// Moves the words [begin, begin + length) before the word at `to`. As in Tercom, if `to` is within them or directly
-// after them, they move after as many of the following words.
+// Moves the words [begin, begin + length) before the word at `to`. If `to` is within these words or directly after
+// them, moves them after as many of the following words, as in Tercom.
 TerWords Shifted(const TerWords& words, int begin, int length, int to) {
   TerWords shifted = words;
   const auto first = shifted.begin();
@@ -142,7 +142,8 @@ TerWords Shifted(const TerWords& words, int begin, int length, int to) {
   return shifted;
 }
 
-// The best shift of words, by the largest gain, then the greatest length, then the first words, then the first target.
+// A shift of words. The best shift has the largest gain, then the greatest length, the first words, and the first
+// target.
 struct Shift {
   int gain = 0, length = 0, begin = 0, to = 0;
 
@@ -151,7 +152,7 @@ struct Shift {
   }
 };
 
-// The number of edits that turn the hypothesis into the reference: greedily chosen shifts, then the edit distance.
+// Returns the number of edits from the hypothesis to the reference: greedily chosen shifts plus the edit distance.
 int CountEdits(TerWords hypothesis, const TerWords& reference) {
   const int words = static_cast<int>(hypothesis.size()), others = static_cast<int>(reference.size());
   if (others == 0) return words;

@@ -1,5 +1,5 @@
 // Corpus TER (Snover et al., "A Study of Translation Edit Rate with Targeted Human Annotation", 2006), with the same
-// values as sacreBLEU 2.6.0, which follows Tercom: ignores case, splits at spaces, keeps punctuation.
+// values as sacreBLEU 2.6.0, which follows Tercom. It ignores case, splits at spaces and keeps punctuation.
 #pragma once
 
 #include <array>
@@ -18,20 +18,21 @@ struct Ter {
   double score = 0;             ///< percent, above 100 if there are more edits than words; lower is better
   std::int64_t edits = 0;       ///< insertions, deletions, substitutions and shifts, against the nearest reference
   double reference_length = 0;  ///< in words; for each line, the mean over its references
-  std::string signature;        ///< how it was computed, in sacreBLEU's format
+  std::string signature;        ///< the settings, in sacreBLEU's format
 };
 
-/// Arguments and errors are those of CorpusBleu. Also throws Error for a line of more than 100,000 words.
+/// Computes corpus TER. The arguments and errors are those of CorpusBleu. Also throws Error for a line of more than
+/// 100,000 words.
 HEADLIGHT_API Ter CorpusTer(std::span<const std::string> hypotheses,
                             std::span<const std::vector<std::string>> references);
 
-/// Per-line statistics, the edits and the references' length, whose sums over a corpus determine its TER.
+/// Computes per-line statistics, the edits and the references' length, whose sums over a corpus determine its TER.
 HEADLIGHT_API std::array<double, 2> TerStatistics(std::string_view hypothesis,
                                                   std::span<const std::string_view> references);
 HEADLIGHT_API double TerOf(std::span<const double> sums);
 HEADLIGHT_API std::string TerSignature(std::size_t references);
 
-/// In sacreBLEU's format: "TER|SIGNATURE = 41.18".
+/// Formats the score as sacreBLEU does: "TER|SIGNATURE = 41.18".
 HEADLIGHT_API std::string ToString(const Ter& ter);
 
 }  // namespace headlight

@@ -52,7 +52,7 @@ class KnownTexts {
     for (double& length : lengths_) length = std::sqrt(length);
   }
 
-  // The lowest count of any of these words.
+  // Returns the lowest count of any of these words.
   std::int64_t RarestOf(std::span<const std::string> words) const {
     std::int64_t rarest = std::numeric_limits<std::int64_t>::max();
     for (const std::string& word : words) {
@@ -64,7 +64,7 @@ class KnownTexts {
     return rarest;
   }
 
-  // The largest cosine similarity to one of the texts.
+  // Returns the largest cosine similarity to one of the texts.
   double LikenessOf(std::span<const std::string> words) const {
     std::map<std::string_view, double> counts;
     for (const std::string& word : words) ++counts[word];
@@ -84,7 +84,7 @@ class KnownTexts {
   }
 
  private:
-  // The weight of a word that `having` texts contain. A word that none contains counts as contained in one.
+  // Returns the weight of a word that `having` texts contain. A word in none of the texts counts as contained in one.
   double Weight(std::int64_t having) const {
     const auto all = static_cast<double>(lengths_.size()),
                some = static_cast<double>(std::max<std::int64_t>(having, 1));
@@ -95,7 +95,7 @@ class KnownTexts {
   std::vector<double> lengths_;  // norms of the texts' vectors
 };
 
-// Adds the groups of values up to each bound, and of those above the last.
+// Divides values at the bounds into groups, and adds the groups.
 void AddGroups(const std::string& by, std::span<const double> values, std::span<const double> bounds,
                const std::function<std::string(double least, double most)>& name, std::vector<TextGroup>& groups) {
   std::vector<std::vector<std::size_t>> members(bounds.size() + 1);

@@ -1,4 +1,4 @@
-// Groups of the texts of a test set, by their similarity to the training texts.
+// Groups of a test set's texts by length and by similarity to the training texts.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct TextGroup {
 /// - "words": by the number of words, into thirds;
 /// - "rarest word": by the lowest frequency in `known` of any of the text's words: never, up to 9 times, or more;
 /// - "likeness": by the cosine similarity to the most similar text of `known`, into thirds. The similarity uses tf-idf
-///   (Sparck Jones, "A statistical interpretation of term specificity", 1972): words count as often as they occur,
-///   times ln(known texts / those with the word). Words in over a tenth of the known texts do not count. Texts about
-///   other topics have the lowest values.
+///   (Sparck Jones, "A statistical interpretation of term specificity", 1972): a word's weight is its count times
+///   ln(known texts / known texts with the word). Words in over a tenth of the known texts have no weight. Texts about
+///   other topics have the lowest similarity.
 /// Words are those of tokenization 13a that contain a letter or a digit, in lower case. Equal values are in the same
 /// group. The texts must be UTF-8. Throws Error if `known` is empty.
 HEADLIGHT_API std::vector<TextGroup> GroupTexts(std::span<const std::string> texts, std::span<const std::string> known);

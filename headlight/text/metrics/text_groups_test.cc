@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Numbers = std::vector<std::size_t>;
 
-// 40 texts: all have "the", half of them "dog" and half "cat", 3 have "skates", and one has "helmet".
+// Returns 40 texts: all have "the", half of them "dog" and half "cat", three have "skates", and one has "helmet".
 std::vector<std::string> Known() {
   std::vector<std::string> known;
   for (int i = 0; i < 40; ++i)
@@ -55,7 +55,7 @@ TEST(TextGroups, TheRarestWordDecides) {
 }
 
 TEST(TextGroups, LikenessIsTheCosineOfInformativeWords) {
-  // Words in over a tenth of the texts (the, dog, runs) do not count. Text 7 has one word of "number7 skates".
+  // Words in over a tenth of the texts (the, dog, runs) have no weight. Text 7 has one word of "number7 skates".
   const auto groups = GroupsBy("likeness", {"the dog runs", "dog number7", "number7 skates"});
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_THAT(groups[0].texts, ElementsAre(0));

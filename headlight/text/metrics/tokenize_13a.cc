@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// Python's str.isspace: Unicode's white space, and the four ASCII separators that Unicode excludes.
+// Returns true for white space as in Python's str.isspace: Unicode's, and four ASCII separators that Unicode excludes.
 bool IsSpace(char32_t code) { return u_isUWhiteSpace(static_cast<UChar32>(code)) || (code >= 0x1C && code <= 0x1F); }
 
 bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
@@ -18,7 +18,7 @@ bool IsNoDigit(char byte) { return !IsDigit(byte); }
 bool IsPeriodOrComma(char byte) { return byte == '.' || byte == ','; }
 bool IsHyphen(char byte) { return byte == '-'; }
 
-// ASCII punctuation except apostrophe, comma, hyphen and period; and the space.
+// Returns true for the space, and for ASCII punctuation except apostrophe, comma, hyphen and period.
 bool StandsAlone(char byte) {
   return (byte >= ' ' && byte <= '&') || (byte >= '(' && byte <= '+') || byte == '/' || (byte >= ':' && byte <= '@') ||
          (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
@@ -34,7 +34,7 @@ std::string Replaced(std::string_view text, std::string_view from, std::string_v
 }
 
 // Replaces each non-overlapping pair of a `first` and a following `second` by before + first + " " + second + after.
-// Working on bytes is correct: no byte of a multi-byte character is a digit or a mark.
+// Processing bytes is correct, since no byte of a multi-byte character is a digit or a mark.
 std::string Separate(std::string_view text, bool (*first)(char), bool (*second)(char), std::string_view before,
                      std::string_view after) {
   std::string result;

@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-// The last character of a non-empty text.
+// Returns the last character of a non-empty text, and sets `begin` to its first byte.
 char32_t LastCharacter(std::string_view text, std::size_t& begin) {
   begin = text.size() - 1;
   while (begin > 0 && (text[begin] & 0xC0) == 0x80) --begin;
@@ -42,7 +42,7 @@ std::vector<AddedTokens::Part> AddedTokens::Split(std::string_view text, bool re
       continue;
     }
     std::size_t begin = at, end = at + token->content.size(), last = 0;
-    at = end;  // a token that begins with white space may match in what this one includes by rstrip
+    at = end;  // the next token may begin in the white space that rstrip includes
     if (token->special && !read_special) continue;
     if (token->single_word) {
       if (begin > 0 && IsWordCharacter(LastCharacter(text.substr(0, begin), last))) continue;

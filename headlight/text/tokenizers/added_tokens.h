@@ -1,4 +1,5 @@
-// Added tokens, which are matched in a text before it is segmented: special tokens such as [MASK], and those of users.
+// Added tokens, which are matched in a text before it is segmented: special tokens such as [MASK], and user-defined
+// tokens.
 #pragma once
 
 #include <array>
@@ -23,16 +24,16 @@ struct AddedToken {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  /// The contents must not be empty; of two equal ones the first is used.
+  /// The contents must not be empty. If two tokens have the same content, the first one is used.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
-  /// A match, or the text between two matches (id -1).
+  /// A match, or the text between two matches (`id` is -1).
   struct Part {
     std::int32_t id;
     TextSpan span;
   };
-  /// Splits the text into non-empty parts, by leftmost and longest matches. Special tokens are treated as text unless
-  /// `read_special`. As in the tokenizers library, a match may begin in the white space that the previous match
+  /// Splits the text into non-empty parts by leftmost longest matches. Without `read_special`, special tokens are
+  /// treated as text. As in the tokenizers library, a match may begin in the white space that the previous match
   /// includes.
   std::vector<Part> Split(std::string_view text, bool read_special) const;
 
@@ -40,7 +41,7 @@ class AddedTokens {
   const AddedToken* Find(std::string_view text, std::size_t at) const;
 
   std::vector<AddedToken> tokens_;  // longest first
-  std::array<bool, 256> begins_{};  // whether a token begins with the byte
+  std::array<bool, 256> begins_{};  // by byte, whether a token begins with it
 };
 
 }  // namespace headlight

@@ -17,8 +17,8 @@ std::string Lower(std::string_view text, TextSpan part) {
   return std::move(lower.text);
 }
 
-// The bytes of the passage that the window's tokens [begin, last], or the words that contain them, cover, without
-// surrounding spaces.
+// Returns the bytes of the passage that the window's tokens [begin, last] cover, without surrounding spaces. With
+// `whole_words`, returns the bytes of the words that contain these tokens.
 TextSpan BytesOf(std::string_view passage, const Window& window, std::int32_t begin, std::int32_t last,
                  bool whole_words) {
   const Encoding& encoding = window.encoding;
@@ -88,7 +88,7 @@ FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std:
   const std::int32_t first = has_null ? 1 : 0, tokens = first + window.count;
   struct Span {
     float score;
-    std::int32_t begin, last;  // indices of tokens of the window
+    std::int32_t begin, last;  // token indices in the window
   };
   std::vector<Span> spans;  // in descending order of score
   for (std::int32_t begin = first; begin < tokens; ++begin)

@@ -1,4 +1,4 @@
-// Answers that are spans of a passage: windows over the passage, and the best span in them.
+// Extractive question answering: divides a passage into windows and finds the answer span with the best score.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace headlight {
 
 inline constexpr std::int64_t kLongestAnswerWindow =
     384;  // tokens; most published models were trained with this length
-/// The number of tokens that neighbouring windows of `longest` tokens share.
+/// Returns the number of tokens that adjacent windows of `longest` tokens share.
 inline std::int64_t OverlapOf(std::int64_t longest) { return std::min<std::int64_t>(128, longest / 2); }
 inline constexpr std::int64_t kLongestAnswer = 15;  // tokens
 
@@ -26,13 +26,13 @@ struct PassageWindows {
   Encoding encoding;
   std::vector<Window> windows;
 };
-/// Divides the passage into windows of at most `longest` tokens. Neighbours share `overlap` tokens, or fewer so that
-/// each window has a new token. Throws Error that begins with `name` if the passage has no tokens, or if the question
-/// is too long for a window.
+/// Divides the passage into windows of at most `longest` tokens. Adjacent windows share `overlap` tokens, or fewer if a
+/// window would otherwise have no new token. Throws Error that begins with `name` if the passage has no tokens, or if
+/// the question is too long for a window.
 PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name);
 
-/// True if a window's first token represents "no answer", which is not the case if it belongs to the passage.
+/// Returns true if the window's first token represents "no answer", which requires that it is not part of the passage.
 bool HasNoAnswerToken(const Window& window);
 
 /// An answer: a part of the passage, and the summed scores of the token spans that represent it.
@@ -48,22 +48,23 @@ struct FoundAnswers {
 
   std::unordered_map<std::string, std::size_t> by_text = {};  ///< indices of answers by lower-case text; only for Add
 
-  void Add(std::string_view passage, const FoundAnswers& other);  ///< adds those of another window
-  /// The best answer, the first one if scores are equal; nullptr if there is none.
+  void Add(std::string_view passage, const FoundAnswers& other);  ///< adds the answers of another window
+  /// Returns the answer with the highest score, the first one if scores are equal, or nullptr if there is none.
   const FoundAnswer* best() const;
   bool declines() const;
 };
 
-inline constexpr std::int64_t kMostSpans = 12;  ///< per window for one answer, as in Transformers' pipeline
+inline constexpr std::int64_t kMostSpans =
+    12;  ///< token spans per window that are combined into one answer, as in Transformers' pipeline
 
 struct AnswerSearch {
-  std::int64_t longest = kLongestAnswer;  ///< tokens of an answer
-  std::int64_t spans = kMostSpans;        ///< per window, whose scores count
+  std::int64_t longest = kLongestAnswer;  ///< maximum number of tokens of an answer
+  std::int64_t spans = kMostSpans;        ///< number of best token spans per window that are used
   bool whole_words = true;                ///< extend spans to whole words
 };
 
-/// The answers of the window's best token spans. A span's score is the probability that the answer begins with its
-/// first token times the probability that it ends with its last token. `logits`: [tokens of the window, 2], for the
+/// Returns the answers of the window's best token spans. A span's score is the probability that the answer begins with
+/// its first token times the probability that it ends with its last token. `logits`: [tokens of the window, 2], for the
 /// first and the last token of the answer.
 FoundAnswers BestAnswers(const Matrix<float>& logits, const Window& window, std::string_view passage,
                          const AnswerSearch& search = {});

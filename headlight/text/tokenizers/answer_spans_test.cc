@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// [CLS] q [SEP] p0 ... p7 [SEP], divided into windows of eight tokens with an overlap of two.
+// Divides [CLS] q [SEP] p0 ... p7 [SEP] into windows of eight tokens with an overlap of two.
 std::vector<Window> Windows() {
   Encoding encoding;
   encoding.texts = {-1, 0, -1, 1, 1, 1, 1, 1, 1, 1, 1, -1};
@@ -32,7 +32,7 @@ TEST(Windows, EachTokenUsesTheWindowWithTheFarthestEdges) {
 
 class BestAnswersOf : public testing::Test {
  protected:
-  // Token p_i is the letter i of the passage.
+  // Returns the answers in a window for unnormalized probabilities. Token p_i covers the i-th letter of the passage.
   FoundAnswers Best(std::size_t window, const std::vector<float>& begins, const std::vector<float>& ends) {
     std::vector<float> logits;
     for (std::size_t i = 0; i < begins.size(); ++i) {
@@ -49,7 +49,8 @@ class BestAnswersOf : public testing::Test {
 TEST_F(BestAnswersOf, AllWindowsAreTheMostProbableOnes) {
   // The question and [SEP] are ignored, so their values do not matter.
   FoundAnswers found = Best(0, {2, 100, 100, 1, 4, 2, 1, 100}, {1, 100, 100, 1, 1, 1, 6, 100});
-  EXPECT_EQ(found.best()->bytes, (TextSpan{2, 4}));  // p2: 2/10 * 6/10; from p1 to p3 would be longer than two tokens
+  EXPECT_EQ(found.best()->bytes,
+            (TextSpan{2, 4}));  // p2: 2/10 * 6/10; the span from p1 to p3 is longer than two tokens
   EXPECT_FLOAT_EQ(found.best()->score, 0.12F);
   EXPECT_FLOAT_EQ(found.no_answer, 0.02F);
   EXPECT_FALSE(found.declines());
@@ -63,7 +64,7 @@ TEST_F(BestAnswersOf, AllWindowsAreTheMostProbableOnes) {
   EXPECT_TRUE(FoundAnswers().declines());
 }
 
-// Equal texts are one answer, ignoring case.
+// Checks that the scores of equal texts are added, ignoring case.
 TEST_F(BestAnswersOf, EqualTextsAreAdded) {
   passage_ = "abAb efg";
   const FoundAnswers found = Best(0, {1, 1, 1, 3, 1, 4, 1, 1}, {1, 1, 1, 4, 1, 3, 1, 1});
@@ -71,16 +72,16 @@ TEST_F(BestAnswersOf, EqualTextsAreAdded) {
   EXPECT_FLOAT_EQ(found.best()->score, 0.24F);
 }
 
-// Tokens p1 and p2 are one word: a span that begins or ends inside it includes all of it.
+// Checks that spans are extended to whole words. Tokens p1 and p2 are one word.
 TEST_F(BestAnswersOf, PartsOfWordsAreExtended) {
   for (Window& window : windows_)
     for (std::int32_t token = 0; token < window.count; ++token) {
-      const std::int32_t number = window.begin + token - 3;  // index of the passage's token
+      const std::int32_t number = window.begin + token - 3;  // index of the token in the passage
       window.encoding.words[static_cast<std::size_t>(window.first + token)] = number == 2 ? 1 : number;
     }
   const FoundAnswers found = Best(0, {1, 1, 1, 1, 1, 6, 1, 1}, {1, 1, 1, 1, 1, 6, 1, 1});
   EXPECT_EQ(found.best()->bytes, (TextSpan{1, 3}));
-  EXPECT_FLOAT_EQ(found.best()->score, 0.43F);  // p1, p1 to p2, and p2
+  EXPECT_FLOAT_EQ(found.best()->score, 0.43F);  // the scores of three spans are added: p1, p1 to p2, and p2
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Base64 (RFC 4648), used for normalization rules in a `tokenizer.json`.
+// Base64 decoding (RFC 4648) for the normalization rules in a `tokenizer.json`.
 #pragma once
 
 #include <string>
@@ -7,6 +7,6 @@
 namespace headlight {
 
 std::string EncodeBase64(std::string_view bytes);
-std::string DecodeBase64(std::string_view text);  // skips characters that are not digits
+std::string DecodeBase64(std::string_view text);  // skips characters outside of the Base64 alphabet
 
 }  // namespace headlight

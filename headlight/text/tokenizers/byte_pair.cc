@@ -44,7 +44,7 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
     if (characters <= 1) first_.Insert(pieces[id], static_cast<std::int32_t>(id));
   }
   bytes_ = BytePieces(numbers);
-  // A cache of words that are a single piece, as most words of a text are.
+  // Caches the words that are a single piece, since these are most words of a text.
   const auto word_of = [&](std::size_t id) {
     return std::string_view(pieces[id]).substr(0, pieces[id].size() - options.end_of_word_suffix.size());
   };
@@ -126,7 +126,7 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
     Symbol& left = symbols[merge.left];
     if (left.bytes == 0 || left.next < 0) continue;
     Symbol& right = symbols[left.next];
-    // Either symbol may have changed since. Another pair with the same result is merged too, as in the tokenizers
+    // Skips the merge if its symbols have changed, unless the new pair has the same result, as in the tokenizers
     // library.
     const std::int32_t rank = rank_.Find(PairKey(left.piece, right.piece));
     if (rank < 0 || merged_[rank] != merged_[merge.rank]) continue;

@@ -18,19 +18,19 @@ namespace headlight {
 
 struct BytePairOptions {
   bool bytes = false;                          // initial symbols are bytes instead of characters
-  std::optional<std::int32_t> unknown;         // the piece for unknown characters, which are skipped if there is none
+  std::optional<std::int32_t> unknown;         // the piece for unknown characters; without it they are skipped
   bool fuse_unknown = false;                   // consecutive unknown characters become one piece
-  std::string continuing_subword_prefix = "";  // of pieces inside a word
-  std::string end_of_word_suffix = "";         // of pieces that end a word
+  std::string continuing_subword_prefix = "";  // prefix of pieces inside a word
+  std::string end_of_word_suffix = "";         // suffix of pieces that end a word
   bool byte_fallback = false;  // an unknown character becomes byte pieces such as <0x0A>, if all of them exist
   bool ignore_merges = false;  // a word that is a piece is not built by merges
 };
 
-/// For each byte, the piece that represents it, such as <0x0A>; -1: none.
+/// Returns for each byte the piece that represents it, such as <0x0A>, or -1 if there is none.
 std::array<std::int32_t, 256> BytePieces(const WordTable& numbers);
 
-/// Starts from the bytes or characters of a word and repeatedly merges the adjacent pair of the lowest rank (index in
-/// the list of merges), the leftmost one if ranks are equal.
+/// Segments a word: starts from its bytes or characters and repeatedly merges the adjacent pair with the lowest rank.
+/// The rank is the index in the list of merges. If ranks are equal, the leftmost pair is merged.
 class BytePairSegmenter {
  public:
   /// Throws Error, beginning with `name`, if the two parts of a merge or its result are not pieces.
@@ -43,7 +43,7 @@ class BytePairSegmenter {
 
  private:
   struct Symbol {
-    std::int32_t piece, bytes;    // bytes: 0 once merged into the previous symbol
+    std::int32_t piece, bytes;    // `bytes` is 0 after the symbol is merged into the previous one
     std::int32_t previous, next;  // -1 at the ends
   };
   /// A possible merge of the symbol at `left` with the next one; the heap's top has the lowest rank.
@@ -58,10 +58,10 @@ class BytePairSegmenter {
   void MergeAll(std::vector<Symbol>& symbols) const;
 
   BytePairOptions options_;
-  WordTable first_;                      // from initial symbol, with prefix and suffix, to piece
+  WordTable first_;                      // initial symbols, with prefix and suffix, to pieces
   WordTable whole_;                      // words that are a single piece
   std::array<std::int32_t, 256> bytes_;  // see BytePieces; only for byte_fallback
-  NumberTable rank_;                     // from (left piece << 32 | right piece) to rank
+  NumberTable rank_;                     // (left piece << 32 | right piece) to rank
   std::vector<std::int32_t> merged_;     // by rank, the resulting piece
 };
 

@@ -20,12 +20,12 @@ struct Word {
   std::int64_t count;
 };
 
-// An adjacent pair, its frequency when it was queued, and the words in which it occurred after it was queued before.
+// An adjacent pair, its frequency when it was queued, and the words in which it has occurred since it was last queued.
 struct Candidate {
   std::int64_t count;
   Pair pair;
   std::vector<std::int32_t> words;
-  friend bool operator<(const Candidate& a, const Candidate& b) {  // the heap's top is the most frequent
+  friend bool operator<(const Candidate& a, const Candidate& b) {  // the most frequent pair is at the heap's top
     return a.count != b.count ? a.count < b.count : a.pair > b.pair;
   }
 };
@@ -116,7 +116,7 @@ class Trainer {
     std::push_heap(queue_.begin(), queue_.end());
   }
 
-  // The pair's own count is not updated: it is only needed again for words in which the pair occurs later.
+  // The count of `pair` is not updated: it is only needed again for words in which the pair occurs later.
   void Merge(std::int32_t index, Pair pair, std::int32_t merged) {
     std::vector<std::int32_t>& symbols = words_[index].symbols;
     std::size_t to = 0;
@@ -140,7 +140,7 @@ class Trainer {
     symbols.resize(to);
   }
 
-  // A pair can be merged twice if it occurs again later; its last rank is used.
+  // Returns the merges as texts. If a pair was merged twice, because it occurred again later, its last rank is used.
   std::vector<std::pair<std::string, std::string>> Named(const std::vector<Pair>& merges) const {
     std::unordered_map<Pair, std::size_t> last;
     for (std::size_t i = 0; i < merges.size(); ++i) last[merges[i]] = i;

@@ -1,4 +1,4 @@
-// Training of byte-pair encoding.
+// Training of byte-pair encoding (BPE).
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace headlight {
 
-/// A distinct word of the text and its frequency.
+/// A distinct word of a text and its frequency.
 struct CountedWord {
   std::string text;  // UTF-8
   std::int64_t count = 0;
 };
 
-/// Called regularly during long work.
+/// A callback that is called regularly during training.
 using TrainingProgressCallback = std::function<void(std::int64_t done, std::int64_t total)>;
 
 struct BytePairVocabulary {
@@ -23,10 +23,10 @@ struct BytePairVocabulary {
   std::vector<std::pair<std::string, std::string>> merges;  // by rank
 };
 
-/// Starts from `pieces` and every character of the words, and repeatedly merges the most frequent adjacent pair, until
-/// there are `size` pieces or no pair is left. Ties go to the pair with smaller ids. (Sennrich et al., "Neural Machine
-/// Translation of Rare Words with Subword Units", 2016.) The pieces and their order are those of the tokenizers
-/// library's trainer. `prefix` marks characters that do not begin a word.
+/// Starts from `pieces` and every character of the words, and repeatedly merges the most frequent adjacent pair until
+/// there are `size` pieces or no pair is left. Of equally frequent pairs, the one with the smaller ids is merged.
+/// (Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", 2016.) The pieces and their order
+/// equal those of the tokenizers library's trainer. `prefix` marks characters that do not begin a word.
 BytePairVocabulary TrainBytePairs(const std::vector<CountedWord>& words, std::vector<std::string> pieces,
                                   std::size_t size, const std::string& prefix,
                                   const TrainingProgressCallback& progress);

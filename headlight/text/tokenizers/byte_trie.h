@@ -1,4 +1,4 @@
-// Looks up the prefixes of a text in a vocabulary, byte by byte.
+// A trie for looking up the prefixes of a text in a vocabulary, byte by byte.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace headlight {
 
-/// A trie over bytes. Nodes are numbered by level, so that the children of a node are consecutive: node n has the
-/// children [first_child_[n], first_child_[n + 1]). Node 0 is the root.
+/// A trie over bytes. Nodes are numbered by level, so the children of a node are consecutive: node n has the children
+/// [first_child_[n], first_child_[n + 1]). Node 0 is the root.
 class ByteTrie {
  public:
   ByteTrie() = default;
-  /// Takes distinct pieces, at least one, with their ids.
+  /// Builds a trie of distinct pieces with their ids. At least one piece is required.
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> pieces) {
     /// The sorted pieces [begin, end) share their first `depth` bytes.
     struct Pieces {
@@ -28,7 +28,7 @@ class ByteTrie {
     for (std::size_t index = 0; index < nodes.size(); ++index) {
       auto [begin, end, depth] = nodes[index];
       first_child_.push_back(static_cast<std::int32_t>(nodes.size()));
-      const bool ends = pieces[begin].first.size() == depth;  // the shortest piece is sorted first
+      const bool ends = pieces[begin].first.size() == depth;  // the shortest piece comes first in sorted order
       piece_.push_back(ends ? pieces[begin++].second : -1);
       while (begin < end) {
         const char byte = pieces[begin].first[depth];
@@ -49,7 +49,7 @@ class ByteTrie {
     }
   }
 
-  /// Takes texts, whose ids are their indices.
+  /// Builds a trie of texts whose ids are their indices.
   template <typename Texts, typename TextOf = std::identity>
   static ByteTrie Of(const Texts& texts, TextOf text_of = {}) {
     std::vector<std::pair<std::string_view, std::int32_t>> pieces;
@@ -58,7 +58,7 @@ class ByteTrie {
     return ByteTrie(std::move(pieces));
   }
 
-  /// The child for a byte; -1: none.
+  /// Returns the child of a node for a byte, or -1 if there is none.
   std::int32_t Child(std::int32_t node, char byte) const {
     if (table_[node] >= 0) return tables_[table_[node] + static_cast<unsigned char>(byte)];
     const std::int32_t begin = first_child_[node];
@@ -68,24 +68,24 @@ class ByteTrie {
     return found == nullptr ? -1 : static_cast<std::int32_t>(static_cast<const unsigned char*>(found) - label_.data());
   }
 
-  /// The node of a prefix; -1: none.
+  /// Returns the node of a prefix, or -1 if there is none.
   std::int32_t Find(std::string_view text) const {
     std::int32_t node = 0;
     for (std::size_t at = 0; at < text.size() && node >= 0; ++at) node = Child(node, text[at]);
     return node;
   }
 
-  /// The piece that ends at a node; -1: none.
+  /// Returns the id of the piece that ends at a node, or -1 if there is none.
   std::int32_t piece(std::int32_t node) const { return piece_[node]; }
 
  private:
-  static constexpr std::int32_t kManyChildren = 8;  // with at least this many, a table is faster than a search
+  static constexpr std::int32_t kManyChildren =
+      8;  // nodes with at least this many children use a table, which is faster than a search
 
   std::vector<unsigned char> label_;  // by node, the byte of its incoming edge
   std::vector<std::int32_t> first_child_;
   std::vector<std::int32_t> piece_;
-  std::vector<std::int32_t>
-      table_;  // by node, the offset in `tables_` of its children by byte; -1: it has few children
+  std::vector<std::int32_t> table_;  // by node, the offset of its child table in `tables_`; -1: it has few children
   std::vector<std::int32_t> tables_;
 };
 

@@ -23,7 +23,7 @@ JsonView ReadObject(const std::string& path) {
   return json;
 }
 
-// The tokens of both lists, without duplicates.
+// Returns the tokens of both lists without duplicates.
 Json Union(const Json* first, const Json& second) {
   const auto* more = second.As<Json::Array>();
   const auto* given = first != nullptr ? first->As<Json::Array>() : nullptr;
@@ -33,7 +33,7 @@ Json Union(const Json* first, const Json& second) {
   return both;
 }
 
-// The settings' tokens in roles other than kRoles, such as "image_token".
+// Returns the settings' tokens in roles other than kRoles, such as "image_token".
 std::vector<JsonView> OtherRoles(const JsonView& config) {
   std::vector<JsonView> tokens;
   const auto names_token = [](const JsonView& value) {
@@ -41,11 +41,11 @@ std::vector<JsonView> OtherRoles(const JsonView& config) {
   };
   for (const auto& [name, value] : config.Members())
     if (name.ends_with("_token") && std::ranges::find(kRoles, name) == kRoles.end() && names_token(value))
-      tokens.push_back(config[name]);  // by name, which marks it as read
+      tokens.push_back(config[name]);  // access by name marks the key as read
   return tokens;
 }
 
-// Special tokens without a role, and those of extra_special_tokens that have their own role.
+// Returns special tokens without a role, and the entries of extra_special_tokens with a custom role.
 std::vector<JsonView> AdditionalTokens(const JsonView& config) {
   std::vector<JsonView> tokens;
   for (const char* key : kAdditional) {
@@ -68,8 +68,7 @@ std::int64_t IdOf(const std::string& text, const std::string& place) {
   return id;
 }
 
-// The number of embedding rows according to a config.json: of the model, or of its part that reads or writes text. 0:
-// unknown.
+// Returns the number of embedding rows of the text model or decoder according to a config.json, or 0 if it is unknown.
 std::int64_t RowsOf(const Json& model) {
   const Json *const text = model.Find("text_config"), *const decoder = model.Find("decoder");
   for (const Json* size :
@@ -81,14 +80,15 @@ std::int64_t RowsOf(const Json& model) {
 
 bool IsTrue(const Json* json) { return json != nullptr && *json == Json(true); }
 
-// A token that is neither in a role nor additional, with the id that its file gives it.
+// A token that is neither in a role nor additional, with the id from its file.
 struct NumberedToken {
   std::int64_t id = 0;
   JsonView token;
   bool special = false;
 };
 
-// Tokenizers implemented in Python use the ids in files; the tokenizers library uses only their order.
+// Returns true if the ids in files are used, as in tokenizers that are implemented in Python. The tokenizers library
+// uses only their order.
 bool TakesIds(TokenizerFamily family) {
   using enum TokenizerFamily;
   return family == esm || family == marian || family == siglip;
@@ -104,7 +104,7 @@ void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& t
   }
 }
 
-// Throws Error for tokens that are not in the vocabulary, but have the id of one of its pieces.
+// Throws Error for tokens that are not in the vocabulary but have the id of one of its pieces.
 void CheckIds(const std::vector<NumberedToken>& tokens, const TokenTable& table) {
   std::unordered_map<std::int64_t, const NumberedToken*> by_id;
   for (const NumberedToken& token : tokens)
@@ -273,7 +273,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
   if (settings.builds_parts) declared.insert(declared.end(), of_file.begin(), of_file.end());
   CheckIds(of_file, table);
   CheckIds(declared, table);
-  // Other classes read a tokenizer.json first, in its order.
+  // Other classes add the tokens of a tokenizer.json first, in its order.
   if (!settings.builds_parts)
     for (const NumberedToken& entry : of_file) AddInOrder({entry}, takes_ids, table);
   AddInOrder(std::move(declared), takes_ids, table);

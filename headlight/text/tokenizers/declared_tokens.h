@@ -1,4 +1,4 @@
-// The special and added tokens that the other files of a tokenizer's folder declare.
+// The special and added tokens that files other than a folder's tokenizer.json declare.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace headlight {
 
-inline constexpr std::int32_t kMostIds = 1 << 22;  // the largest vocabularies have a quarter of a million tokens
+inline constexpr std::int32_t kMostIds = 1 << 22;  // the largest known vocabularies have 262,144 tokens
 
-/// The text of a token, which is given as text or as an object with its text and matching flags.
+/// Returns the text of a token, which is a JSON string or an object with its content and matching flags.
 std::string TextOfToken(const JsonView& token);
 
-/// An entry of `added_tokens`, not normalized, that also matches within words.
+/// Builds an entry of `added_tokens` that is matched in the raw text, also within words.
 Json AddedTokenJson(std::size_t id, std::string_view content, bool special = true, bool lstrip = false);
 
 /// The settings of a tokenizer, without its vocabulary.
@@ -28,62 +28,63 @@ struct TokenizerSettings {
   JsonView config;  ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
   JsonView added;   ///< added_tokens.json: tokens and their ids
   TokenizerFamily family = TokenizerFamily::unknown;
-  bool builds_parts = false;          ///< its class builds parts itself instead of using those of a tokenizer.json
+  bool builds_parts = false;  ///< its class ignores the components in a tokenizer.json and builds them from settings
   std::int64_t model_vocabulary = 0;  ///< the model's number of tokens, from its config.json; 0: unknown
 
-  std::string Special(const char* name, const char* fallback) const;  ///< for a name such as "eos_token"
+  std::string Special(const char* name, const char* fallback) const;  ///< the token in a role such as "eos_token"
 };
 
-/// Reads the settings in a folder. Every file may be missing. Throws Error if the class is not supported.
+/// Reads the settings in a folder. Each file is optional. Throws Error if the class is not supported.
 TokenizerSettings ReadTokenizerSettings(const std::string& folder);
 
-/// True if the class reads a SentencePiece model even if there is a tokenizer.json, as SigLIP's does.
+/// Returns true if the class uses a SentencePiece model even if there is a tokenizer.json, as SigLIP's class does.
 bool ReadsModelFirst(const TokenizerSettings& settings);
 
-/// A special token that a tokenizer family has in a role, unless the configuration gives another.
+/// A special token that a tokenizer family has in a role unless the configuration names another token.
 struct RoleToken {
   const char* role;
   const char* usual;
   bool lstrip = false;
 };
 
-/// The special tokens of a family in Transformers 5.24.
+/// Returns the special tokens of a family in Transformers 5.24.
 const std::vector<RoleToken>& UsualTokens(TokenizerFamily family);
 
 /// The tokens of a vocabulary with their ids, and the `added_tokens` of a tokenizer.json.
 struct TokenTable {
   std::unordered_map<std::string, std::int32_t> ids;
-  std::int32_t size = 0;  ///< the id of the next token without one
+  std::int32_t size = 0;  ///< the id that the next token without an id gets
   Json::Array added;
-  std::vector<std::string> places;  ///< of `added`, for error messages
+  std::vector<std::string> places;  ///< the locations of the entries of `added`, for error messages
 
-  /// Gives the token an id, which it may already have. Throws Error, which begins with `place`, if it has another id.
+  /// Assigns an id to the token. Throws Error that begins with `place` if it already has another id.
   void Number(const std::string& content, std::int64_t id, const std::string& place);
-  /// Adds an entry for `token`, a text or an object with its content and flags, to `added`. A token without an id gets
-  /// the next one. An existing entry with the same content is kept if it is one of the first `keep`, and otherwise
-  /// replaced.
+  /// Adds an entry for `token`, a string or an object with its content and flags, to `added`. A token without an id
+  /// gets the next one. An existing entry with the same content is kept if it is one of the first `keep` entries, and
+  /// otherwise replaced.
   void Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep = kAll);
   bool IsAdded(const std::string& content) const { return indices_.contains(content); }
 
  private:
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  std::unordered_map<std::string, std::size_t> indices_;  // index in `added`, by content
+  std::unordered_map<std::string, std::size_t> indices_;  // index in `added` by content
 };
 
-/// Where entries come from: a tokenizer.json, whose tokens are taken from the settings if the class builds its parts;
-/// or the files of a vocabulary, such as the control pieces of a SentencePiece model.
+/// The source of the entries: a tokenizer.json, or the files of a vocabulary, such as the control pieces of a
+/// SentencePiece model. If the class builds its components from settings, `added_tokens_decoder` replaces the entries
+/// of a tokenizer.json.
 enum class EntriesOf { tokenizer_json, vocabulary };
 
 /// Adds tokens to `table` in the order of Transformers (5.24):
-/// 1. the entries of a tokenizer.json, unless the class builds its parts;
+/// 1. the entries of a tokenizer.json, unless the class builds its components from settings;
 /// 2. the tokens of `added_tokens_decoder` (with the entries of a vocabulary) or, without it, of added_tokens.json and
 ///    of `entries`, by their ids;
 /// 3. the special tokens of `family` and of the settings;
 /// 4. the additional special tokens.
-/// A token that is not in the vocabulary gets the next id, whatever its file says, if the class uses the tokenizers
-/// library. A special token without an id in any file gets one only if the model has a row for it. If the settings have
-/// equal special tokens, the last one is used. Throws Error naming the file if a token of the vocabulary is declared
-/// with another id.
+/// A token that is not in the vocabulary gets the next id if the class uses the tokenizers library, which ignores the
+/// ids in files. A special token without an id in any file gets one only if the model has a row for it. If the settings
+/// have equal special tokens, the last one is used. Throws Error naming the file if a token of the vocabulary is
+/// declared with another id.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table,
                        EntriesOf of = EntriesOf::tokenizer_json);

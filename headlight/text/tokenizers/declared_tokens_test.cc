@@ -96,7 +96,7 @@ class DeclaredTokensOfBert : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// The tokenizers library has no gaps in ids.
+// Checks that tokens get ids without gaps, as in the tokenizers library.
 TEST_F(DeclaredTokensOfBert, GetConsecutiveIdsInTheOrderOfTheFile) {
   const PipelineTokenizer tokenizer = With("added_tokens.json", R"({"<x>": 170, "<y>": 165})");
   EXPECT_EQ(tokenizer.Find("<x>"), 161);
@@ -107,8 +107,8 @@ TEST_F(DeclaredTokensOfBert, GetConsecutiveIdsInTheOrderOfTheFile) {
   EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{160, 161}), "<y> <x>");
 }
 
-// Every piece of ESM's vocabulary is matched, even if the settings declare only others. Python tokenizers allow gaps in
-// ids.
+// Checks that every piece of ESM's vocabulary is matched, even if the settings declare only other pieces. Tokenizers
+// that are implemented in Python allow gaps in ids.
 TEST(DeclaredTokens, KeepThePiecesOfEsm) {
   const TemporaryFolder folder;
   std::string lines;
@@ -142,7 +142,7 @@ TEST_F(DeclaredTokensOfBert, SetTheTruncationSide) {
   EXPECT_THAT(ErrorWith("tokenizer_config.json", R"({"truncation_side": "middle"})"), HasSubstr("truncation_side"));
 }
 
-// A model has no row for a token after its vocabulary, and no file says that there is one.
+// Checks that a token after the model's vocabulary is left out, since the model has no row for it.
 TEST_F(DeclaredTokensOfBert, AreLeftOutBeyondTheModelsVocabulary) {
   for (const char* size : {R"("vocab_size": 161)", R"("text_vocab_size": 161)", R"("text_config": {"vocab_size": 161})",
                            R"("decoder": {"vocab_size": 161})"}) {

@@ -1,4 +1,4 @@
-// Decoders, which turn pieces into text as in the tokenizers library.
+// Decoders that convert tokens to text, with the results of the tokenizers library.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace headlight {
 
-/// Turns pieces into the texts that Decode joins.
+/// Converts pieces in place to the texts that Decode joins.
 using TokenDecoder = std::function<void(std::vector<std::string>&)>;
 
-/// Byte-level vocabularies represent each byte by a visible character.
+/// Convert between bytes and the visible characters that represent them in byte-level vocabularies.
 std::optional<std::string> BytesOfPiece(std::string_view piece);  // empty if a character represents no byte
 std::string PieceOfBytes(std::string_view bytes);
 
-/// The byte of a piece such as <0x0A>; empty for other pieces.
+/// Returns the byte of a piece such as <0x0A>, or nothing for other pieces.
 std::optional<std::string> ByteOfPiece(std::string_view piece);
 
-/// Transformers' `clean_up_tokenization_spaces`: removes spaces before punctuation and the ends of English
-/// contractions.
+/// Removes spaces before punctuation and the ends of English contractions, as with Transformers'
+/// `clean_up_tokenization_spaces`.
 std::string WithoutTokenizationSpaces(std::string text);
 
-/// Joins the bytes. Invalid UTF-8 becomes U+FFFD.
+/// Joins the bytes of the pieces. Invalid UTF-8 becomes U+FFFD.
 void DecodeByteLevel(std::vector<std::string>& pieces);
 
 struct WordPieceDecoder {
@@ -35,23 +35,23 @@ struct WordPieceDecoder {
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// SentencePiece's decoder: replaces `replacement` by a space, or in the first piece by nothing if `drop_first`.
+/// SentencePiece's decoder: replaces `replacement` by a space. With `drop_first`, removes it in the first piece.
 struct MetaspaceDecoder {
   std::string replacement = "\u2581";
   bool drop_first = true;
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// GPT-1's decoder: replaces the suffix by a space, or in the last piece by nothing.
+/// GPT-1's decoder: replaces the suffix by a space, and removes it in the last piece.
 struct BytePairDecoder {
   std::string suffix = "</w>";
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// Converts each run of byte pieces such as <0x0A> to its bytes if they are UTF-8, and otherwise to one U+FFFD each.
+/// Converts each run of byte pieces such as <0x0A> to text. If the run is not UTF-8, each byte becomes U+FFFD.
 void DecodeBytePieces(std::vector<std::string>& pieces);
 
-/// Joins all pieces to one.
+/// Joins all pieces to one piece.
 void FusePieces(std::vector<std::string>& pieces);
 
 struct ReplaceDecoder {

@@ -1,4 +1,4 @@
-// Encodes a text with any kind of tokenizer.
+// Encoding of a text with any kind of tokenizer.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace headlight {
 
-/// True if sources and translations are encoded differently, as with MarianMT's tokenizer.
+/// Returns true if sources and translations are encoded differently, as with MarianMT's tokenizer.
 HEADLIGHT_API bool HasSides(const Tokenizer& tokenizer);
 
 /// Encodes a text with the special tokens that the model expects. For tokenizers without sides, `side` is ignored. For
-/// tokenizers with sides, the end is the only special token, it cannot be written in a text, and words are not counted.
-/// Throws Error naming the byte if the text is not UTF-8.
+/// tokenizers with sides, the only special token is the end token, which cannot be written in a text, and
+/// Encoding::words is not set. Throws Error naming the byte if the text is not UTF-8.
 HEADLIGHT_API Encoding EncodeOneText(const Tokenizer& tokenizer, std::string_view text,
                                      const EncodeOptions& options = {}, Side side = Side::source);
 

@@ -1,4 +1,4 @@
-// ESM-2's tokenizer, which all its models share.
+// The tokenizer of all ESM-2 models.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -7,10 +7,12 @@
 
 namespace headlight {
 
-/// The content of a tokenizer.json: 33 tokens, one per residue, as in vocab.txt of the published folders.
+/// Returns the content of a tokenizer.json with 33 tokens, one per residue or special token, as in the published
+/// vocab.txt.
 HEADLIGHT_API Json EsmTokenizerJson();
 
-// True if a vocabulary has only letters of residues and special tokens: its texts are sequences of residues.
+/// Returns true if a vocabulary has only residue letters and special tokens, so that its texts are sequences of
+/// residues.
 HEADLIGHT_API bool ReadsResidues(const Tokenizer& tokenizer);
 
 }  // namespace headlight

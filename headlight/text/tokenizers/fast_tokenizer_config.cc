@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kClass = "PreTrainedTokenizerFast";
 
-// The usual tokens of each role, in the order of preference.
+// The usual tokens of each role, in order of preference.
 constexpr std::pair<const char*, std::array<const char*, 3>> kTokensOfRoles[] = {
     {"bos_token", {"<s>", "<|endoftext|>"}}, {"eos_token", {"</s>", "<|endoftext|>", "<eos>"}},
     {"unk_token", {"<unk>", "[UNK]"}},       {"pad_token", {"<pad>", "[PAD]"}},

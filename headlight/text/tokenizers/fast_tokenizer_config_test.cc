@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Written by tools/make_auto_tokenizer_goldens.py from folders of models trained by headlight.
+// The goldens are written by tools/make_auto_tokenizer_goldens.py from folders of models trained by headlight.
 const std::string kGoldens = HEADLIGHT_SOURCE_DIR "/tests/testdata/auto_tokenizers";
 
 std::vector<std::string> Folders() {

@@ -31,7 +31,7 @@ constexpr const char *kTokens = "tokenizer.ggml.tokens", *kTypes = "tokenizer.gg
 
 constexpr std::size_t kLongestScoredPiece = 512;  // as in SentencePiece
 
-// The vocabulary by id. Types of unused pieces (5) are those of normal ones.
+// Returns the vocabulary by id. Unused pieces (type 5) become normal pieces.
 std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
   const std::vector<std::string_view> texts = file.Array(kTokens).Strings();
   std::vector<std::int64_t> types(texts.size(), 1);
@@ -48,7 +48,7 @@ std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
     Check(std::isfinite(scores[id]), "{}: token {} has the score {}, which is not finite", file.Place(kScores), id,
           scores[id]);
     CheckUtf8(texts[id], fmt::format("{}: token {}", file.Place(kTokens), id));
-    // Merges are found from all ways to divide a piece.
+    // Limits the length, since finding the merges of a piece requires all ways to divide it.
     Check(!scored || texts[id].size() <= kLongestScoredPiece, "{}: token {} has {} bytes; at most {} are allowed",
           file.Place(kTokens), id, texts[id].size(), kLongestScoredPiece);
     const bool normal = types[id] == 0 || types[id] == 5;
@@ -94,7 +94,8 @@ Json MergesOf(const Gguf& file) {
   return merges;
 }
 
-// BPE of characters with spaces as symbols. Characters without a piece become bytes.
+// Sets the components of a character-based BPE tokenizer in which spaces are symbols. Characters without a piece become
+// bytes.
 void SetCharacterParts(const std::vector<SentencePiece>& pieces, Json merges, bool prefix, Json& json) {
   const auto unknown = std::ranges::find(pieces, Type::unknown, &SentencePiece::type);
   json.Set("model", Json::Object{{"type", "BPE"},
@@ -130,7 +131,8 @@ void SetGpt2Parts(const Gguf& file, const std::vector<SentencePiece>& pieces, co
   json.Set("decoder", bytes);
 }
 
-// WordPiece. In the file, pieces that begin a word have a space before them, and those that continue one have no mark.
+// Sets the components of a WordPiece tokenizer. In the file, pieces that begin a word are preceded by a space symbol,
+// and pieces that continue a word have no prefix.
 void SetBertParts(const Gguf& file, std::vector<SentencePiece>& pieces, const std::string& unknown, Json& json) {
   Check(!unknown.empty(), "{}: there is no token [UNK], and no key tokenizer.ggml.unknown_token_id", file.path());
   for (SentencePiece& piece : pieces) {
@@ -153,7 +155,7 @@ void SetBertParts(const Gguf& file, std::vector<SentencePiece>& pieces, const st
   json.Set("model", Json::Object{{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", VocabularyOf(pieces)}});
 }
 
-// SentencePiece's unigram model.
+// Sets the components of SentencePiece's unigram model.
 void SetUnigramParts(const Gguf& file, const std::vector<SentencePiece>& pieces, Json& json) {
   constexpr const char* charsmap_key = "tokenizer.ggml.precompiled_charsmap";
   Json::Array scored;
@@ -176,7 +178,8 @@ void SetUnigramParts(const Gguf& file, const std::vector<SentencePiece>& pieces,
   json.Set("decoder", std::move(metaspace));
 }
 
-// A special token: that of the first key that the file has, or the one with the usual text; empty if there is none.
+// Returns a special token: the token of the first key that is in the file, otherwise the token with the usual text,
+// otherwise an empty text.
 std::string SpecialToken(const Gguf& file, const std::vector<SentencePiece>& pieces,
                          std::initializer_list<const char*> keys, std::string_view usual = "") {
   for (const char* key : keys)
@@ -184,7 +187,7 @@ std::string SpecialToken(const Gguf& file, const std::vector<SentencePiece>& pie
   return std::ranges::find(pieces, usual, &SentencePiece::text) == pieces.end() ? "" : std::string(usual);
 }
 
-// The tokens before and after a text; empty ones are left out.
+// Returns the post-processor that adds `begin` before and `end` after a text. Empty tokens are left out.
 Json AffixesJson(const std::vector<SentencePiece>& pieces, const std::string& begin, const std::string& end,
                  int second_type) {
   if (begin.empty() && end.empty()) return {};
@@ -211,7 +214,7 @@ Json TokenizerJsonOfGguf(const Gguf& file) {
   Check(llama || bert || t5 || gemma4 || kind == "gpt2",
         "{}: {} is not supported; llama, gpt2, gemma4, bert and t5 are", file.Place(kModel), Quoted(kind));
   std::vector<SentencePiece> pieces = PiecesOf(file, llama || t5);
-  // Some files say that the end of a reply is text.
+  // Some files mark the end-of-turn token as text.
   for (const std::int64_t end : GgufEndTokens(file)) pieces[static_cast<std::size_t>(end)].type = Type::control;
   const std::string unknown = SpecialToken(file, pieces, {"tokenizer.ggml.unknown_token_id"}, "[UNK]");
   Json json = Json::Object{};
@@ -234,7 +237,7 @@ Json TokenizerJsonOfGguf(const Gguf& file) {
     begin = SpecialToken(file, pieces, {"tokenizer.ggml.cls_token_id", bos}, "[CLS]");
     end = SpecialToken(file, pieces, {"tokenizer.ggml.seperator_token_id", eos}, "[SEP]");
   } else {
-    // Files of Gemma 4 say that no token begins a text, but the model expects one.
+    // Files of Gemma 4 declare that no token begins a text, but the model expects one.
     if (gemma4 || FlagOr(file, "tokenizer.ggml.add_bos_token", begins)) begin = SpecialToken(file, pieces, {bos});
     if (FlagOr(file, "tokenizer.ggml.add_eos_token", t5)) end = SpecialToken(file, pieces, {eos});
   }

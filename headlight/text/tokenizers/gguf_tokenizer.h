@@ -1,4 +1,4 @@
-// The tokenizer of a GGUF file, which has its vocabulary in the metadata.
+// Conversion of the tokenizer in a GGUF file's metadata.
 #pragma once
 
 #include "headlight/base/gguf.h"
@@ -6,11 +6,11 @@
 
 namespace headlight {
 
-/// The tokenizer.json that is equivalent to the file's tokenizer. Throws Error naming the key that is missing, broken
-/// or not supported. Kinds:
-///   llama   SentencePiece's BPE, whose pairs merge in the order of the pieces' scores
-///   gemma4  the same with a list of merges
-///   gpt2    BPE of bytes, whose words tokenizer.ggml.pre names
+/// Returns the tokenizer.json that is equivalent to the file's tokenizer. Throws Error naming the key that is missing,
+/// invalid or not supported. Supported kinds:
+///   llama   SentencePiece's BPE, which merges pairs in descending order of the pieces' scores
+///   gemma4  SentencePiece's BPE with a list of merges
+///   gpt2    byte-level BPE with the word splitting that tokenizer.ggml.pre names
 ///   bert    WordPiece
 ///   t5      SentencePiece's unigram model
 Json TokenizerJsonOfGguf(const Gguf& file);

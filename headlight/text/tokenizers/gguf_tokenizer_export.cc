@@ -24,7 +24,7 @@ constexpr std::int64_t kLargestVocabulary = 1 << 22;
 
 bool HasType(const JsonView& part, std::string_view type) { return part.Get("type", "").String() == type; }
 
-// The steps of a normalizer, pre-tokenizer or decoder, which may be a sequence.
+// Returns the steps of a normalizer, pre-tokenizer or decoder. A component that is not a sequence is a single step.
 std::vector<JsonView> StepsOf(const JsonView& part, const char* steps) {
   if (!part.present()) return {};
   return HasType(part, "Sequence") ? part[steps].Items() : std::vector{part};
@@ -44,7 +44,7 @@ std::pair<std::string, std::string> PairOf(const JsonView& merge) {
 
 using MergeList = std::vector<std::pair<std::string, std::string>>;
 
-// Scores that give the merges their order: SentencePiece merges the pair whose piece has the highest.
+// Sets scores that give the order of the merges, since SentencePiece merges the pair whose piece has the highest score.
 void SetScores(const MergeList& merges, const std::string& place, std::vector<SentencePiece>& pieces) {
   std::unordered_map<std::string_view, std::size_t> ids;
   for (std::size_t id = 0; id < pieces.size(); ++id) ids.emplace(pieces[id].text, id);
@@ -68,7 +68,7 @@ void SetScores(const MergeList& merges, const std::string& place, std::vector<Se
   }
 }
 
-// Whether a space is put before a text.
+// Returns true if a space is added before a text.
 bool AddsPrefix(const JsonView& file) {
   for (const JsonView& step : StepsOf(file["normalizer"], "normalizers"))
     if (HasType(step, "Prepend")) return true;
@@ -113,7 +113,7 @@ void SetTokens(const std::vector<SentencePiece>& pieces, std::int64_t vocabulary
   metadata.SetIntegers("tokenizer.ggml.token_type", types);
 }
 
-// Ids that config.json has; of several ends of a text, the first.
+// Sets the ids in config.json. If it lists several end tokens, the first one is used.
 void SetIds(const JsonView& config, std::int64_t size, GgufMetadata& metadata) {
   const std::pair<const char*, const char*> ids[] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
                                                      {"eos_token_id", "tokenizer.ggml.eos_token_id"},
@@ -136,7 +136,8 @@ void SetAffix(const std::string& name, const std::vector<std::int32_t>& ids, con
   if (!ids.empty()) metadata.SetInteger("tokenizer.ggml." + name + "_token_id", ids.front());
 }
 
-// The template of chats: of tokenizer_config.json, which may have several with names, or of chat_template.jinja.
+// Sets the chat template from tokenizer_config.json, which may have several named templates, or from
+// chat_template.jinja.
 void SetChatTemplate(const std::string& folder, GgufMetadata& metadata) {
   constexpr const char* key = "tokenizer.chat_template";
   constexpr std::uint64_t largest = std::uint64_t{1} << 24;
@@ -150,7 +151,7 @@ void SetChatTemplate(const std::string& folder, GgufMetadata& metadata) {
     if (named["name"].String() == "default") metadata.SetText(key, named["template"].String());
 }
 
-// The pieces by id with their types. `file` has the added tokens.
+// Returns the pieces by id with their types. `file` has the added tokens.
 std::vector<SentencePiece> TypedPieces(const PipelineTokenizer& tokenizer, const JsonView& file, bool scored) {
   std::vector<SentencePiece> pieces;
   for (std::int32_t id = 0; id < tokenizer.size(); ++id)

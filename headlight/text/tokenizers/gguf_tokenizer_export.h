@@ -1,4 +1,4 @@
-// A folder's tokenizer as GGUF has it: the reverse of text/tokenizers/gguf_tokenizer.h.
+// Conversion of a folder's tokenizer to GGUF metadata, the reverse of text/tokenizers/gguf_tokenizer.h.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace headlight {
 
 /// Sets the keys `tokenizer.ggml...` and the chat template from the folder's files. `config` is the model's
 /// config.json. Ids from the tokenizer's size to the model's `vocab_size` become unused tokens. A folder without a
-/// tokenizer.json gets the kind `no_vocab`, which has no tokens. Throws Error if the tokenizer is not BPE, or divides
-/// words as no known name of tokenizer.ggml.pre does.
+/// tokenizer.json gets the kind `no_vocab`, which has no tokens. Throws Error if the tokenizer is not BPE, or if its
+/// word splitting has no known name in tokenizer.ggml.pre.
 HEADLIGHT_API void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMetadata& metadata);
 
 }  // namespace headlight

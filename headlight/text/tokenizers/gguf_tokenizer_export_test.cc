@@ -1,4 +1,4 @@
-// Tokenizers of folders in GGUF, read again.
+// Tests that tokenizers exported to GGUF give the same tokens after loading.
 #include "headlight/text/tokenizers/gguf_tokenizer_export.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ struct GgufTokenizerExport : testing::Test {
   const TemporaryFolder folder;
   const std::string path = folder.File("tokenizer.gguf");
 
-  // The file of a folder with this tokenizer.json.
+  // Exports a folder with this tokenizer.json and returns the GGUF file.
   Gguf Exported(const std::string& tokenizer, const std::string& config = R"({"vocab_size": 700})") const {
     WriteFile(folder.File("tokenizer.json"), tokenizer);
     GgufMetadata metadata;

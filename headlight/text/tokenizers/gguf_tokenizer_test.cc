@@ -1,4 +1,4 @@
-// Vocabularies in GGUF against the same as tokenizer.json.
+// Compares vocabularies in GGUF with the same vocabularies in tokenizer.json.
 #include "headlight/text/tokenizers/gguf_tokenizer.h"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST(GgufTokenizer, MatchesUnigrams) {
 
 TEST(GgufTokenizer, MatchesMergesOfCharacters) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(TestData("gguf_gemma4.gguf"));
-  const PipelineTokenizer expected = Small("byte_fallback");  // which puts a space before a text
+  const PipelineTokenizer expected = Small("byte_fallback");  // adds a space before a text
   for (const std::string& text : Goldens()["texts"].Strings()) {
     if (text.empty()) continue;
     const Encoding ids = tokenizer.Encode(" " + text, {.add_special = false, .read_special = false});
@@ -133,7 +133,7 @@ TEST(GgufTokenizer, HidesTheEndOfAReply) {
 }
 
 TEST(GgufTokenizer, NamesWhatIsMissing) {
-  // A file of a model without a vocabulary.
+  // The file of this model has no vocabulary.
   const std::string path = HEADLIGHT_SOURCE_DIR "/tests/testdata/gguf/qwen2.gguf";
   EXPECT_THAT(ErrorOf([&] { TokenizerJsonOfGguf(Gguf(path)); }), HasSubstr("key 'tokenizer.ggml.model'"));
 }

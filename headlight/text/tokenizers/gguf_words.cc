@@ -12,7 +12,8 @@
 namespace headlight {
 namespace {
 
-// Words of byte-level tokenizers: the regular expressions of published tokenizer.json files, one behind the other.
+// The word splitting of byte-level tokenizers: the regular expressions of published tokenizer.json files, applied in
+// order.
 constexpr const char* kGpt2Words = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr const char* kLlama3Words =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -32,7 +33,7 @@ constexpr const char* kSeedWords =
 constexpr const char* kBailingWords =
     R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)";
 constexpr const char* kBloomWords = R"( ?[^\(\s\|.,!?…。，、।۔،\)]+)";
-// Letters with case, as DeepSeek's first tokenizer lists them.
+// The letters with case, as listed in the tokenizer of DeepSeek's first models.
 constexpr const char* kDeepSeekLetters =
     R"(\s?[)"
     R"(A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅ)"
@@ -41,7 +42,7 @@ constexpr const char* kDeepSeekLetters =
     R"(]+)";
 
 struct NamedWords {
-  std::vector<const char*> names;  // in tokenizer.ggml.pre
+  std::vector<const char*> names;  // values of tokenizer.ggml.pre
   GgufWords words;
 };
 

@@ -1,4 +1,4 @@
-// How byte-level tokenizers in GGUF split a text into words, by the names that llama.cpp has for it.
+// Word splitting of byte-level tokenizers in GGUF, identified by llama.cpp's names.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ struct GgufWords {
   std::vector<const char*> patterns = {};  ///< regular expressions, applied one after another
   bool composed = false;                   ///< texts are normalized to NFC
   bool whole_pieces = false;               ///< a word that is a piece is not merged (`ignore_merges`)
-  bool begins = false;                     ///< without tokenizer.ggml.add_bos_token, texts begin with that token
+  bool begins = false;  ///< texts begin with the bos token if tokenizer.ggml.add_bos_token is not set
 };
 
-/// The splitting that tokenizer.ggml.pre names. Throws Error that lists the known names; a wrong one would give wrong
-/// tokens.
+/// Returns the word splitting that tokenizer.ggml.pre names. Throws Error that lists the known names for any other
+/// name, since a wrong splitting would give wrong tokens.
 const GgufWords& GgufWordsOf(const Gguf& file);
 
-/// The reverse: a name in tokenizer.ggml.pre for a byte-level tokenizer.json. Throws Error if no known name divides
-/// words in this way.
+/// Returns a name in tokenizer.ggml.pre for the word splitting of a byte-level tokenizer.json. Throws Error if there is
+/// no name for it.
 std::string GgufWordsName(const JsonView& tokenizer);
 
 }  // namespace headlight

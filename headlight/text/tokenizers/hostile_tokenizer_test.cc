@@ -1,4 +1,4 @@
-// Files that demand more work or memory than their size justifies.
+// Tests hostile files that require more work or memory than their size justifies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(HostileTokenizer, TokensAroundATextAreBounded) {
   EXPECT_EQ(With("post_processor", MakeTemplate(16, 16)).Encode("a").ids.size(), 256U);
   EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(257, 1)); }), HasSubstr("key 'post_processor.single'"));
   EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(2, 200)); }), HasSubstr("more than 256 tokens"));
-  // Each part is looked up among all tokens, which takes quadratic time.
+  // Each item of a template is looked up among all tokens, which takes quadratic time.
   Json many = MakeTemplate(0, 0);
   Json::Array parts;
   Json::Object tokens;
@@ -84,7 +84,7 @@ TEST(HostileTokenizer, DecodedTextIsBounded) {
   const PipelineTokenizer tokenizer = With("decoder", SequenceJson("decoders", steps));
   EXPECT_EQ(tokenizer.Decode(std::vector<std::int32_t>{0}), "u");
   EXPECT_THAT(ErrorOf([&] { tokenizer.Decode(std::vector<std::int32_t>{1}); }), HasSubstr("the decoders lengthen"));
-  // Stripping takes linear time.
+  // Stripping must take linear time.
   const Json strip = R"({"type": "Strip", "content": "a", "start": 1000000, "stop": 1000000})"_json;
   const PipelineTokenizer strips = With("decoder", SequenceJson("decoders", {R"({"type": "Fuse"})"_json, strip}));
   EXPECT_EQ(strips.Decode(std::vector<std::int32_t>(500'000, 1)), "");

@@ -1,4 +1,4 @@
-// Folders with LlamaTokenizer, compared with Transformers (tools/make_llama_tokenizer_goldens.py).
+// Compares folders with LlamaTokenizer with Transformers (tools/make_llama_tokenizer_goldens.py).
 #include <gmock/gmock.h>
 
 #include <string>

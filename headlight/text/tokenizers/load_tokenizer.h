@@ -1,4 +1,4 @@
-// Loads a tokenizer of the kind that a folder's files determine.
+// Loading of a tokenizer whose kind is determined by a folder's files.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// The tokenizer of a model that reads and writes text: a MarianTokenizer if the folder has a `source.spm`, otherwise a
+/// Loads the tokenizer of a text model: a MarianTokenizer if the folder has a `source.spm`, otherwise a
 /// PipelineTokenizer. Throws Error naming the file and what is missing, invalid or not supported.
 HEADLIGHT_API std::shared_ptr<const Tokenizer> LoadTokenizer(const std::string& folder);
 

@@ -13,9 +13,9 @@ using Type = SentencePiece::Type;
 
 constexpr std::string_view kSpaceRuns = " {2,}";
 
-// TextNormalizer as normalizers of the tokenizers library. The library's Precompiled normalizer processes one grapheme
-// at a time, but SentencePiece the whole text. Rare sequences of combining marks therefore differ, a known defect of
-// the library.
+// Returns TextNormalizer's steps as normalizers of the tokenizers library. The library's Precompiled normalizer
+// processes one grapheme at a time, but SentencePiece processes the whole text. Rare sequences of combining marks
+// therefore give other results, which is a known defect of the library.
 Json NormalizerJson(const SentencePieceModel& model) {
   std::vector<Json> steps;
   if (!model.charsmap.empty())
@@ -45,8 +45,8 @@ Json BpeModelJson(const SentencePieceModel& model, const SpecialTokens& special)
 }
 
 Json UnigramModelJson(const SentencePieceModel& model) {
-  // Otherwise the tokenizers library could match a special token's spelling in a text, so its score must be below that
-  // of any other segmentation.
+  // The score must be below the score of any other segmentation, so that the tokenizers library never matches a special
+  // token's spelling in a text.
   double least = 0;
   for (const SentencePiece& piece : model.pieces) least = std::min<double>(least, piece.score);
   Json::Array vocabulary;
@@ -109,7 +109,7 @@ std::vector<std::string> ParseVocabularyJson(std::string_view text, const std::s
 }
 
 std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longest) {
-  // split_special_tokens: the text "</s>" stays text.
+  // With split_special_tokens, the text "</s>" is treated as text.
   Json json = R"({"clean_up_tokenization_spaces": false})"_json;
   json.Set("eos_token", special.eos);
   json.Set("model_max_length", longest);

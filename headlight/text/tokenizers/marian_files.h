@@ -1,4 +1,4 @@
-// The JSON files of a MarianMT folder. Parsing throws Error that begins with `name`, the file's name.
+// The JSON files of a MarianMT folder. Parse errors throw Error that begins with `name`, the file's name.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct SpecialTokens {
   std::string eos = "</s>", unk = "<unk>", pad = "<pad>";
 };
 
-/// `vocab.json`: the pieces in the order of their ids, which are 0, 1, 2 and so on.
+/// Build and parse `vocab.json`: the pieces in the order of their ids, which are 0, 1, 2 and so on.
 std::string VocabularyJson(const std::vector<std::string>& pieces);
 std::vector<std::string> ParseVocabularyJson(std::string_view text, const std::string& name);
 
-/// `tokenizer_config.json` and `special_tokens_map.json`.
+/// Build `tokenizer_config.json` and `special_tokens_map.json`.
 std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longest);
 std::string SpecialTokensMapJson(const SpecialTokens& special);
-/// The special tokens of a `tokenizer_config.json`, or of TokenizerSettings::config.
+/// Returns the special tokens of a `tokenizer_config.json`, or of TokenizerSettings::config.
 SpecialTokens SpecialTokensOf(const JsonView& config);
 
-/// `tokenizer.json`: the whole tokenizer for the tokenizers library. A piece's id is its index in the model.
+/// Builds a complete `tokenizer.json` for the tokenizers library. A piece's id is its index in the model.
 std::string TokenizerJson(const SentencePieceModel& model, const SpecialTokens& special);
 
 }  // namespace headlight

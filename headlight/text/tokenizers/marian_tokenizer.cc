@@ -42,7 +42,7 @@ struct Subwords {
   SentencePieceModel model;
   TextNormalizer normalizer;
   std::variant<BpeSegmenter, UnigramSegmenter<float>> segmenter;
-  std::vector<std::int32_t> tokens;  // by piece of the model, its id in the vocabulary
+  std::vector<std::int32_t> tokens;  // by piece of the model, the id of the piece in the vocabulary
 
  private:
   static std::variant<BpeSegmenter, UnigramSegmenter<float>> MakeSegmenter(const SentencePieceModel& model,
@@ -72,7 +72,7 @@ void RefuseMoreTokens(const TokenizerSettings& settings, const std::vector<std::
 }  // namespace
 
 struct MarianTokenizer::State {
-  // The files of the vocabulary and of both models, for error messages.
+  // The names of the vocabulary and model files, for error messages.
   struct Names {
     std::string vocabulary, source, target;
   };
@@ -117,7 +117,7 @@ struct MarianTokenizer::State {
   bool one_model() const { return sides[0] == sides[1]; }
 
   std::vector<std::string> pieces;                       // by token
-  std::vector<std::string> decoded;                      // by token, the text that Decode writes
+  std::vector<std::string> decoded;                      // by token, its text in the output of Decode
   std::unordered_map<std::string, std::int32_t> tokens;  // by piece
   SpecialTokens special;
   std::int32_t eos = 0, unk = 0, pad = 0;
@@ -196,7 +196,7 @@ std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side si
     tokens.push_back(token);
     if (spans) spans->push_back({static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end)});
   };
-  // A language code, such as ">>fra<<", is a single token.
+  // Special case: a language code, such as ">>fra<<", is a single token.
   std::size_t skipped = 0;
   if (text.starts_with(">>")) {
     const std::size_t end = text.find("<<");
@@ -218,7 +218,7 @@ std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side si
   for (std::size_t index = 0; index < segments.size(); ++index) {
     std::int32_t token = subwords.tokens[segments[index].piece];
     if (subwords.model.pieces[segments[index].piece].type == SentencePiece::Type::unknown) {
-      // Consecutive unknown characters are one piece, which may be in the vocabulary because of the other side's model.
+      // Consecutive unknown characters are one piece. It may be in the vocabulary if the other side's model has it.
       while (index + 1 < segments.size() && segments[index + 1].piece == segments[index].piece) ++index;
       const auto found = state_->tokens.find(normalized.substr(begin, segments[index].end - begin));
       if (found != state_->tokens.end() && found->second != state_->eos && found->second != state_->pad) {

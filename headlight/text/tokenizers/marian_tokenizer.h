@@ -17,31 +17,31 @@
 namespace headlight {
 
 /// The tokenizer of a MarianMT folder: SentencePiece models, which divide text into pieces, and a vocabulary, which
-/// numbers them. Marian's vocabulary has `</s>`, `<unk>` and `<pad>`, but no `<s>`: its decoder begins with `<pad>`
-/// instead of the paper's `<s>`. A text never becomes `</s>` or `<pad>`, even if it contains their spelling.
+/// numbers the pieces. Marian's vocabulary has `</s>`, `<unk>` and `<pad>`, but no `<s>`: its decoder begins with
+/// `<pad>` instead of the paper's `<s>`. A text is never encoded as `</s>` or `<pad>`, even if it contains their
+/// spelling.
 class HEADLIGHT_API MarianTokenizer : public Tokenizer {
  public:
-  /// Uses one model for both sides; the ids are its indices. It must have `</s>` and `<pad>` as control pieces, as
-  /// models of TrainVocabulary have.
+  /// Uses one model for both sides; ids are indices of its pieces. The model must have `</s>` and `<pad>` as control
+  /// pieces, as models of TrainVocabulary do.
   explicit MarianTokenizer(SentencePieceModel model);
 
   /// Reads a folder's `source.spm`, `target.spm` and `vocab.json`. Throws Error naming the file and what is missing,
   /// invalid or not supported.
   static MarianTokenizer Load(const std::string& folder);
 
-  /// Writes the files that Hugging Face's MarianTokenizer reads, for MarianMT and Pegasus models: `source.spm`,
-  /// `target.spm`, `vocab.json`, `tokenizer_config.json` and `special_tokens_map.json`. If both sides share a model, it
-  /// also writes `tokenizer.json` for the tokenizers library. `longest` is the maximum number of tokens that the model
-  /// reads.
+  /// Writes the files that Hugging Face's MarianTokenizer loads, for MarianMT and Pegasus models: `source.spm`,
+  /// `target.spm`, `vocab.json`, `tokenizer_config.json` and `special_tokens_map.json`. If both sides share a model,
+  /// also writes `tokenizer.json` for the tokenizers library. `longest` is the model's maximum number of tokens.
   void Save(const std::string& folder, std::int64_t longest = 512) const;
 
-  /// A word's span includes the preceding space. The text of a multilingual model may begin with the target language,
+  /// A token's span includes the preceding space. The text of a multilingual model may begin with the target language,
   /// as in ">>fra<< Hello".
   std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
                                    std::vector<TextSpan>* spans = nullptr) const override;
 
-  /// BPE-dropout (Provilkov et al., "BPE-Dropout", 2020): each merge is skipped with the probability `dropout`, so that
-  /// training sees several segmentations of a word. Only for BPE.
+  /// Encodes with BPE-dropout (Provilkov et al., "BPE-Dropout", 2020): each merge is skipped with the probability
+  /// `dropout`, so that the model is trained on several segmentations of a word. Only for BPE.
   std::vector<std::int32_t> EncodeSampled(std::string_view text, Random& random, double dropout,
                                           Side side = Side::source) const;
 
@@ -54,7 +54,7 @@ class HEADLIGHT_API MarianTokenizer : public Tokenizer {
 
   std::int32_t eos() const;    // ends a sentence
   std::int32_t unk() const;    // for characters without a piece
-  std::int32_t pad() const;    // padding in other programs; starts a target sentence
+  std::int32_t pad() const;    // padding in other programs; the first token of a target sentence
   std::uint64_t hash() const;  // of all pieces in order
   SubwordAlgorithm algorithm(Side side = Side::source) const;
 

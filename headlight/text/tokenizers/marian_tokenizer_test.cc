@@ -74,14 +74,15 @@ TEST_P(MarianTokenizerOf, MatchesSentencePiece) {
   }
 }
 
-// FNV-1a, computed as in tools/make_tokenizer_goldens.py.
+// Computes FNV-1a as in tools/make_tokenizer_goldens.py.
 std::string Fingerprint(const std::string& bytes) {
   std::uint64_t value = 0xCBF29CE484222325;
   for (const unsigned char byte : bytes) value = (value ^ byte) * 0x100000001B3;
   return fmt::format("{:016x}", value);
 }
 
-// The goldens are AutoTokenizer's results for files with these fingerprints, in a MarianMT and in a Pegasus folder.
+// Checks the fingerprints of the saved files. The goldens are AutoTokenizer's results for files with these
+// fingerprints, in a MarianMT folder and in a Pegasus folder.
 TEST(MarianTokenizer, SavesWhatTransformersReads) {
   const auto folder_of = [](const std::string& algorithm) { return BuildFolder() + "/tokenizer_saved_" + algorithm; };
   for (const std::string algorithm : {"bpe", "unigram"}) {
@@ -122,7 +123,7 @@ TEST_P(MarianTokenizerOf, RoundTripsThroughFiles) {
     EXPECT_EQ(ReadFile(again + file), ReadFile(folder + file)) << file;
 }
 
-// A folder with one model per language and a vocabulary in another order. The goldens are from Transformers'
+// Checks a folder with one model per language and a vocabulary in another order. The goldens are from Transformers'
 // MarianTokenizer.
 TEST(MarianTokenizer, ReadsAPublishedFolder) {
   const MarianTokenizer tokenizer = MarianTokenizer::Load(TestData("tokenizer_marian"));
@@ -177,7 +178,7 @@ TEST(MarianTokenizer, DropsMerges) {
   Random random(1);
   EXPECT_EQ(tokenizer.EncodeSampled(text, random, 0), tokenizer.Encode(text));
   for (const std::int32_t token : tokenizer.EncodeSampled(text, random, 1)) {
-    EXPECT_THAT(tokenizer.Piece(token), testing::SizeIs(testing::Le(3)));  // one character
+    EXPECT_THAT(tokenizer.Piece(token), testing::SizeIs(testing::Le(3)));  // a single character
   }
   std::set<Tokens> spellings;
   for (int trial = 0; trial < 50; ++trial) {

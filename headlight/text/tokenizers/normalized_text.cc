@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-// Limits how much normalizers may lengthen a text. Unicode's longest decomposition, of U+FDFA, has 33 bytes for 3.
+// Limits how much normalizers may lengthen a text. Unicode's longest decomposition is U+FDFA: 3 bytes become 33.
 constexpr std::size_t kMostGrowth = 32, kMostAdded = 256;
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 using FormGetter = const icu::Normalizer2*(UErrorCode& status);
 
-// Queries ICU once. The static variable synchronizes the threads that use ICU's data, which ThreadSanitizer needs,
-// since it does not see ICU's own lock.
+// Loads ICU's data once. The static variable synchronizes the threads that use the data. ThreadSanitizer requires this,
+// since it cannot observe ICU's lock.
 template <FormGetter get>
 const icu::Normalizer2& Loaded() {
   static const icu::Normalizer2* const form = [] {
@@ -41,13 +41,13 @@ bool IsAscii(const std::string& text) {
 void CleanText(NormalizedText& text) {
   MapCharacters(text, [](char32_t character, const auto& put) {
     const bool breaks = character == U'\t' || character == U'\n' || character == U'\r';
-    // Other controls are removed, even if they are white space in Unicode.
+    // Control characters are removed even if they are white space in Unicode.
     if (!breaks && (character == 0xFFFD || IsOther(character))) return;
     put(IsWhiteSpace(character) ? U' ' : character);
   });
 }
 
-// The blocks listed in BERT's own code.
+// Returns true for characters in the ideograph blocks that BERT's code lists.
 bool IsIdeograph(char32_t c) {
   return (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
          (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
@@ -66,10 +66,10 @@ void SeparateIdeographs(NormalizedText& text) {
 struct Decomposed {
   char32_t character;
   std::uint8_t combining_class;
-  bool first;  // of the characters that one input character decomposes into
+  bool first;  // whether it is the first character in the decomposition of an input character
 };
 
-// The characters in canonical order: consecutive marks sorted by their combining class.
+// Returns the decomposed characters in canonical order: consecutive marks are sorted by combining class.
 std::vector<Decomposed> Decompose(const std::string& text, bool compatible) {
   const icu::Normalizer2& form = FormOf(compatible ? NormalForm::nfkd : NormalForm::nfd);
   std::vector<Decomposed> characters;
@@ -97,19 +97,19 @@ std::vector<Decomposed> Decompose(const std::string& text, bool compatible) {
   return characters;
 }
 
-// Canonical composition: composes each starter with the following marks, from the left.
+// Applies canonical composition: composes each starter with the following marks, from the left.
 void Compose(std::vector<Change>& changes, const std::vector<std::uint8_t>& classes) {
   const icu::Normalizer2& form = FormOf(NormalForm::nfd);
   std::vector<Change> composed;
   std::ptrdiff_t starter = -1;
-  int last_class = -1;  // of the last mark since the starter; -1: none
+  int last_class = -1;  // combining class of the last mark after the starter; -1: none
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (starter >= 0 && last_class < static_cast<int>(classes[i])) {
       const UChar32 both = form.composePair(static_cast<UChar32>(composed[starter].character),
                                             static_cast<UChar32>(changes[i].character));
       if (both >= 0) {
         composed[starter].character = static_cast<char32_t>(both);
-        // The characters that this one would have replaced are removed.
+        // The input characters of the composed mark count as replaced by the starter.
         if (changes[i].by <= 0) composed[starter].by += changes[i].by - 1;
         continue;
       }
@@ -132,7 +132,7 @@ bool IsNormalized(NormalForm form, const std::string& text) {
   return normalized;
 }
 
-// True if every character is a separate grapheme cluster in any context.
+// Returns true if every character is a separate grapheme cluster in any context.
 bool StandAlone(std::string_view text) {
   bool alone = true;
   ForEachCharacter(text, [&](char32_t character, std::size_t, std::size_t) {
@@ -143,7 +143,7 @@ bool StandAlone(std::string_view text) {
   return alone;
 }
 
-// Calls body(grapheme) for the text's grapheme clusters.
+// Calls body(grapheme) for each grapheme cluster of the text.
 template <typename Body>
 void ForEachGrapheme(const std::string& text, const Body& body) {
   const std::string_view all = text;
@@ -171,7 +171,7 @@ void ForEachGrapheme(const std::string& text, const Body& body) {
 
 void Lowercase(NormalizedText& text) {
   MapCharacters(text, [](char32_t character, const auto& put) {
-    if (character == 0x130) {  // I with a dot above: the only character whose lower case has two characters
+    if (character == 0x130) {  // capital I with dot above is the only character with a lower case of two characters
       put(U'i');
       return put(char32_t{0x307});
     }
@@ -226,7 +226,7 @@ void Replace::operator()(NormalizedText& text) const {
                             text.origins.begin() + static_cast<std::ptrdiff_t>(end));
   };
   std::vector<TextSpan> matches = pattern.Matches(text.text);
-  // A character that is replaced by itself is unchanged, such as a space that replaces white space.
+  // A match that equals its replacement is unchanged, such as a space that replaces white space.
   const bool one = !content.empty() && content.size() == static_cast<std::size_t>(DecodeUtf8(content).bytes);
   if (one)
     std::erase_if(matches, [&](const TextSpan& match) {
@@ -236,7 +236,7 @@ void Replace::operator()(NormalizedText& text) const {
   for (const TextSpan match : matches) {
     const auto end = static_cast<std::size_t>(match.end);
     keep(static_cast<std::size_t>(match.begin));
-    // Its origin is that of the last character that it replaces, or of the previous character.
+    // The replacement has the origin of the last character that it replaces, or of the previous character.
     const TextSpan origin = end == 0 ? TextSpan{text.start, text.start} : text.origins[end - 1];
     ForEachCharacter(content,
                      [&](char32_t character, std::size_t, std::size_t) { replaced.Append(character, origin); });
@@ -285,8 +285,8 @@ void Precompiled::operator()(NormalizedText& text) const {
   if (std::all_of(text.text.begin(), text.text.end(), stays)) return;
   std::vector<Change> changes;
   const auto put = [&](char32_t character, std::size_t, std::size_t) { changes.push_back({character, 0}); };
-  // Output characters replace input characters one by one. Surplus output is inserted after them. Surplus input is
-  // removed with the previous output character, even if that belongs to another replacement.
+  // Output characters replace input characters one by one. Additional output is inserted after them. Additional input
+  // is removed with the previous output character, even if that character belongs to another replacement.
   const auto replace = [&](std::string_view part) {
     const std::optional<std::string_view> written = rules.ShortestReplacement(part);
     if (!written) return false;

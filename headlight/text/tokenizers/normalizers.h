@@ -14,13 +14,13 @@ namespace headlight {
 
 using Normalizer = std::function<void(NormalizedText&)>;
 
-void Lowercase(NormalizedText& text);     // per character: without the final form of sigma
-void StripLeft(NormalizedText& text);     // white space at the beginning
-void StripRight(NormalizedText& text);    // white space at the end
+void Lowercase(NormalizedText& text);     // converts each character separately, without the final form of sigma
+void StripLeft(NormalizedText& text);     // removes white space at the beginning
+void StripRight(NormalizedText& text);    // removes white space at the end
 void StripAccents(NormalizedText& text);  // removes marks, such as decomposed accents
 
 enum class NormalForm { nfd, nfkd, nfc, nfkc };
-void Normalize(NormalForm form, NormalizedText& text);  // of Unicode
+void Normalize(NormalForm form, NormalizedText& text);  // converts to a Unicode normal form
 
 /// Replaces every match by `content`.
 struct Replace {
@@ -29,8 +29,8 @@ struct Replace {
   void operator()(NormalizedText& text) const;
 };
 
-/// SentencePiece's rules for translation ("nmt") without its normal form: removes controls, and turns other invisible
-/// characters into spaces.
+/// Applies SentencePiece's rules for translation ("nmt") without their normal form: removes controls, and replaces
+/// other invisible characters by spaces.
 void NormalizeForTranslation(NormalizedText& text);
 
 /// Inserts `content`, with the origin of the first character, before a non-empty text.
@@ -39,21 +39,21 @@ struct Prepend {
   void operator()(NormalizedText& text) const;
 };
 
-/// SentencePiece's compiled rules, applied per grapheme as in the tokenizers library. A grapheme of less than six bytes
+/// Applies SentencePiece's compiled rules per grapheme, as in the tokenizers library. A grapheme of less than six bytes
 /// is replaced by the result of the shortest rule that matches its beginning. Otherwise its characters are replaced
 /// separately.
 struct Precompiled {
   explicit Precompiled(std::string charsmap, const std::string& name);
   void operator()(NormalizedText& text) const;
   TextNormalizer rules;
-  std::array<bool, 128> keeps;  // by ASCII character; true: no rule begins with it
+  std::array<bool, 128> keeps;  // by ASCII character, whether no rule begins with it
 };
 
 /// BERT's normalizer (Devlin et al., "BERT", 2019).
 struct BertNormalizer {
-  bool clean_text = true;            // removes controls and U+FFFD, turns white space into spaces
-  bool handle_chinese_chars = true;  // inserts spaces around ideographs
-  bool strip_accents = true;         // decomposes, and removes nonspacing marks
+  bool clean_text = true;            // remove controls and U+FFFD, and replace white space by spaces
+  bool handle_chinese_chars = true;  // insert spaces around ideographs
+  bool strip_accents = true;         // decompose, and remove nonspacing marks
   bool lowercase = true;
 
   void operator()(NormalizedText& text) const;

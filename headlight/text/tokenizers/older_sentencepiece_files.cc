@@ -1,4 +1,4 @@
-// SentencePiece models in folders of T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP, converted as in Transformers.
+// Converts the SentencePiece models of T5, XLM-RoBERTa, mBART, DeBERTa-v2 and SigLIP folders as in Transformers.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -18,7 +18,7 @@ using Type = SentencePiece::Type;
 constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 25;  // bytes; a model with 256,000 pieces has 5 million
 constexpr std::int64_t kMostExtraIds = 1 << 16;
 
-// The languages of mBART in the order of their tokens. Those from kFirstLanguages on are only in mBART-50.
+// The languages of mBART in the order of their tokens. The languages from kFirstLanguages on are only in mBART-50.
 constexpr std::array<const char*, 52> kLanguages = {
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
     "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK",
@@ -27,10 +27,10 @@ constexpr std::array<const char*, 52> kLanguages = {
     "te_IN", "th_TH", "tl_XX", "uk_UA", "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
 constexpr std::size_t kFirstLanguages = 25;
 
-// The parts of a vocabulary from which a `tokenizer.json` is built.
+// The components of a vocabulary from which a `tokenizer.json` is built.
 struct Vocabulary {
   const TokenizerSettings& settings;
-  std::string path;  // of the model's file
+  std::string path;  // the model's file
   SentencePieceModel model;
   std::vector<SentencePiece> pieces;  // by id
   TokenTable tokens;
@@ -43,7 +43,7 @@ struct Vocabulary {
   }
 };
 
-// Adds the tokens that are matched in a text: special tokens, and those of users.
+// Adds the tokens that are matched in a text before segmentation: special and user-defined tokens.
 void AddTokens(Vocabulary& vocabulary) {
   AddDeclaredTokens(vocabulary.settings, {}, UsualTokens(vocabulary.settings.family), vocabulary.tokens);
   for (const SentencePiece& piece : vocabulary.pieces)
@@ -79,7 +79,7 @@ Json ModelJson(const Vocabulary& vocabulary) {
   return json;
 }
 
-// The parts in which the families differ. For `single` and `pair`, see TemplateProcessorJson.
+// Sets the components in which the families differ. For `single` and `pair`, see TemplateProcessorJson.
 Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector<std::string>& single,
                 const std::vector<std::string>& pair, int second_type = 0) {
   Json json = Json::Object{};
@@ -93,7 +93,7 @@ Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector
   return json;
 }
 
-// fairseq's numbering: <s>, <pad>, </s>, <unk>, then the pieces without the model's first three, <unk>, <s> and </s>.
+// Numbers the pieces as fairseq does: <s>, <pad>, </s>, <unk>, then all pieces after the model's <unk>, <s> and </s>.
 void NumberAsFairseq(Vocabulary& vocabulary) {
   const std::vector<SentencePiece>& given = vocabulary.model.pieces;
   Check(given.size() > 3 && given[0].type == Type::unknown, "{}: the first of at least four pieces must be <unk>",
@@ -129,7 +129,7 @@ Json XlmRoberta(Vocabulary& vocabulary) {
   return FamilyJson(vocabulary, PrecompiledJson(vocabulary), {bos, "$A", eos}, {bos, "$A", eos, eos, "$B", eos});
 }
 
-// The text is followed by its language or, in mBART-50, preceded by it.
+// Builds mBART's tokenizer. The language follows the text, or precedes it in mBART-50.
 Json Mbart(Vocabulary& vocabulary, bool fifty) {
   NumberAsFairseq(vocabulary);
   for (std::size_t i = 0; i < (fifty ? kLanguages.size() : kFirstLanguages); ++i)
@@ -158,7 +158,7 @@ Json DebertaV2(Vocabulary& vocabulary) {
                     {cls, "$A", sep}, {cls, "$A", sep, "$B", sep}, 1);
 }
 
-// The original tokenizer is SentencePiece after other steps, see SiglipText.
+// Builds SigLIP's tokenizer, which applies other steps before SentencePiece, see SiglipText.
 Json Siglip(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();
@@ -166,7 +166,7 @@ Json Siglip(Vocabulary& vocabulary) {
     Check(piece.type != Type::user_defined, "{}: the user-defined piece {} is not supported for SigLIP",
           vocabulary.path, Quoted(piece.text));
   const TokenizerSettings& settings = vocabulary.settings;
-  // A tokenizer.json is only read for its added tokens, and only if the settings have none.
+  // A tokenizer.json is only used for its added tokens, and only if the settings have none.
   std::vector<JsonView> entries;
   if (const std::string path = settings.folder + "/tokenizer.json"; Exists(path) && ReadsModelFirst(settings))
     if (const JsonView added = ReadJson(path)["added_tokens"];

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kLargestOlderFile = std::uint64_t{1} << 25;  // bytes
 
-// Prefix of pieces for lines of vocab.txt that occur again later. No line and no word contains a line end.
+// The prefix of pieces for lines of vocab.txt that are repeated later. Lines and words never contain a line end.
 constexpr char kReplaced = '\n';
 
 std::vector<std::string> LinesOf(const std::string& path) {
@@ -35,7 +35,7 @@ std::vector<std::string> LinesOf(const std::string& path) {
 struct Files : TokenizerSettings {
   Json::Object vocabulary;  // pieces and their ids
 
-  // The vocabulary with the tokens of the family and those that the files declare.
+  // Returns the vocabulary with the tokens of the family and the tokens that the files declare.
   TokenTable Tokens() const {
     TokenTable table;
     table.ids.reserve(vocabulary.size());
@@ -61,7 +61,7 @@ std::int32_t IdOf(const std::string& token, const Files& files, const TokenTable
   return found->second;
 }
 
-// The special tokens before and after a text.
+// Builds a post-processor that adds the special tokens before and after a text.
 Json SurroundJson(const char* type, const Files& files, const TokenTable& tokens, const std::string& cls,
                   const std::string& sep) {
   const auto named = [&](const std::string& token) { return Json::Array{token, IdOf(token, files, tokens)}; };
@@ -91,7 +91,8 @@ Json BertJson(Files files) {
   return json;
 }
 
-// ESM's tokenizer: every piece is matched anywhere, spaces are removed, and other text is one unknown token.
+// Builds ESM's tokenizer: every piece is matched in the raw text, spaces are removed, and other text is one unknown
+// token.
 Json EsmJson(Files files) {
   const std::string cls = files.Special("cls_token", "<cls>"), eos = files.Special("eos_token", "<eos>");
   TokenTable tokens = files.Tokens();
@@ -102,7 +103,7 @@ Json EsmJson(Files files) {
   json.Set("added_tokens", std::move(tokens.added));
   json.Set("pre_tokenizer", R"({"type": "WhitespaceSplit"})"_json);
   json.Set("post_processor", SurroundJson("BertProcessing", files, tokens, cls, eos));
-  // Whole words only, since no piece continues a word.
+  // WordPiece matches only whole words here, since no piece continues a word.
   Json model = R"({"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100})"_json;
   model.Set("unk_token", files.Special("unk_token", "<unk>"));
   model.Set("vocab", std::move(files.vocabulary));
@@ -218,8 +219,8 @@ Json FromMerges(Files files) {
 std::optional<Json> TokenizerJson(Files files) {
   const std::string& folder = files.folder;
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
-    // If lines are equal, the last one is the token, as in Transformers. The ids of the others get a piece that no text
-    // contains.
+    // If lines are equal, the last one is the token, as in Transformers. The ids of the earlier lines get a piece that
+    // never occurs in a text.
     std::vector<std::string> lines = LinesOf(path);
     std::unordered_map<std::string_view, std::size_t> last;
     for (std::size_t id = 0; id < lines.size(); ++id) last[lines[id]] = id;
@@ -237,7 +238,7 @@ std::optional<Json> TokenizerJson(Files files) {
   return TokenizerJsonOfSentencePiece(files);
 }
 
-// In the order of their ids.
+// The residues in the order of their ids.
 constexpr std::string_view kResidues = "LAGVSERTIDPKQNFYMHWCXBUZO.-";
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The file formats of tokenizers that precede `tokenizer.json`.
+// Tokenizer file formats that are older than `tokenizer.json`.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,15 @@
 
 namespace headlight {
 
-/// Reads the tokenizer of a folder, with the settings in its `tokenizer_config.json` and `config.json`, from
+/// Loads the tokenizer of a folder, with the settings in its `tokenizer_config.json` and `config.json`, from
 /// - `vocab.txt` (BERT, ESM);
 /// - `vocab.json` and `merges.txt` (GPT, GPT-2, RoBERTa, BART, DeBERTa); or
 /// - a SentencePiece model (T5, XLM-RoBERTa, mBART, DeBERTa-v2, SigLIP).
-/// Empty if the folder has none of these. Throws Error naming the file if one is invalid, or if the family is unknown.
+/// Returns nothing if the folder has none of these. Throws Error naming the file if it is invalid or the family is
+/// unknown.
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder);
 
-/// True if the folder's SentencePiece model is used even if there is a tokenizer.json.
+/// Returns true if the folder's SentencePiece model is used even if there is a tokenizer.json.
 bool ReadsModelFirst(const std::string& folder);
 
 }  // namespace headlight

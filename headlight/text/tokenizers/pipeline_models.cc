@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// The bytes of pieces, by id; empty for pieces that represent no bytes.
+// Returns the bytes of each piece by id. They are empty for pieces that represent no bytes.
 std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
   std::vector<std::string> bytes;
   for (const std::string& piece : pieces) bytes.push_back(BytesOfPiece(piece).value_or(""));
@@ -33,7 +33,7 @@ WordPieceSegmenter ParseWordPiece(const JsonView& part, PipelineState& state) {
   return WordPieceSegmenter(state.pieces, options);
 }
 
-// A merge is an array of two pieces or, in older files, one text with a space between them.
+// Parses merges. A merge is an array of two pieces or, in older files, one text with a space between the pieces.
 std::vector<std::pair<std::string, std::string>> Merges(const JsonView& given) {
   std::vector<std::pair<std::string, std::string>> merges;
   for (const Json& merge : given.Array()) {
@@ -83,8 +83,8 @@ BytePairSegmenter ParseBytePair(const JsonView& part, PipelineState& state) {
   return BytePairSegmenter(PiecesAsBytes(state.pieces), merges, options, part.location());
 }
 
-// Unigram as in the tokenizers library: consecutive unknown characters become one unknown piece, or their byte pieces
-// if all of these exist.
+// Applies a unigram model as the tokenizers library does. Consecutive unknown characters become one unknown piece, or
+// their byte pieces if all of these exist.
 struct Unigram {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
     const std::size_t before = segments.size();
@@ -97,7 +97,7 @@ struct Unigram {
     for (std::size_t i = 0; i < path.size(); ++i) {
       if (path[i].piece == unknown) {
         while (i + 1 < path.size() && path[i + 1].piece == unknown) ++i;
-        // The run as a whole can be a piece.
+        // The consecutive unknown characters may be a piece together.
         const auto found = ids.find(std::string(word.substr(begin, path[i].end - begin)));
         if (found != ids.end()) {
           path[i].piece = found->second;
@@ -125,8 +125,8 @@ struct Unigram {
   std::string place;                                   // for error messages
 };
 
-// Parses a score like the tokenizers library: the digits as an integer, divided by a power of ten. The double rounding
-// decides between nearly equal segmentations.
+// Parses a score as the tokenizers library does: the digits as an integer, divided by a power of ten. The second
+// rounding decides between nearly equal segmentations.
 double ScoreAsRead(double score) {
   const std::string text = fmt::format("{}", std::abs(score));
   const std::size_t exponent_at = std::min(text.find('e'), text.size());
@@ -144,7 +144,7 @@ double ScoreAsRead(double score) {
   return std::copysign(value, score);
 }
 
-// Looks up words as a whole.
+// Looks up whole words in the vocabulary.
 struct WordLevel {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
     const auto found = ids.find(std::string(word));
@@ -195,7 +195,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
     scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
   Check(!scores.empty(), "{}: it is empty", vocabulary.location());
-  // -1 without an unknown piece.
+  // The id is -1 without an unknown piece.
   const JsonView unknown_id = part["unk_id"];
   const auto unknown =
       static_cast<std::int32_t>(unknown_id.present() ? unknown_id.Integer(0, std::ssize(scores) - 1) : -1);

@@ -1,4 +1,4 @@
-// Builds the parts of a tokenizer from a `tokenizer.json`.
+// Builds the components of a tokenizer from a `tokenizer.json`.
 #include <algorithm>
 
 #include "headlight/base/error.h"
@@ -122,7 +122,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   } else if (type == "CharDelimiterSplit") {
     state.pre_tokenizers.emplace_back(Split{TextPattern(Character(part["delimiter"])), SplitBehavior::removed});
   } else if (type == "Metaspace") {
-    part["str_rep"];  // only in older files; the same as the replacement
+    part["str_rep"];  // only in older files; has the value of `replacement`
     Metaspace metaspace;
     metaspace.replacement = Character(part.Get("replacement", "\u2581"));
     metaspace.prepend = PrependScheme(part);
@@ -131,7 +131,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
   } else if (type == "ByteLevel") {
     Check(!state.byte_level, "{}: it follows another ByteLevel", part.location());
     state.byte_level = true;
-    part["trim_offsets"];  // only that of the post-processor is used
+    part["trim_offsets"];  // only the post-processor's value is used
     state.pre_tokenizers.emplace_back(
         ByteLevelPreTokenizer{part["add_prefix_space"].Bool(), part.Get("use_regex", true).Bool()});
   } else {
@@ -139,7 +139,7 @@ void AddPreTokenizers(const JsonView& part, PipelineState& state) {
                "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, Metaspace, Punctuation, Sequence, Split, "
                "Whitespace and WhitespaceSplit");
   }
-  // A later pre-tokenizer would get ByteLevel's characters instead of the text.
+  // A later pre-tokenizer would process ByteLevel's characters instead of the text.
   Check(!state.byte_level || type == "ByteLevel" || type == "Sequence", "{}: nothing may follow ByteLevel",
         part.location());
   CheckSteps(part, state.pre_tokenizers.size());
@@ -189,7 +189,7 @@ void SetAddedTokens(const std::vector<JsonView>& parts, bool all_raw, PipelineSt
   state.normalized = AddedTokens(std::move(normalized));
 }
 
-// A file's `added_tokens`, and those that the other files of its folder declare.
+// Returns a file's `added_tokens` with the tokens that the other files of its folder declare.
 std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std::vector<JsonView>& added, EntriesOf of,
                                    PipelineState& state) {
   TokenTable table;
@@ -277,7 +277,7 @@ void SetPostProcessor(const JsonView& part, PipelineState& state) {
     trim();
     surround(0, true);  // with another </s> between the texts
   } else if (type == "ByteLevel") {
-    part["use_regex"];  // only that of the pre-tokenizer is used
+    part["use_regex"];  // only the pre-tokenizer's value is used
     trim();
   } else {
     RefuseType(part, type, "BertProcessing, ByteLevel, RobertaProcessing, Sequence and TemplateProcessing");
@@ -292,10 +292,10 @@ void AddDecoders(const JsonView& part, std::vector<TokenDecoder>& decoders) {
   } else if (type == "WordPiece") {
     decoders.emplace_back(WordPieceDecoder{part.Get("prefix", "##").String(), part.Get("cleanup", true).Bool()});
   } else if (type == "ByteLevel") {
-    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) part[key];  // used by other parts
+    for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) part[key];  // used by other components
     decoders.emplace_back(DecodeByteLevel);
   } else if (type == "Metaspace") {
-    for (const char* key : {"str_rep", "split"}) part[key];  // used by other parts
+    for (const char* key : {"str_rep", "split"}) part[key];  // used by other components
     const bool drop_first = PrependScheme(part) != Metaspace::Prepend::never;
     decoders.emplace_back(MetaspaceDecoder{Character(part.Get("replacement", "\u2581")), drop_first});
   } else if (type == "BPEDecoder") {
@@ -334,10 +334,10 @@ PipelineState Make(const JsonView& file, ScoresAre scores_are, const TokenizerSe
     const JsonView& config = settings->config;
     state.split_special = config.Get("split_special_tokens", false).Bool();
     state.cuts_beginning = config.Get("truncation_side", "right").String({"right", "left"}) == "left";
-    // It would damage the output of BPE, which has its own spaces.
+    // Cleaning up would damage the output of BPE, whose pieces contain the spaces.
     state.cleans_up = config.Get("clean_up_tokenization_spaces", false).Bool() && !state.is_bpe;
   }
-  // The original SigLIP tokenizer matches all of them in the raw text.
+  // The original SigLIP tokenizer matches all added tokens in the raw text.
   const bool own = settings != nullptr && scores_are == ScoresAre::exact;
   SetAddedTokens(added, own && settings->family == TokenizerFamily::siglip, state);
   if (const JsonView part = file["post_processor"]; part.present()) SetPostProcessor(part, state);

@@ -17,8 +17,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;  // bytes; a file with 500,000 pieces has half of it
-constexpr std::size_t kMostDecoderGrowth = 32;                      // limit on how much decoders lengthen a text
+constexpr std::uint64_t kLargestPipeline = std::uint64_t{1}
+                                           << 26;  // bytes; a file with 500,000 pieces has about half as many
+constexpr std::size_t kMostDecoderGrowth = 32;     // limit on how much decoders lengthen a text
 constexpr std::size_t kLongestTokenizedText = std::size_t{1}
                                               << 28;  // bytes, so that offsets in the normalized text fit 32 bits
 
@@ -27,7 +28,7 @@ struct EdgeSpaces {
   std::int32_t leading, trailing;
 };
 
-// In a byte-level piece, only the space is white space.
+// Counts the white space at the ends of a piece. In a byte-level piece, only the space counts as white space.
 EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
   if (byte_level) {
     const std::size_t begin = std::min(piece.find_first_not_of(' '), piece.size());
@@ -35,7 +36,7 @@ EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
     return {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(piece.size() - end)};
   }
   EdgeSpaces spaces{0, 0};
-  if (ValidUtf8(piece) != piece.size()) return spaces;  // a byte of a character
+  if (ValidUtf8(piece) != piece.size()) return spaces;  // the piece is an incomplete character
   bool all = true;
   ForEachCharacter(piece, [&](char32_t character, std::size_t, std::size_t) {
     const bool space = IsWhiteSpace(character);
@@ -46,7 +47,7 @@ EdgeSpaces SpacesAround(std::string_view piece, bool byte_level) {
   return spaces;
 }
 
-// Removes the white space at the ends of a token from its span, counted as in GPT-2's and RoBERTa's tokenizers.
+// Removes the white space at the ends of a token from its span, as in GPT-2's and RoBERTa's tokenizers.
 void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_prefix_space, TextSpan& span) {
   const auto is_middle = [&](std::int32_t byte) {
     return byte < static_cast<std::int64_t>(text.size()) && (text[byte] & 0xC0) == 0x80;
@@ -65,7 +66,7 @@ void TrimSpan(std::string_view text, EdgeSpaces spaces, bool first, bool add_pre
   span.end = std::max(end, span.begin);
 }
 
-// Applies the components of a tokenizer to a text.
+// Applies a tokenizer's components to a text.
 class Encoder {
  public:
   Encoder(const PipelineState& state, bool read_special) : state_(state), read_special_(read_special) {}
@@ -112,7 +113,7 @@ class Encoder {
     tokens_.push_back({id, text.Origin(bytes), Spaces(piece, false), word_++});
   }
 
-  // Only counted if spans are trimmed.
+  // Counts the white space of a piece only if spans are trimmed.
   EdgeSpaces Spaces(std::string_view piece, bool byte_level) const {
     return state_.post_processor.trim_offsets ? SpacesAround(piece, byte_level) : EdgeSpaces{0, 0};
   }
@@ -128,7 +129,7 @@ class Encoder {
       std::int32_t begin = word.begin, next = word.begin;
       for (const Segment& segment : segments_) {
         const std::int32_t end = word.begin + segment.end;
-        if (end > next) begin = std::exchange(next, end);  // otherwise it has the span of the previous one
+        if (end > next) begin = std::exchange(next, end);  // otherwise it has the span of the previous token
         const std::string_view piece = bytes.substr(begin, end - begin);
         tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level), word_});
       }
@@ -163,7 +164,7 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
     encoding.words.push_back(word);
   };
   const std::optional<bool>& trim = state.post_processor.trim_offsets;
-  std::int32_t ended = -1;  // index of SigLIP's end token in the text, after which none is added
+  std::int32_t ended = -1;  // id of the last token of SigLIP's text, which is not added again after it
   for (const TemplatePart& part : parts) {
     if (part.text < 0) {
       if (!options.add_special) continue;
@@ -188,7 +189,7 @@ std::string WithVisibleSpaces(std::string_view bytes) {
   return visible;
 }
 
-// Sets a member of a part of a tokenizer.json if the part has the given type.
+// Sets a member of a component of a tokenizer.json if the component has the given type.
 void SetMember(const char* part, std::string_view type, const char* member, Json value, Json& file) {
   const Json* const old = file.Find(part);
   const Json* const of_type = old != nullptr ? old->Find("type") : nullptr;
@@ -198,9 +199,10 @@ void SetMember(const char* part, std::string_view type, const char* member, Json
   file.Set(part, std::move(changed));
 }
 
-// LlamaTokenizer uses the vocabulary and the merges of a character-based tokenizer.json, and its settings for the rest:
-// how spaces become parts of tokens, and whether a space is added to every text between special tokens (legacy), only
-// to the first, or to none. Llama 3's byte-based file is used as it is.
+// Builds LlamaTokenizer's components. From a character-based tokenizer.json, this class uses only the vocabulary and
+// the merges. Its settings determine how spaces become parts of tokens. They also determine whether a space is added to
+// every text between special tokens (legacy), only to the first one, or to none. Llama 3's byte-level file is used
+// unchanged.
 void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   const Json* const model = file.Find("model");
   const Json* const type = model != nullptr ? model->Find("type") : nullptr;
@@ -229,7 +231,8 @@ void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   file.Set("decoder", std::move(decoder));
 }
 
-// Some classes of Transformers build components from their settings and defaults, even if a tokenizer.json differs.
+// Replaces components by those that some classes of Transformers build from settings and defaults, even if a
+// tokenizer.json differs.
 void FollowSettings(const TokenizerSettings& settings, Json& file) {
   if (!settings.builds_parts) return;
   const JsonView& config = settings.config;
@@ -251,7 +254,7 @@ void FollowSettings(const TokenizerSettings& settings, Json& file) {
   }
 }
 
-// The ids before the text of a template, and those after it.
+// Return the ids before and after the text of a template.
 std::vector<std::int32_t> IdsBefore(std::span<const TemplatePart> parts) {
   std::vector<std::int32_t> ids;
   for (std::size_t i = 0; i < parts.size() && parts[i].text < 0; ++i)
@@ -318,7 +321,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     if (!Holds(id, size())) continue;
     const auto written = state_->written.find(id);
     const bool as_is = written == state_->written.end();
-    if (skip_special && state_->special[id] && as_is) continue;  // matches the library, which keeps the others
+    if (skip_special && state_->special[id] && as_is) continue;  // the library keeps the other special tokens
     if (Piece(id).empty() && Find("") != id) continue;           // no token has this id
     texts.push_back(as_is ? state_->pieces[id] : written->second);
   }
@@ -327,7 +330,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     for (const std::string& text : texts) sum += text.size();
     return sum;
   };
-  // Limits how much the decoders of a hostile file can lengthen the text by repeated replacements.
+  // Limits how much the decoders of a hostile file may lengthen the text by repeated replacements.
   const std::size_t before = bytes(), longest = kMostDecoderGrowth * (before + texts.size()) + kMostDecoderGrowth;
   for (const TokenDecoder& decode : state_->decoders) {
     decode(texts);
@@ -385,7 +388,7 @@ std::int32_t PipelineTokenizer::types() const {
 std::int32_t PipelineTokenizer::size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
 
 std::vector<TextSpan> CharacterSpans(std::string_view text, std::span<const TextSpan> spans) {
-  // By byte, the number of characters that begin before it.
+  // For each byte, the number of characters that begin before it.
   std::vector<std::int32_t> characters(text.size() + 1);
   for (std::size_t byte = 0; byte < text.size(); ++byte) {
     characters[byte + 1] = characters[byte] + ((text[byte] & 0xC0) != 0x80 ? 1 : 0);

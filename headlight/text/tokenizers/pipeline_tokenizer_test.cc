@@ -83,7 +83,7 @@ TEST(PipelineTokenizer, CanOmitOrIgnoreSpecialTokens) {
   EXPECT_EQ(tokenizer.Decode(Ids{cls, mask, sep}, false), "[CLS] [MASK] [SEP]");
 }
 
-// The scores of both segmentations differ only by the library's rounding of scores.
+// Checks that scores are rounded as in the library. The two segmentations differ only by this rounding.
 TEST(PipelineTokenizer, ReadsScoresLikeTheLibrary) {
   Json file = JsonOf("t5");
   for (const char* part : {"normalizer", "pre_tokenizer", "post_processor"}) file.Set(part, Json());
@@ -99,7 +99,7 @@ TEST(PipelineTokenizer, ReadsScoresLikeTheLibrary) {
   EXPECT_THAT(cut(-3.037214313117924, -12.711736998190766, -11.351587446511461), ElementsAre(1, 2, 3));
 }
 
-// Vertical tab, form feed and next line are both white space and controls. BERT treats them as controls.
+// Checks that vertical tab, form feed and next line, which are both white space and controls, are treated as controls.
 TEST(PipelineTokenizer, CleansControlsFirst) {
   const PipelineTokenizer bert = Small("bert_cased");
   const Ids joined = bert.Encode("dogdog").ids;
@@ -108,7 +108,7 @@ TEST(PipelineTokenizer, CleansControlsFirst) {
   EXPECT_NE(bert.Encode("dog\tdog").ids, joined);
 }
 
-// The time for a word of a million characters must not be quadratic.
+// Checks that the time for a word of a million characters is not quadratic.
 TEST(PipelineTokenizer, SegmentsVeryLongWords) {
   std::string word;
   for (int i = 0; i < 1 << 18; ++i) word += "dogs";
@@ -120,7 +120,7 @@ TEST(PipelineTokenizer, SegmentsVeryLongWords) {
   EXPECT_THAT(bert.Encode(word, {.add_special = false}).ids, ElementsAre(*bert.Find("[UNK]")));
 }
 
-// Every normalizer, pre-tokenizer and model, separately and combined, and Replace as a decoder.
+// Checks every normalizer, pre-tokenizer and model, separately and combined, and Replace as a decoder.
 TEST(PipelineTokenizer, MatchesTheLibraryForEveryComponent) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizer_components.json");
   const std::vector<std::string> texts = goldens["texts"].Strings();
@@ -134,7 +134,7 @@ TEST(PipelineTokenizer, MatchesTheLibraryForEveryComponent) {
   }
 }
 
-// Vocabularies with gaps, added tokens whose spaces overlap, templates without a text, and character classes.
+// Checks vocabularies with gaps, added tokens whose spaces overlap, templates without a text, and character classes.
 TEST(PipelineTokenizer, MatchesTheLibraryForRareFiles) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizer_components.json");
   const std::vector<JsonView> files = goldens["special"].Items();
@@ -184,7 +184,7 @@ TEST(PipelineTokenizer, RefusesTextsWithoutTokens) {
   EXPECT_THAT(encode(words, "b"), HasSubstr("token for the word 'b'"));
 }
 
-// The last piece of each word ends in </w>.
+// Checks a vocabulary in which the last piece of each word ends in </w>.
 TEST(PipelineTokenizer, SplitsAfterAText) {
   const PipelineTokenizer tokenizer =
       PipelineTokenizer::Parse(With(JsonOf("clip"), "/pre_tokenizer/pretokenizers/0",
@@ -249,7 +249,7 @@ std::string RefusalOf(const Json& file) {
   return ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "tokenizer.json"); });
 }
 
-// Unknown keys and types are errors that name them, at every level.
+// Checks that unknown keys and types are errors that name them, at every level.
 TEST(PipelineTokenizer, RefusesUnknownKeysAndTypes) {
   const auto changed = [](const char* family, const char* pointer, const Json& value) {
     return RefusalOf(With(JsonOf(family), pointer, value));
@@ -311,7 +311,7 @@ TEST(PipelineTokenizer, RefusesBadCalls) {
   EXPECT_EQ(tokenizer.Piece(tokenizer.size()), "");
   EXPECT_EQ(tokenizer.Find("no such piece"), std::nullopt);
   EXPECT_THROW(PipelineTokenizer::Load("/nowhere"), Error);
-  // Each token has one of the character's two bytes.
+  // Each token has one of the two bytes of the character.
   const Encoding encoding = tokenizer.Encode("\u00e9");
   ASSERT_EQ(encoding.ids.size(), 2u);
   EXPECT_EQ(tokenizer.Decode(Ids{encoding.ids[0]}), "\uFFFD");

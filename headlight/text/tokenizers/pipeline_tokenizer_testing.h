@@ -1,4 +1,4 @@
-// The small tokenizers and goldens of the pipeline tokenizer's tests.
+// The small tokenizers and goldens for tests of the pipeline tokenizer.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline const JsonView& Goldens() {
   return goldens;
 }
 
-// A copy of the JSON with another value at a path such as "/model/merges/0".
+// Returns a copy of the JSON with another value at a path such as "/model/merges/0".
 inline Json With(const Json& json, std::string_view place, const Json& value) {
   if (place.empty()) return value;
   const std::size_t end = std::min(place.find('/', 1), place.size());
@@ -57,7 +57,7 @@ inline std::vector<TextSpan> Spans(const JsonView& given) {
   return spans;
 }
 
-// In characters, as the goldens have them; those of added tokens are empty.
+// Returns the spans in characters, as in the goldens. The spans of added tokens are empty.
 inline std::vector<TextSpan> CharactersOf(const Encoding& encoding, const std::string& first,
                                           const std::string& second = "") {
   std::vector<TextSpan> spans;
@@ -66,7 +66,7 @@ inline std::vector<TextSpan> CharactersOf(const Encoding& encoding, const std::s
   return spans;
 }
 
-// That a text has the golden's ids, spans and decoded text.
+// Checks that a text has the golden's ids, spans and decoded text.
 inline void ExpectGolden(const PipelineTokenizer& tokenizer, const std::string& text, const JsonView& golden) {
   const Encoding encoding = tokenizer.Encode(text);
   EXPECT_EQ(encoding.ids, IdsOf(golden["ids"])) << golden.location() << Quoted(text);

@@ -7,10 +7,10 @@
 
 namespace headlight {
 
-/// The tokens of a text, or special tokens.
+/// The position of a text's tokens in a template, or special tokens.
 struct TemplatePart {
-  std::int32_t text = -1;         // 0 or 1: the tokens of the first or second text; -1: `ids`
-  std::vector<std::int32_t> ids;  // of special tokens
+  std::int32_t text = -1;         // 0 or 1: the tokens of the first or second text; -1: the special tokens `ids`
+  std::vector<std::int32_t> ids;  // ids of special tokens
   std::int32_t type_id = 0;
 };
 using Template = std::vector<TemplatePart>;
@@ -18,8 +18,8 @@ using Template = std::vector<TemplatePart>;
 struct PostProcessor {
   Template single = {{0, {}, 0}};
   Template pair = {{0, {}, 0}, {1, {}, 1}};
-  /// If set, spans exclude the white space at the ends of their tokens. True: except the space that the pre-tokenizer
-  /// adds before the first word.
+  /// If set, spans exclude the white space at the ends of their tokens. If true, the space that the pre-tokenizer adds
+  /// before the first word is not excluded.
   std::optional<bool> trim_offsets;
 };
 

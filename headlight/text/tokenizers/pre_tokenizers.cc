@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// Calls cut(text, add) for each word, and replaces the word by the ranges that are passed to add(begin, end).
+// Calls cut(text, add) for each word, and replaces the word by the ranges that cut passes to add(begin, end).
 template <typename Cut>
 void CutWords(Words& words, const Cut& cut) {
   std::vector<TextSpan> pieces;
@@ -30,7 +30,7 @@ struct Part {
   bool match;
 };
 
-// Combines matches and the text between them by the behavior of a Split. Removed parts have no bytes.
+// Combines matches and the text between them according to a Split's behavior. Removed parts have no bytes.
 void Divide(const std::vector<Part>& parts, SplitBehavior behavior, std::vector<TextSpan>& divided) {
   divided.clear();
   bool before = false;  // whether the previous part was a match
@@ -55,7 +55,7 @@ void Divide(const std::vector<Part>& parts, SplitBehavior behavior, std::vector<
         else
           divided.push_back(bytes);
         break;
-      case SplitBehavior::merged_with_next:  // the last of several consecutive matches
+      case SplitBehavior::merged_with_next:  // the last of consecutive matches
         if (i > 0 && before && !match)
           divided.back().end = bytes.end;
         else
@@ -88,7 +88,7 @@ void SplitWords(Words& words, SplitBehavior behavior, bool invert, const Find& f
   });
 }
 
-// Appends a word to `to`, after `front`, which has the origin of the word's first character.
+// Appends a word to `to`, preceded by `front`, which has the origin of the word's first character.
 void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
   const std::int32_t begin = to.text.size();
   ForEachCharacter(front,
@@ -98,7 +98,7 @@ void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
   to.words.push_back({begin, to.text.size()});
 }
 
-// The length in bytes of 's, 't, 're, 've, 'm, 'll or 'd at the beginning of `text`, or 0.
+// Returns the length in bytes of 's, 't, 're, 've, 'm, 'll or 'd at the beginning of `text`, or 0.
 std::size_t ContractionAt(std::string_view text) {
   constexpr std::array<std::string_view, 7> contractions = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
   for (const std::string_view end : contractions)
@@ -106,7 +106,7 @@ std::size_t ContractionAt(std::string_view text) {
   return 0;
 }
 
-// A run of characters of one class: where its last character begins, and its end.
+// A run of characters of one class: the first byte of its last character, and its end.
 struct Run {
   CharacterClass of;
   std::size_t last, end;
@@ -124,7 +124,7 @@ Run RunAt(std::string_view text, std::size_t begin) {
   return run;
 }
 
-// The end of the first word of `text`, which must not be empty, by GPT-2's rules:
+// Returns the end of the first word of `text`, which must not be empty, by GPT-2's rules:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 std::size_t FirstWord(std::string_view text) {
   if (const std::size_t contraction = ContractionAt(text); contraction > 0) return contraction;

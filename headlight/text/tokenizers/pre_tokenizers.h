@@ -12,17 +12,17 @@ namespace headlight {
 
 struct Words {
   NormalizedText text;
-  std::vector<TextSpan> words;  // bytes of `text`, in order, none empty
+  std::vector<TextSpan> words;  // non-empty ranges of bytes of `text`, in order
 };
 
-/// Splits each of the words further.
+/// Divides each of the words further.
 using PreTokenizer = std::function<void(Words&)>;
 
-void SplitAtSpaces(Words& words);  // words between white space
+void SplitAtSpaces(Words& words);  // splits at white space, which is removed
 void SplitAtWords(Words& words);   // separates letters, marks, digits and _ from other characters
 
-/// How a Split treats matches: they are removed, are separate words, join the previous or the next text, or join
-/// neighbouring matches.
+/// The treatment of matches in a Split: they are removed, are separate words, join the previous or the next text, or
+/// join adjacent matches.
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 struct SplitPunctuation {
@@ -37,16 +37,16 @@ struct Split {
   void operator()(Words& words) const;
 };
 
-/// Separates numbers, in digits of any script, or each digit if `individual`.
+/// Separates numbers, which consist of digits of any script. With `individual`, separates each digit.
 struct Digits {
   bool individual = false;
   void operator()(Words& words) const;
 };
 
-/// SentencePiece's pre-tokenizer: replaces spaces by `replacement`, with which words begin.
+/// SentencePiece's pre-tokenizer: replaces spaces by `replacement`, which begins each word.
 struct Metaspace {
   std::string replacement = "\u2581";
-  /// Which words without `replacement` get it: all, only at the beginning of a text, or none.
+  /// The words that get a `replacement` if they have none: all, only the first one of a text, or none.
   enum class Prepend { always, first, never };
   Prepend prepend = Prepend::always;
   bool split = true;
@@ -54,8 +54,8 @@ struct Metaspace {
   void operator()(Words& words) const;
 };
 
-/// GPT-2's pre-tokenizer: splits into words with the preceding space, numbers, runs of other characters, ends of
-/// English contractions, and white space. The model reads the result as bytes.
+/// GPT-2's pre-tokenizer: splits a text into words with the preceding space, numbers, runs of other characters, ends of
+/// English contractions, and white space. The bytes of the result are the model's symbols.
 struct ByteLevelPreTokenizer {
   bool add_prefix_space = false;  // add a space before a text without one
   bool use_regex = true;          // false: do not split

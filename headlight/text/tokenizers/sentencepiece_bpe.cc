@@ -31,7 +31,7 @@ BpeSegmenter::BpeSegmenter(const SentencePieceModel& model) {
       if (code < symbol_of_ascii_.size()) symbol_of_ascii_[code] = symbol;
     });
   }
-  // Every pair of symbols that forms a piece, now that all symbols are known.
+  // All symbols are known now, so finds every pair of symbols that forms a piece.
   rank_.resize(size);
   bytes_.resize(size);
   for (std::int32_t id = 0; id < size; ++id) {
@@ -66,7 +66,7 @@ void BpeSegmenter::MergeWord(std::vector<Symbol>& symbols, std::vector<Merge>& h
     heap.pop_back();
     Symbol& left = symbols[merge.left()];
     Symbol& right = symbols[merge.right];
-    // Symbols only grow or merge into their left neighbour, so the sizes tell whether both are unchanged.
+    // Symbols only grow or merge into their left neighbour, so the sizes show whether both are unchanged.
     if (left.bytes == 0 || right.bytes == 0 || left.bytes + right.bytes != bytes_[merge.merged]) continue;
     if (random != nullptr && random->Uniform() < dropout) continue;
     left.id = merge.merged;
@@ -88,7 +88,7 @@ std::vector<Segment> BpeSegmenter::Segments(std::string_view text, Random* rando
   const auto pieces = static_cast<std::int32_t>(rank_.size());
   std::int32_t end = 0;
   for (std::size_t at = 0; at < text.size();) {
-    // The next word up to a space, or the whole text.
+    // Segments the next word up to a space, or the whole text.
     symbols.clear();
     for (const std::size_t begin = at; at < text.size();) {
       if (words_stand_alone_ && at > begin && text.substr(at).starts_with(kSpaceSymbol)) break;

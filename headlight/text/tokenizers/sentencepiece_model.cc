@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The field numbers of sentencepiece_model.proto that affect the result.
+// Field numbers of sentencepiece_model.proto that affect the result.
 enum ModelField { model_pieces = 1, model_trainer = 2, model_normalizer = 3, model_denormalizer = 5 };
 enum PieceField { piece_text = 1, piece_score = 2, piece_type = 3 };
 enum TrainerField {
@@ -44,7 +44,7 @@ class Fields {
   Fields(std::string_view file, std::string_view message, const std::string& name)
       : file_(file), rest_(message), name_(name) {}
 
-  // Moves to the next field; false at the end.
+  // Moves to the next field. Returns false at the end.
   bool Next() {
     if (rest_.empty()) return false;
     const std::uint64_t tag = Varint();

@@ -1,5 +1,4 @@
-// SentencePiece models (Kudo and Richardson, "SentencePiece", 2018) and their untrusted files, read by a checked
-// parser.
+// SentencePiece models (Kudo and Richardson, "SentencePiece", 2018), and a checked parser for their untrusted files.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ enum class SubwordAlgorithm {
 };
 
 struct SentencePiece {
-  /// Numbered as in the file. The text of a byte piece is like <0x0A>.
+  /// The values are those of the file format. The text of a byte piece has the form <0x0A>.
   enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, byte = 6 };
   std::string text;  // a space is written as U+2581
   float score = 0;   // BPE: higher merges earlier; unigram: log probability
@@ -26,24 +25,24 @@ struct SentencePiece {
 
 struct SentencePieceModel {
   SubwordAlgorithm algorithm = SubwordAlgorithm::unigram;
-  std::vector<SentencePiece> pieces;  // one of them is `unknown`
+  std::vector<SentencePiece> pieces;  // exactly one piece is `unknown`
   bool byte_fallback = false;         // unknown characters become byte pieces
   std::string unknown_surface = " \u2047 ";
-  /// Normalization, see TextNormalizer.
-  std::string normalization;  // its name, such as "nmt_nfkc"
-  std::string charsmap;       // its compiled rules; empty: none
+  /// Normalization settings, see TextNormalizer.
+  std::string normalization;  // the name, such as "nmt_nfkc"
+  std::string charsmap;       // the compiled rules; empty: none
   bool add_dummy_prefix = true;
   bool remove_extra_whitespaces = true;
 };
 
 inline constexpr std::string_view kSpaceSymbol = "\u2581";
 
-/// Reads the bytes of a `.model` (or `.spm`) file, a protocol buffer. `name` is the file's name for error messages.
-/// Throws Error for damaged bytes, and for unsupported features, which it names: algorithms "word" and "char", unused
-/// pieces, whitespace as a suffix or unescaped, a denormalizer.
+/// Parses the bytes of a `.model` (or `.spm`) file, a protocol buffer. `name` is the file's name in error messages.
+/// Throws Error for damaged bytes. Also throws Error naming an unsupported feature: algorithms "word" and "char",
+/// unused pieces, whitespace as a suffix or unescaped, a denormalizer.
 HEADLIGHT_API SentencePieceModel ParseSentencePieceModel(std::string_view bytes, const std::string& name);
 
-/// The bytes of a `.model` file, which SentencePiece's library can read; only for models without byte fallback.
+/// Returns the bytes of a `.model` file for SentencePiece's library. Only for models without byte fallback.
 HEADLIGHT_API std::string SerializeSentencePieceModel(const SentencePieceModel& model);
 
 /// Throws Error unless the pieces are valid: UTF-8 without NUL, 1 to 512 bytes, distinct, with finite scores, exactly

@@ -32,7 +32,7 @@ std::string ErrorOf(const std::string& bytes) {
   }
 }
 
-// Any bytes must either be refused with an Error, or give a usable model.
+// Checks that the bytes are either refused with an Error or give a usable model.
 bool Survives(const std::string& bytes) {
   try {
     const MarianTokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));
@@ -88,7 +88,7 @@ TEST(SentencePieceModel, SurvivesEveryTruncation) {
     ASSERT_TRUE(Survives(whole));
     int read = 0;
     for (std::size_t size = 0; size < whole.size(); ++size) read += Survives(whole.substr(0, size));
-    EXPECT_LT(read, 5);  // truncated between two fields at the end, after `<pad>`
+    EXPECT_LT(read, 5);  // truncated after `<pad>`, between two fields
   }
 }
 
@@ -103,7 +103,7 @@ TEST(SentencePieceModel, SurvivesEveryFlippedBit) {
   }
 }
 
-// A field of the file: number << 3 | wire type, then its value.
+// Returns a field of the file: number << 3 | wire type, then the value.
 std::string Field(int number, std::string_view bytes) {
   EXPECT_LT(number, 16);
   EXPECT_LT(bytes.size(), 128u);
@@ -141,7 +141,7 @@ TEST(SentencePieceModel, RefusesByName) {
       {Good() + Field(3, Varint(5, 0)), "escape_whitespaces"},
       {Good() + Field(5, Field(2, "map")), "denormalizer"},
       {Good() + Field(3, Field(2, "map")), "charsmap is broken"},
-      // A length beyond the file, of 2^63, of more than ten bytes; a number that ends early; wrong kinds.
+      // Lengths that exceed the file, are 2^63 or have more than ten bytes; a truncated number; wrong types.
       {Good() + "\x0A\x7F", "longer than the file"},
       {Good() + "\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", "longer than the file"},
       {Good() + "\x0A" + std::string(11, '\xFF'), "more than ten bytes"},
@@ -154,7 +154,7 @@ TEST(SentencePieceModel, RefusesByName) {
   for (const auto& [bytes, message] : cases) EXPECT_THAT(ErrorOf(bytes), HasSubstr(message));
 }
 
-// MarianTokenizer supports neither byte pieces nor user-defined ones; other tokenizers do.
+// Checks that MarianTokenizer refuses byte pieces and user-defined pieces, which other tokenizers support.
 TEST(SentencePieceModel, TranslationSupportsFewerKindsOfPieces) {
   const auto error = [](const std::string& bytes) {
     try {
@@ -184,7 +184,7 @@ TEST(SentencePieceModel, SkipsUnknownFields) {
   EXPECT_EQ(ErrorOf(more), "");
 }
 
-// A damaged or hostile charsmap must not cause out-of-range access or exhaust memory.
+// Checks that a damaged or hostile charsmap causes neither out-of-range access nor unbounded memory use.
 TEST(SentencePieceModel, RefusesBadCharsmaps) {
   const SentencePieceModel model = ParseSentencePieceModel(Small("bpe"), "small");
   const auto error = [&](const std::string& charsmap) {
@@ -207,7 +207,7 @@ TEST(SentencePieceModel, RefusesBadCharsmaps) {
     lies[1] = static_cast<char>(byte + 1);
     EXPECT_THAT(error(lies), HasSubstr("charsmap"));
   }
-  // Replacements that never end.
+  // The replacements have no terminator.
   std::string endless = model.charsmap;
   for (std::size_t at = 4 + 1024; at < endless.size(); ++at) endless[at] = 'x';
   EXPECT_THAT(error(endless), HasSubstr("charsmap is broken"));

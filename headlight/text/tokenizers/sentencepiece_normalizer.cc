@@ -6,13 +6,13 @@
 namespace headlight {
 namespace {
 
-// A unit of the trie is either a node, reached by a byte, or the leaf of a node, which has a value.
+// A unit of the trie is either a node, which a byte leads to, or the leaf of a node, which has a value.
 constexpr std::uint32_t kLeaf = 1u << 31;
 bool IsLeaf(std::uint32_t unit) { return unit & kLeaf; }
 std::uint32_t LeafValue(std::uint32_t unit) { return unit & ~kLeaf; }
 bool HasLeaf(std::uint32_t node) { return node >> 8 & 1; }
 std::uint32_t Label(std::uint32_t unit) { return unit & (kLeaf | 0xFF); }
-// index ^ Offset is the index of a node's leaf; index ^ Offset ^ byte that of its child.
+// The leaf of a node has the index `index ^ Offset`, and its child for a byte has `index ^ Offset ^ byte`.
 std::uint32_t Offset(std::uint32_t node) { return (node >> 10) << ((node & 1u << 9) >> 6); }
 
 std::uint32_t LittleEndian32(std::string_view bytes) {
@@ -21,8 +21,8 @@ std::uint32_t LittleEndian32(std::string_view bytes) {
   return value;
 }
 
-// Bytes. The output of a rule is bounded, so that a hostile file cannot exhaust memory (Unicode's longest has 33
-// bytes), and offsets in the normalized form of the longest text fit 32 bits.
+// Limits in bytes. The output of a rule is bounded, so that a hostile file cannot exhaust memory. Unicode's longest
+// output has 33 bytes. Offsets in the normalized form of the longest text fit 32 bits.
 constexpr std::size_t kLongestMapped = 64;
 constexpr std::size_t kLongestSegmentedText = std::size_t{1} << 22;
 
@@ -32,7 +32,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
     : add_dummy_prefix_(model.add_dummy_prefix), remove_extra_whitespaces_(model.remove_extra_whitespaces) {
   std::string_view map = model.charsmap;
   if (map.empty()) return;
-  // The trie's size in bytes, the trie, and the replacements.
+  // The charsmap has the trie's size in bytes, the trie, and the replacements.
   const std::size_t trie_bytes = map.size() < 4 ? 0 : LittleEndian32(map);
   const auto check = [&](bool condition) { Check(condition, "{}: its precompiled charsmap is broken", name); };
   check(trie_bytes > 0 && trie_bytes % 4 == 0 && trie_bytes <= map.size() - 4);
@@ -45,7 +45,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
   replacements_ = map;
   CheckUtf8(replacements_, name + ": the replacements of its precompiled charsmap");
 
-  // Checked once here, so that lookups need no checks.
+  // The trie is checked once here, so that lookups need no checks.
   check(!IsLeaf(trie_[0]) && !HasLeaf(trie_[0]));
   for (std::size_t index = 0; index < trie_.size(); ++index) {
     const std::uint32_t unit = trie_[index];
@@ -54,7 +54,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
       check(begin < replacements_.size());
       const std::size_t end = replacements_.find('\0', begin);
       check(end != std::string::npos && end - begin <= kLongestMapped);
-      check((replacements_[begin] & 0xC0) != 0x80);  // it is inside a character
+      check((replacements_[begin] & 0xC0) != 0x80);  // the offset is within a character
     } else {
       const std::size_t leaf = index ^ Offset(unit);
       check((leaf | 0xFF) < trie_.size());

@@ -1,4 +1,4 @@
-// SentencePiece's normalization: its compiled rules (mostly Unicode NFKC) and its handling of spaces.
+// SentencePiece's normalization: compiled rules (mostly Unicode NFKC) and the handling of spaces.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace headlight {
 
 class TextNormalizer {
  public:
-  /// Throws Error beginning with `name` if the model's charsmap is invalid.
+  /// Throws Error that begins with `name` if the model's charsmap is invalid.
   TextNormalizer(const SentencePieceModel& model, const std::string& name);
 
-  /// Replaces longest matches from left to right. Then, depending on the model's flags, collapses spaces, writes them
-  /// as U+2581 and prepends one. `origins`, unless null, gets normalized.size() + 1 entries: the byte of `text` that
-  /// each byte of `normalized` comes from. Each byte that is not UTF-8 becomes U+FFFD.
+  /// Replaces leftmost longest matches. Then, depending on the model's flags, collapses spaces, writes them as U+2581
+  /// and prepends one. `origins`, unless null, gets normalized.size() + 1 entries: for each byte of `normalized`, the
+  /// offset of its original byte in `text`. Each byte that is not UTF-8 becomes U+FFFD.
   void Normalize(std::string_view text, std::string& normalized, std::vector<std::int32_t>* origins = nullptr) const;
 
-  /// The replacement of the shortest rule that matches the beginning of the text, if there is one.
+  /// Returns the replacement of the shortest rule that matches the beginning of the text, if there is one.
   std::optional<std::string_view> ShortestReplacement(std::string_view text) const;
 
  private:
   struct Replacement {
     std::string_view text;
-    std::size_t bytes;  // of the input
+    std::size_t bytes;  // length of the input
   };
   template <typename Found>
   void ForEachRule(std::string_view text, const Found& found) const;

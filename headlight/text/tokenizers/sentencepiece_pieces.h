@@ -1,4 +1,4 @@
-// Segments texts with a SentencePiece model, without a vocabulary of ids.
+// Segmentation of texts with a SentencePiece model, without a vocabulary of ids.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace headlight {
 
-/// Reads a `.model` (or `.spm`) file. The returned function gives the pieces of a text, like SentencePiece's
-/// EncodeAsPieces: a space is U+2581, and consecutive unknown characters are one piece, or bytes with byte fallback.
-/// Throws Error naming the file and what is wrong with it or not supported, such as user-defined pieces.
+/// Loads a `.model` (or `.spm`) file. The returned function gives the pieces of a text, as SentencePiece's
+/// EncodeAsPieces does. A space is U+2581. Consecutive unknown characters are one piece, or bytes with byte fallback.
+/// Throws Error naming the file and what is invalid or not supported, such as user-defined pieces.
 HEADLIGHT_API std::function<std::vector<std::string>(std::string_view)> ReadSentencePieces(const std::string& path);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// A hash table from 64-bit keys to numbers, built once and then only read.
+// A hash table from 64-bit keys to numbers, which is read-only after it is built.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-/// The key of an adjacent pair of symbols.
+/// Returns the key of an adjacent pair of symbols.
 inline std::uint64_t PairKey(std::int32_t left, std::int32_t right) {
   return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
 }
 
 class NumberTable {
  public:
-  /// The first value of a key is kept.
+  /// Inserts a key with its value. If the key is already in the table, its first value is kept.
   void Insert(std::uint64_t key, std::int32_t value) {
     if (2 * (size_ + 1) > slots_.size()) Grow();
     Slot& slot = slots_[IndexOf(key)];
@@ -24,7 +24,7 @@ class NumberTable {
     ++size_;
   }
 
-  /// The value of a key; -1 if there is none.
+  /// Returns the value of a key, or -1 if it is not in the table.
   std::int32_t Find(std::uint64_t key) const { return slots_.empty() ? -1 : slots_[IndexOf(key)].value; }
 
  private:
@@ -33,7 +33,7 @@ class NumberTable {
     std::int32_t value = -1;
   };
 
-  /// The key's slot, or the free slot for it: linear probing in a table that is at most half full.
+  /// Returns the key's slot, or the free slot for it, by linear probing in a table that is at most half full.
   std::size_t IndexOf(std::uint64_t key) const {
     const std::uint64_t mixed = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
     std::size_t index = (mixed ^ mixed >> 29) & (slots_.size() - 1);

@@ -13,7 +13,7 @@ UnigramSegmenter<Score>::UnigramSegmenter(std::vector<std::pair<std::string_view
     : scores_(std::move(scores)), unknown_(unknown) {
   Score least = std::numeric_limits<Score>::max();
   for (const auto& [text, piece] : pieces) least = std::min(least, scores_[piece]);
-  unknown_score_ = least - 10;  // SentencePiece's penalty
+  unknown_score_ = least - 10;  // the penalty in SentencePiece
   trie_ = ByteTrie(std::move(pieces));
 }
 
@@ -37,7 +37,8 @@ void UnigramSegmenter<Score>::Append(std::string_view text, std::vector<Segment>
   };
   std::size_t furthest = 0;
   for (std::size_t begin = 0; begin < text.size();) {
-    // In a very long text, the scores are rebased as in SentencePiece, before float is too imprecise to compare paths.
+    // In a very long text, the scores are rebased as in SentencePiece, since float would be too imprecise to compare
+    // paths.
     if (const Score score = paths[begin].score; score < -1e5f || score > 1e5f) {
       for (std::size_t end = begin; end <= furthest; ++end) {
         if (paths[end].begin >= 0) paths[end].score -= score;

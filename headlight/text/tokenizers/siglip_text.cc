@@ -16,14 +16,14 @@ bool Has(char32_t character, UProperty property) {
   return u_hasBinaryProperty(static_cast<UChar32>(character), property) != 0;
 }
 
-// Python's white space: Unicode's, and the information separators.
+// Returns true for Python's white space: Unicode's, and the information separators.
 bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
 
 }  // namespace
 
 void LowercaseInContext(NormalizedText& text) {
-  // For each sigma: true if it follows a cased letter and case-ignorable characters, and does not precede them
-  // (Unicode's Final_Sigma).
+  // For each sigma, whether it has Unicode's Final_Sigma context. A cased letter precedes it and none follows it, each
+  // with any number of case-ignorable characters between.
   std::vector<bool> ends_word;
   bool after_cased = false;
   ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {
@@ -31,7 +31,8 @@ void LowercaseInContext(NormalizedText& text) {
     if (!Has(c, UCHAR_CASE_IGNORABLE)) after_cased = Has(c, UCHAR_CASED);
   });
   if (!ends_word.empty()) {
-    std::size_t sigma = 0, waiting = ends_word.size();  // the last sigma, until a character that is not case-ignorable
+    std::size_t sigma = 0,
+                waiting = ends_word.size();  // `waiting`: the last sigma, until a character that is not case-ignorable
     ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {
       if (!Has(c, UCHAR_CASE_IGNORABLE)) {
         if (waiting < ends_word.size() && Has(c, UCHAR_CASED)) ends_word[waiting] = false;

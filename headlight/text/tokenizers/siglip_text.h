@@ -14,14 +14,15 @@
 
 namespace headlight {
 
-/// Like Python's str.lower: a sigma at the end of a word becomes U+03C2; other characters do not depend on context.
+/// Lowercases as Python's str.lower: a sigma at the end of a word becomes U+03C2. Other characters do not depend on
+/// context.
 void LowercaseInContext(NormalizedText& text);
 
-/// Canonicalizes a stretch of text between added tokens: lower case, no ASCII punctuation and U+2581, single spaces
-/// between words. The first stretch of a text begins with U+2581, even if it has no words.
+/// Canonicalizes the text between two added tokens: lower case, no ASCII punctuation or U+2581, single spaces between
+/// words. The first part of a text begins with U+2581, even if it has no words.
 void CanonicalizeForSiglip(bool lowercase, bool first, NormalizedText& text);
 
-/// SentencePiece's normalized form of `before` and such a stretch.
+/// Applies SentencePiece's normalization to `before` followed by a canonicalized part of a text.
 class SiglipText {
  public:
   SiglipText(const SentencePieceModel& model, const std::string& name, bool lowercase, std::string before);
@@ -33,11 +34,11 @@ class SiglipText {
   std::string before_;  // the text of the unknown token
 };
 
-/// Appends the segments of a word.
+/// A function that appends the segments of a word.
 using WordModel = std::function<void(std::string_view word, std::vector<Segment>&)>;
 
-/// Wraps a model to drop the first `segments` segments of each word, the number that SiglipText's `before` has. An
-/// unknown character that is merged with an unknown end of `before` is therefore dropped too.
+/// Wraps a model to drop the first `segments` segments of each word, which are the segments of SiglipText's `before`.
+/// An unknown character that is merged with an unknown end of `before` is therefore dropped too.
 WordModel LeaveOut(std::ptrdiff_t segments, WordModel model);
 
 }  // namespace headlight

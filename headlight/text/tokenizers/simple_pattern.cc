@@ -10,7 +10,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int32_t kMostLeast =
-    64;  // of {N,}; after a run that is too short, matching restarts at its next character
+    64;  // maximum N of {N,}: after a run that is too short, matching restarts at its next character
 
 bool IsLetterOrDigit(char32_t c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
@@ -70,7 +70,7 @@ class SimplePatternParser {
     set.*above = true;
   }
 
-  // Parses what follows a backslash. `character` is set if it stands for a single character.
+  // Parses the characters after a backslash. Sets `character` if they represent a single character.
   bool ParseEscape(Set& set, std::optional<char32_t>& character) {
     character = std::nullopt;
     if (Skip("s")) return AddClass(CharacterClass::space, &Set::space, set), true;
@@ -87,7 +87,7 @@ class SimplePatternParser {
     return Add(given, set), true;
   }
 
-  // Parses what follows [.
+  // Parses the characters after [.
   bool ParseSet(Set& set) {
     const bool negated = Skip("^");
     std::optional<char32_t> last;  // a possible beginning of a range

@@ -11,14 +11,15 @@
 
 namespace headlight {
 
-/// Alternatives, each a sequence of characters and sets such as \s, \p{L} and [^\s\p{N}], of which the last may be
-/// repeated: "'s|[\p{L}]+". Matching needs no backtracking and is several times as fast as with ICU.
+/// A list of alternatives, such as "'s|[\p{L}]+". Each is a sequence of characters and sets, such as \s, \p{L} and
+/// [^\s\p{N}], and only its last element may be repeated. Matching needs no backtracking and is several times as fast
+/// as ICU.
 class SimplePattern {
  public:
-  /// Empty if the expression has another form. Simple expressions mean the same in Oniguruma and in ICU.
+  /// Returns nothing if the expression is not simple. Simple expressions have the same meaning in Oniguruma and in ICU.
   static std::optional<SimplePattern> Parse(std::string_view expression);
 
-  /// The length in bytes of the match that begins at text[at], the beginning of a UTF-8 character; 0 if there is none.
+  /// Returns the length in bytes of the match at text[at], the first byte of a UTF-8 character, or 0 if there is none.
   std::size_t MatchAt(std::string_view text, std::size_t at) const;
   bool MayBegin(char byte) const { return first_[static_cast<unsigned char>(byte)] != kNone; }
 
@@ -27,12 +28,13 @@ class SimplePattern {
 
   struct Set {
     std::bitset<128> ascii;             // after `negated` was applied
-    std::vector<char32_t> others = {};  // non-ASCII characters; so are those of the flags below
+    std::vector<char32_t> others = {};  // non-ASCII characters that the flags below do not include
     bool space = false, letter = false, number = false;
     bool negated = false;
 
-    std::size_t BytesAt(std::string_view text,
-                        std::size_t at) const;  // length of a member at text[at], 0 if there is none
+    std::size_t BytesAt(
+        std::string_view text,
+        std::size_t at) const;  // returns the length of a matching character at text[at], 0 if there is none
   };
   struct Step {
     Set set;

@@ -40,7 +40,7 @@ std::string RandomText(Random& random) {
   return text;
 }
 
-// (?:...) is not simple, so it is matched by ICU.
+// Compares the results with ICU, which matches the same expression if it is enclosed in (?:...).
 TEST(SimplePattern, MatchesLikeIcu) {
   Random random(1);
   for (const std::string& expression : kSimple) {
@@ -75,7 +75,7 @@ TEST(SimplePattern, EndsAtInvalidBytes) {
   EXPECT_EQ(pattern.MatchAt("\xC3", 0), 0U);
 }
 
-// After a run that is too short, matching restarts at each of its characters. The bound keeps this linear.
+// Checks that the time is linear. After a run that is too short, matching restarts at each of its characters.
 TEST(SimplePattern, IsLinear) {
   const TextPattern pattern = TextPattern::Regular("x{64,}|a", "p");
   std::string text;

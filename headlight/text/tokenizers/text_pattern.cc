@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::int32_t kMostStack = 1 << 26;   // bytes for backtracking
 constexpr std::size_t kLongestPattern = 4096;  // bytes; published ones have up to 400
-constexpr int kStartsPerLook = 64;             // matches between checks of the clock
+constexpr int kStartsPerLook = 64;             // matches between checks of the time limit
 
 // Only \n ends a line, and ^ and $ match at each line.
 constexpr std::uint32_t kFlags = UREGEX_MULTILINE | UREGEX_UNIX_LINES;
 
-// Oniguruma's character classes as the content of a set. Its \w has no joiners, and outside of [...] it includes some
-// digits of Latin-1.
+// Oniguruma's character classes as the content of a set. Oniguruma's \w has no joiners, and outside of [...] it
+// includes some digits of Latin-1.
 constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})",
                            kDigitsOfWords = R"(\u00B2\u00B3\u00B9\u00BC-\u00BE)";
 constexpr std::string_view kHex = "0-9A-Fa-f";
@@ -36,13 +36,13 @@ std::string WordCharacters(bool negated, bool inside) {
   return SetOf(fmt::format("{}{}", kWord, inside ? "" : kDigitsOfWords), negated, inside);
 }
 
-// \b or \B; ICU's own version ignores marks.
+// Translates \b and \B, since ICU's version ignores marks.
 std::string Boundary(bool inverted) {
   const std::string word = WordCharacters(false, false);
   return fmt::format("(?:(?<={0})(?{1}{0})|(?<!{0})(?{2}{0}))", word, inverted ? "=" : "!", inverted ? "!" : "=");
 }
 
-// The class [:NAME:] in a set; empty if Oniguruma has no such class.
+// Translates the class [:NAME:] in a set. Returns an empty text if Oniguruma has no such class.
 std::string PosixClass(std::string_view name) {
   const bool negated = name.starts_with('^');
   if (negated) name.remove_prefix(1);
@@ -55,7 +55,7 @@ std::string PosixClass(std::string_view name) {
   return "";
 }
 
-// \p{NAME}, or \P if `negated`. Names of properties ignore case, spaces, - and _.
+// Translates \p{NAME}, or \P{NAME} if `negated`. Property names ignore case, spaces, - and _.
 std::string Property(std::string_view name, bool negated, bool inside) {
   std::string plain;
   for (const char character : name)
@@ -66,7 +66,7 @@ std::string Property(std::string_view name, bool negated, bool inside) {
   return fmt::format("\\{}{{{}}}", negated ? 'P' : 'p', name);
 }
 
-// Translates a regular expression from Oniguruma to ICU. Refuses what the two interpret differently, or ICU does not
+// Translates a regular expression from Oniguruma to ICU. Refuses syntax that ICU interprets differently or does not
 // support.
 class Translation {
  public:
@@ -132,7 +132,7 @@ class Translation {
 
   void Outside(std::string_view rest) {
     if (rest[0] == '[') {
-      // A ] that comes first is literal.
+      // A ] directly after [ or [^ is literal.
       if (rest.starts_with("[]") || rest.starts_with("[^]")) Refuse(rest.substr(0, rest.find(']') + 1));
       sets_ = 1;
       if (rest.starts_with("[:")) return Write("[\\:", 2);  // a class only within a set
@@ -141,7 +141,7 @@ class Translation {
       while (end < rest.size() && ((rest[end] >= 'a' && rest[end] <= 'z') || rest[end] == '-')) ++end;
       const std::string_view flags = rest.substr(2, end - 2);
       const bool set_here = end < rest.size() && (rest[end] == ')' || rest[end] == ':');
-      // (?i) in the middle of alternatives would extend over the next |.
+      // Otherwise (?i) in the middle of an alternative would also apply after the next |.
       const bool whole =
           flags.empty() || (set_here && (rest[end] == ':' || at_ == 0) && (flags == "i" || flags == "-i"));
       if (!whole) Refuse(rest.substr(0, std::min(end + 1, rest.size())));
@@ -156,11 +156,10 @@ class Translation {
   std::string written_;
 };
 
-// The limit of a search in ICU's units of 10,000 backtracking steps, about a millisecond each.
+// Returns the limit of a search in ICU's units of 10,000 backtracking steps, about a millisecond each.
 std::int32_t MostSteps(std::size_t bytes) { return static_cast<std::int32_t>(200 + bytes / 100); }
 
-// Stops searches that are slow without backtracking, because they fail at each position of a long text after reading
-// far ahead.
+// Stops searches that are slow without backtracking: at each position of a long text, they fail after many characters.
 struct Deadline {
   using Clock = std::chrono::steady_clock;
 

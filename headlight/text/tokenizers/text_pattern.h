@@ -10,15 +10,16 @@
 
 namespace headlight {
 
-/// A literal text, or a regular expression in the syntax of Oniguruma (as in the tokenizers library), matched by ICU.
+/// A literal text, or a regular expression in the syntax of Oniguruma (as in the tokenizers library) that ICU matches.
 class TextPattern {
  public:
   explicit TextPattern(std::string text);
-  /// Throws Error, which begins with `place`, for an invalid expression, and for one that ICU interprets differently.
+  /// Compiles a regular expression. Throws Error that begins with `place` if it is invalid or ICU interprets it
+  /// differently.
   static TextPattern Regular(const std::string& expression, const std::string& place);
 
-  /// The matches in the UTF-8 text, from the left. An empty match never directly follows another match. Throws Error if
-  /// matching takes too long or too much memory, which can grow exponentially for some patterns.
+  /// Returns the matches in the UTF-8 text from left to right. An empty match never directly follows another match.
+  /// Throws Error if matching exceeds the limits of time or memory, which can grow exponentially for some patterns.
   std::vector<TextSpan> Matches(std::string_view text) const;
 
  private:

@@ -36,14 +36,14 @@ TEST(TextPattern, CountsBytes) {
   EXPECT_THAT(TextPattern::Regular("日|b", "p").Matches("aé日b"), ElementsAre(TextSpan{3, 6}, TextSpan{6, 7}));
 }
 
-// Between characters, but not directly after a non-empty match.
+// Checks that empty matches are found between characters, but not directly after a non-empty match.
 TEST(TextPattern, FindsEmptyMatches) {
   EXPECT_THAT(TextPattern::Regular("x*", "p").Matches("éxxb"),
               ElementsAre(TextSpan{0, 0}, TextSpan{2, 4}, TextSpan{5, 5}));
   EXPECT_THAT(TextPattern::Regular("(?=b)", "p").Matches("abb"), ElementsAre(TextSpan{1, 1}, TextSpan{2, 2}));
 }
 
-// Words include marks and the digits of Latin-1, but no joiners; only \n ends a line.
+// Checks that words include marks and the digits of Latin-1 but no joiners, and that only \n ends a line.
 TEST(TextPattern, InterpretsClassesLikeOniguruma) {
   EXPECT_THAT(Matches(R"(\w+)", "e\u0301x_1\u00B2 a\u200Db"), ElementsAre("e\u0301x_1\u00B2", "a", "b"));
   EXPECT_THAT(Matches(R"(\be)", "e\u0301e ee"), ElementsAre("e", "e"));
@@ -53,9 +53,9 @@ TEST(TextPattern, InterpretsClassesLikeOniguruma) {
   EXPECT_THAT(Matches(R"([^\s\W])", "a_ -"), ElementsAre("a", "_"));
 }
 
-constexpr char32_t kCharacters = 0x3100;  // all planes would take seconds
+constexpr char32_t kCharacters = 0x3100;  // testing all planes would take seconds
 
-// The characters below kCharacters that a pattern matches.
+// Returns the characters below kCharacters that a pattern matches.
 std::set<char32_t> CharactersOf(const std::string& pattern) {
   static const std::string all = [] {
     std::string text;
@@ -67,14 +67,14 @@ std::set<char32_t> CharactersOf(const std::string& pattern) {
   return characters;
 }
 
-// The characters of these general categories, such as "P" or "Zs".
+// Returns the characters of these general categories, such as "P" or "Zs".
 std::set<char32_t> CharactersOfCategories(const std::vector<std::string>& names) {
   std::string expression;
   for (const std::string& name : names) expression += "\\p{" + name + "}";
   return CharactersOf("[" + expression + "]");
 }
 
-// Compared with the tokenizers library 0.23.3, for the characters that Unicode 14 assigns.
+// Compares named classes with the tokenizers library 0.23.3, for the characters that Unicode 14 assigns.
 TEST(TextPattern, InterpretsNamedClassesLikeOniguruma) {
   const std::set<char32_t> hex = CharactersOf("[0123456789ABCDEFabcdef]");
   ASSERT_EQ(hex.size(), 22U);

@@ -14,8 +14,8 @@ namespace {
 using enum TokenizerFamily;
 using Table = std::unordered_map<std::string_view, TokenizerFamily>;
 
-// Class names without "Tokenizer" or "TokenizerFast" at the end. Classes whose rules are implemented in code, such as
-// BertJapanese (MeCab) or RoFormer (jieba), are not included.
+// Class names without the suffix "Tokenizer" or "TokenizerFast". Classes with rules that are implemented in code, such
+// as BertJapanese (MeCab) or RoFormer (jieba), are not included.
 const Table& Classes() {
   static const Table classes = {
       {"Bart", roberta},
@@ -26,7 +26,7 @@ const Table& Classes() {
       {"DPRContextEncoder", bert},
       {"DPRQuestionEncoder", bert},
       {"DPRReader", bert},
-      {"DalleBart", roberta},  // DALL-E mini's
+      {"DalleBart", roberta},  // of DALL-E mini
       {"Deberta", deberta},
       {"DebertaV2", deberta_v2},
       {"DistilBert", bert},
@@ -66,10 +66,10 @@ constexpr std::array kPipelines = {
 // Generic classes, which do not determine the family.
 constexpr std::array kAny = {"PreTrainedTokenizer", "PreTrainedTokenizerFast", "PythonBackend", "TokenizersBackend"};
 
-// Classes without their own code, and those that Transformers no longer has.
+// Classes without their own code, and classes that Transformers 5.24 does not have.
 constexpr std::array kWithoutCode = {"Bloom", "ConvBert", "FNet", "MT5", "Parakeet", "Realm", "RetriBert"};
 
-// The model types whose vocabularies belong to these families, and others that have files of the same names.
+// Model types whose vocabularies belong to these families, and others that have files with the same names.
 const Table& ModelTypes() {
   static const Table types = {
       {"align", bert},
@@ -129,7 +129,7 @@ const Table& ModelTypes() {
 
 bool SaysNothing(const std::string& tokenizer_class) { return std::ranges::find(kAny, tokenizer_class) != kAny.end(); }
 
-// The class name without "Tokenizer" or "TokenizerFast" at the end; empty if it ends differently.
+// Returns the class name without the suffix "Tokenizer" or "TokenizerFast"; empty if it has neither.
 std::string_view StemOf(std::string_view tokenizer_class) {
   if (tokenizer_class.ends_with("Fast")) tokenizer_class.remove_suffix(std::string_view("Fast").size());
   constexpr std::string_view end = "Tokenizer";

@@ -1,4 +1,4 @@
-// Determines the tokenizer family that a folder declares.
+// Tokenizer families, as declared by a folder.
 #pragma once
 
 #include <string>
@@ -25,12 +25,13 @@ enum class TokenizerFamily {
   xlm_roberta
 };
 
-/// True if a class is declared that uses a tokenizer.json unchanged, such as "PreTrainedTokenizerFast". Other classes
-/// build some of its parts themselves.
+/// Returns true if a class is declared that uses a tokenizer.json unchanged, such as "PreTrainedTokenizerFast". Other
+/// classes build some of its components from settings.
 bool TakesFileAsItIs(const std::string& tokenizer_class);
 
-/// The family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast". If the class is empty or
-/// generic, the family of a `model_type`. Throws Error, which begins with `place`, if the class is not supported.
+/// Returns the family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast". If the class is
+/// empty or generic, returns the family of a `model_type`. Throws Error that begins with `place` if the class is not
+/// supported.
 TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Published folders without a tokenizer.json give the tokens of the tokenizers library.
+// Compares published folders without a tokenizer.json with the tokenizers library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace pipeline_tokenizer_testing;
 using testing::ElementsAre;
 
-// The older files say the same as the goldens' tokenizer.json.
+// Checks that the older files give the same tokens as the tokenizer.json of the goldens.
 TEST(PipelineTokenizer, ReadsOlderFiles) {
   TemporaryFolder temporary;
   const auto folder_of = [&](const std::string& family) {
@@ -32,7 +32,7 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
   WriteFile(folder + "/vocab.txt", fmt::format("{}\n", fmt::join(pieces, "\n")));
   expect_goldens(folder, "bert_uncased");
 
-  // Of equal lines the last has the token: Transformers 5.24.
+  // If lines are equal, the last one is the token, as in Transformers 5.24.
   folder = folder_of("repeated");
   WriteFile(folder + "/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nthe\nsat\n##s\n");
   const PipelineTokenizer repeated = PipelineTokenizer::Load(folder);
@@ -59,11 +59,11 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
       merges += fmt::format("{}\n", fmt::join(merge.Strings(), " "));
     WriteFile(folder + "/vocab.json", vocabulary_json.Text());
     WriteFile(folder + "/merges.txt", merges);
-    EXPECT_THROW(PipelineTokenizer::Load(folder), Error);  // of which family?
+    EXPECT_THROW(PipelineTokenizer::Load(folder), Error);  // the family is unknown
     WriteFile(folder + "/tokenizer_config.json", config);
     expect_goldens(folder, family);
   }
-  // DeBERTa's are GPT-2's, with BERT's special tokens around.
+  // DeBERTa uses GPT-2's vocabulary with BERT's special tokens.
   Json special = JsonView(JsonOf("gpt2"), "gpt2")["model"]["vocab"].value();
   for (const char* token : {"[CLS]", "[SEP]", "[MASK]"}) special.Set(token, special.As<Json::Object>()->size());
   folder = folder_of("deberta");
@@ -81,7 +81,7 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
   EXPECT_THROW(PipelineTokenizer::Load(folder), Error);
 }
 
-// CLIP's tokenizer.json, that of its first folders, and its vocab.json and merges.txt.
+// Checks CLIP's current tokenizer.json, the older tokenizer.json of its first folders, and vocab.json with merges.txt.
 TEST(PipelineTokenizer, ReadsClipFolders) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/clip_tokenizers.json");
   const std::vector<std::string> texts = Goldens()["texts"].Strings();
@@ -107,7 +107,7 @@ TEST(PipelineTokenizer, ReadsClipFolders) {
       EXPECT_EQ(tokenizer.Encode(texts[i]).ids, IdsOf(clip[i])) << Quoted(texts[i]);
 }
 
-// Its own rules around special tokens, at a text's ends and of lower case; also if there is a tokenizer.json.
+// Checks SigLIP's rules for special tokens, the ends of a text and lower case, with and without a tokenizer.json.
 TEST(PipelineTokenizer, ReadsSiglipFolders) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/siglip_tokenizers.json");
   const std::vector<std::string> texts = goldens["texts"].Strings();
@@ -126,14 +126,14 @@ TEST(PipelineTokenizer, ReadsSiglipFolders) {
   }
 }
 
-// A folder as it is published, with the files that a golden names.
+// Writes a folder as it is published, with the files that a golden names.
 void WriteFolder(const std::string& folder, const JsonView& golden) {
   std::filesystem::create_directories(folder);
   std::filesystem::copy_file(TestData(golden["model"].String()), folder + "/" + golden["file"].String());
   for (const auto& [name, content] : golden["more"].Members()) WriteFile(folder + "/" + name, content.value().Text());
 }
 
-// SentencePiece models without a tokenizer.json, and pieces for bytes.
+// Checks SentencePiece models without a tokenizer.json, also with byte pieces.
 TEST(PipelineTokenizer, ReadsSentencePieceFolders) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/sentencepiece_folders.json");
   const std::vector<std::string> all = Goldens()["texts"].Strings(), more = goldens["more"].Strings();

@@ -1,4 +1,4 @@
-// Feeds arbitrary bytes to every parser of tokenizer files. Accepted files must work, in time and memory that is
+// Feeds arbitrary bytes to every parser of tokenizer files. Accepted files must work in time and memory that are
 // proportionate to the size of the input.
 
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ void Run(const PipelineState& state) {
     state.model(std::string_view(words.text.text).substr(word.begin, word.end - word.begin), segments);
 }
 
-// Reads the bytes as each of the families.
+// Parses the bytes as a SentencePiece model of each family.
 void RunInFolder(std::string_view model) {
   using enum TokenizerFamily;
   constexpr std::array kinds = {t5, xlm_roberta, mbart, mbart50, deberta_v2};
@@ -51,7 +51,7 @@ void RunInFolder(std::string_view model) {
                         ScoresAre::exact));
 }
 
-// Aborts if an input of some kilobytes takes seconds of CPU time, or a gigabyte more than any previous one.
+// Aborts if an input of a few kilobytes takes seconds of CPU time, or a gigabyte more than all previous inputs.
 class CostLimit {
  public:
   ~CostLimit() {
@@ -64,7 +64,7 @@ class CostLimit {
   }
 
  private:
-  static constexpr double kMostSeconds = 5;  // with a sanitizer, which is ten times as slow
+  static constexpr double kMostSeconds = 5;  // with a sanitizer, which makes the code ten times as slow
   static constexpr std::int64_t kMostMegabytes = 1024;
 
   static double Seconds() {

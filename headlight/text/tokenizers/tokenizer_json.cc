@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr std::int64_t kMostHoles = 1 << 20;  // unused ids; a vocabulary can be a part of a larger one
+constexpr std::int64_t kMostHoles = 1 << 20;  // unused ids, as in a vocabulary that is a subset of a larger one
 
 }  // namespace
 

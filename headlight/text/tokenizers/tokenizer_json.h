@@ -15,40 +15,41 @@
 
 namespace headlight {
 
-/// The regular expression for words in CLIP's tokenizer.
+/// The regular expression that splits words in CLIP's tokenizer.
 inline constexpr std::string_view kClipWords =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
 /// Builds the components that a file describes, and refuses unknown keys. With ScoresAre::text, scores are rounded as
-/// when the tokenizers library parses them from text. If given, the settings of the file's folder may declare more
+/// when the tokenizers library parses them from text. The settings of the file's folder, if given, may declare more
 /// tokens.
 enum class ScoresAre { exact, text };
 PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,
                                 const TokenizerSettings* settings = nullptr);
 
-/// Sets the pieces, their ids and the model.
+/// Sets the pieces, their ids and the model in `state`.
 void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state);
 
-/// The keys of an object whose values are distinct ids, by id. Ids without a key have an empty piece.
+/// Returns the keys of an object whose values are distinct ids, by id. Ids without a key have an empty piece.
 std::vector<std::string> PiecesById(const JsonView& vocabulary);
 
 [[noreturn]] void RefuseType(const JsonView& part, std::string_view type, std::string_view known);
 
-/// The `tokenizer.json` that is equivalent to the SentencePiece model in the folder; empty if there is none.
+/// Returns the `tokenizer.json` that is equivalent to the SentencePiece model in the folder, or nothing without a
+/// model.
 std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings);
-/// The same for the bytes of such a file.
+/// Returns the equivalent `tokenizer.json` for the bytes of a SentencePiece model.
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path);
 
-/// A literal or a regular expression, and the text that replaces its matches.
+/// Builds a step that replaces the matches of a literal or regular expression by a text.
 Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content);
-/// The merges of a BPE model: every pair of normal pieces that forms a piece, in descending order of its score. If
-/// scores are equal, the shorter left part is first, as in SentencePiece.
+/// Returns the merges of a BPE model: every pair of normal pieces that forms a piece, in descending order of its score.
+/// If scores are equal, the pair with the shorter left piece is first, as in SentencePiece.
 Json MergesJson(const std::vector<SentencePiece>& pieces);
-/// {"type": "Sequence", NAME: [...]}, without the steps that are null.
+/// Builds {"type": "Sequence", NAME: [...]} without the steps that are null.
 Json SequenceJson(const char* name, std::vector<Json> steps);
 
-/// The special tokens around one text, "$A", and around two, "$A" and "$B", such as {"<s>", "$A", "</s>"}. Items from
-/// $B on have the type id `second_type`.
+/// Builds the post-processor that adds special tokens around one text "$A", such as {"<s>", "$A", "</s>"}, or around
+/// two texts "$A" and "$B". Items from $B on have the type id `second_type`.
 Json TemplateProcessorJson(const std::vector<std::string>& single, const std::vector<std::string>& pair,
                            int second_type, const std::function<std::uint64_t(const std::string& token)>& id_of);
 

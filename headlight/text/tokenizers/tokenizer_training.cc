@@ -19,16 +19,16 @@ using Algorithm = TokenizerAlgorithm;
 
 constexpr std::size_t kLinesAtOnce = 8192;
 constexpr std::int64_t kTasks = 16;
-constexpr std::size_t kBytesPerWord = 64;  // of a hash table entry, in addition to the text
+constexpr std::size_t kBytesPerWord = 64;  // memory of a hash table entry, in addition to the text
 constexpr std::int32_t kMostTokens = 1 << 22;
-// Bytes; longer lines are divided.
+// The maximum length in bytes. Longer lines are divided.
 constexpr std::size_t kLongestLine = std::size_t{1} << 16;
 
 bool Has(const std::vector<std::string>& special, const char* token) {
   return std::find(special.begin(), special.end(), token) != special.end();
 }
 
-// The unknown token; empty for byte-level BPE.
+// Returns the unknown token; empty for byte-level BPE.
 std::string Unknown(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
   if (options.byte_level) return "";
   for (const char* token : {"<unk>", "[UNK]"})
@@ -50,7 +50,8 @@ void CheckOptions(const TokenizerTrainingOptions& options, const std::vector<std
   }
 }
 
-// NFKC is omitted if the other steps need no normal form. StripAccents finds marks only in decomposed text.
+// Builds the normalizer. NFKC is omitted if the other steps need no normal form. StripAccents finds marks only in
+// decomposed text.
 Json NormalizerJson(const TokenizerTrainingOptions& options) {
   const auto step = [](const char* type) { return Json(Json::Object{{"type", type}}); };
   std::vector<Json> steps;
@@ -70,7 +71,7 @@ Json NormalizerJson(const TokenizerTrainingOptions& options) {
   return steps.size() == 1 ? steps.front() : SequenceJson("normalizers", std::move(steps));
 }
 
-// The contents of tokenizer.json for `model`, which has "vocab" and, for BPE, "merges".
+// Returns the content of tokenizer.json for `model`, which has "vocab" and, for BPE, "merges".
 Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::string>& special, Json model) {
   const std::string unknown = Unknown(options, special);
   const auto id_of = [&](const std::string& token) {
@@ -91,7 +92,7 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
   }
   if (options.split_digits) {
     Json digits = R"({"type": "Digits", "individual_digits": true})"_json;
-    // After ByteLevel, Digits would see its characters instead of the text; Metaspace would add a space before each
+    // After ByteLevel, Digits would process its characters instead of the text. Metaspace would add a space before each
     // digit.
     if (!options.byte_level) std::swap(digits, words);
     words = SequenceJson("pretokenizers", {std::move(digits), std::move(words)});
@@ -127,7 +128,7 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
   return file;
 }
 
-// Counts the distinct words of lines.
+// Counts the distinct words of the training lines.
 class WordCounts {
  public:
   WordCounts(const PipelineState& state, std::size_t most_bytes) : state_(state), most_bytes_(most_bytes) {}
@@ -148,7 +149,7 @@ class WordCounts {
     for (std::int64_t count = 1; bytes_ > most_bytes_; ++count) DropUpTo(count);
   }
 
-  // The words sorted by text, spelled as byte-level pieces if the model's symbols are bytes.
+  // Returns the words sorted by text. If the model's symbols are bytes, words are written as byte-level pieces.
   std::vector<CountedWord> Words() const {
     std::vector<CountedWord> words;
     for (const auto& [word, count] : counts_) words.push_back({state_.byte_level ? PieceOfBytes(word) : word, count});
@@ -167,7 +168,7 @@ class WordCounts {
     for (const TextSpan word : words.words) ++counts[words.text.text.substr(word.begin, word.end - word.begin)];
   }
 
-  // Drops the words with at most this count.
+  // Drops the words whose count is at most `count`.
   void DropUpTo(std::int64_t count) {
     std::erase_if(counts_, [&](const auto& entry) {
       if (entry.second > count) return false;
@@ -215,7 +216,7 @@ Json IdsJson(const std::vector<std::string>& pieces) {
   return ids;
 }
 
-// Trains the model's vocabulary and merges, in the form that FileJson expects.
+// Trains the model's vocabulary and merges. Returns them in the form that FileJson expects.
 Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions& options,
            const std::vector<std::string>& special, const TokenizerTrainingProgress& progress) {
   const auto tell = [&](std::int64_t done, std::int64_t total) {
@@ -241,7 +242,7 @@ Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions
   if (options.byte_level) {
     std::vector<std::string> bytes;
     for (int byte = 0; byte < 256; ++byte) bytes.push_back(PieceOfBytes(std::string(1, static_cast<char>(byte))));
-    std::sort(bytes.begin(), bytes.end());  // for UTF-8 this is the order of the code points
+    std::sort(bytes.begin(), bytes.end());  // for UTF-8, this is the order of the code points
     first.insert(first.end(), bytes.begin(), bytes.end());
     check_size(first.size());
   } else {
@@ -257,7 +258,7 @@ Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions
   return model;
 }
 
-// A model with only the special tokens, with which FileJson divides texts into words.
+// Returns a model with only the special tokens, with which a tokenizer can already divide texts into words.
 Json Unlearned(const TokenizerTrainingOptions& options, std::vector<std::string> special) {
   Json model = Json::Object{};
   if (options.algorithm == Algorithm::unigram) {
@@ -284,7 +285,7 @@ std::string TrainTokenizer(const std::function<bool(std::string_view& line)>& ne
                            const TokenizerTrainingOptions& options, const TokenizerTrainingProgress& progress) {
   const std::vector<std::string> special = options.special.empty() ? UsualSpecialTokens(options) : options.special;
   CheckOptions(options, special);
-  // The tokenizer being trained divides the text into words, before it has pieces for them.
+  // Divides the text into words with the rules of the tokenizer that is being trained.
   const PipelineState state = MakePipelineState(
       JsonView(FileJson(options, special, Unlearned(options, special)), "tokenizer"), ScoresAre::exact);
   const std::vector<CountedWord> words = ReadWords(next, state, options.most_bytes, progress);

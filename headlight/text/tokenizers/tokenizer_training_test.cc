@@ -17,7 +17,7 @@ namespace {
 using Algorithm = TokenizerAlgorithm;
 using testing::HasSubstr;
 
-// Five German and five English sentences, each language three times.
+// Returns five German and five English sentences, each repeated three times.
 std::vector<std::string> Sentences() {
   const std::vector<std::string> texts =
       ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizers.json")["texts"].Strings();
@@ -72,7 +72,7 @@ TEST(TokenizerTraining, CoversItsTrainingText) {
         EXPECT_EQ(tokenizer.Decode(ids), line);
       }
     }
-    EXPECT_LT(2 * tokens, characters);  // it was trained on words, not on characters
+    EXPECT_LT(2 * tokens, characters);  // tokens are longer than single characters
   }
   const PipelineTokenizer bytes = PipelineTokenizer::Parse(Train({"a"}, Kinds()[0]), "tokenizer.json");
   EXPECT_EQ(bytes.Decode(bytes.Encode("日本\n\U0001f642").ids), "日本\n\U0001f642");
@@ -89,7 +89,7 @@ TEST(TokenizerTraining, DoesNotDependOnThreads) {
   SetThreads(threads);
 }
 
-// The library's trainer is deterministic for byte-level BPE.
+// Compares with the library's trainer, which is deterministic for byte-level BPE.
 TEST(TokenizerTraining, MatchesTheTokenizersLibraryForByteLevelBpe) {
   const JsonView theirs = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json");
   const JsonView ours(ParseJson(Train(Sentences(), Kinds()[0]), "ours"), "ours");
@@ -129,7 +129,7 @@ TEST(TokenizerTraining, SplitsDigits) {
   }
 }
 
-// Words with count 1 are dropped if there are too many.
+// Checks that words with count 1 are dropped if there are too many words.
 TEST(TokenizerTraining, DropsRareWordsBeyondTheMemoryLimit) {
   std::vector<std::string> lines(200, "dog dog Hund");
   for (int i = 0; i < 1000; ++i) lines.push_back(fmt::format("\u0436{}", i));

@@ -16,7 +16,7 @@ constexpr std::size_t kMostSeeds = 1000000;    // initial pieces
 constexpr double kLeastExpected = 0.5;         // pieces with a lower expected count are removed
 constexpr double kKept = 0.75;                 // share of the pieces that one pruning keeps
 constexpr std::int64_t kUnigramTasks = 32;     // fixed, since sums are added in the order of tasks
-// In bytes. Longer words are divided, so that the probability of a word does not underflow a double.
+// The maximum length in bytes. Longer words are divided, so that the probability of a word does not underflow a double.
 constexpr std::size_t kLongestWord = 24;
 
 struct Piece {
@@ -24,7 +24,7 @@ struct Piece {
   double score;  // its log probability
 };
 
-// d/dx ln Gamma(x), for x > 0 (Abramowitz and Stegun, 6.3.5 and 6.3.18).
+// Computes d/dx ln Gamma(x) for x > 0 (Abramowitz and Stegun, 6.3.5 and 6.3.18).
 double Digamma(double x) {
   double result = 0;
   for (; x < 7; ++x) result -= 1 / x;
@@ -43,7 +43,7 @@ std::vector<CountedWord> Parts(const std::vector<CountedWord>& words) {
   return result;
 }
 
-// The byte offsets of characters, and the end.
+// Returns the byte offset of each character, and the length of the text.
 std::vector<std::size_t> Boundaries(std::string_view text) {
   std::vector<std::size_t> boundaries;
   ForEachCharacter(text, [&](char32_t, std::size_t begin, std::size_t) { boundaries.push_back(begin); });
@@ -51,11 +51,12 @@ std::vector<std::size_t> Boundaries(std::string_view text) {
   return boundaries;
 }
 
-// Every character, and the substrings of words that occur at least twice with different continuations (otherwise the
-// longer substring is sufficient). Sorted by the number of characters of the text that they cover.
+// Returns every character, and the substrings of words that occur at least twice with different continuations. With
+// only one continuation, the longer substring is sufficient. Sorted by the number of characters of the text that they
+// cover.
 std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   struct Suffix {
-    std::string_view text;  // from some character of a word on, at most as long as a piece
+    std::string_view text;  // the rest of a word from a character on, at most as long as a piece
     std::int64_t count;
   };
   std::vector<Suffix> suffixes;
@@ -82,7 +83,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   };
   std::vector<Open> open;
   for (std::size_t i = 0; i <= suffixes.size(); ++i) {
-    std::size_t common = 0;  // bytes, of whole characters
+    std::size_t common = 0;  // length of the common prefix in whole characters
     if (i > 0 && i < suffixes.size()) {
       const std::string_view a = suffixes[i - 1].text, b = suffixes[i].text;
       while (common < a.size() && common < b.size() && a[common] == b[common]) ++common;
@@ -105,7 +106,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
       open.push_back({common, count});
     }
   }
-  // A suffix that repeats as a whole, because its word occurs several times, is not found as a branch above.
+  // The branches above do not include a word that is repeated only as a whole.
   for (const CountedWord& word : words) {
     const std::int64_t length = CountCharacters(word.text);
     if (word.count > 1 && length > 1 && length <= static_cast<std::int64_t>(kLongestCandidate))
@@ -128,7 +129,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   return pieces;
 }
 
-// Calls body(begin, end, piece) for every occurrence of a piece in the text, from the left.
+// Calls body(begin, end, piece) for every occurrence of a piece in the text, from left to right.
 template <typename Body>
 void ForEachPiece(const ByteTrie& trie, std::string_view text, const Body& body) {
   for (std::size_t begin = 0; begin < text.size(); ++begin) {
@@ -158,7 +159,7 @@ std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::siz
   return std::move(sums[0]);
 }
 
-// The E step: the expected count of each piece over all segmentations of the words (forward-backward).
+// The E step: returns the expected count of each piece over all segmentations of the words (forward-backward).
 std::vector<double> Expected(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces) {
   const ByteTrie trie = ByteTrie::Of(pieces, &Piece::text);
   std::vector<double> probability;
@@ -183,7 +184,7 @@ std::vector<double> Expected(const std::vector<CountedWord>& words, const std::v
   });
 }
 
-// The pieces of the best segmentation of a text that does not use the piece `without`, last piece first.
+// Returns the pieces of the best segmentation of a text that does not use the piece `without`, last piece first.
 std::vector<std::int32_t> BestSegmentation(const ByteTrie& trie, const std::vector<Piece>& pieces,
                                            std::string_view text, std::int32_t without) {
   struct Path {
@@ -205,7 +206,7 @@ std::vector<std::int32_t> BestSegmentation(const ByteTrie& trie, const std::vect
 
 bool IsCharacter(const Piece& piece) { return CountCharacters(piece.text) == 1; }
 
-// The M step: new probabilities, without pieces of low expected count.
+// The M step: returns new probabilities, without pieces of low expected count.
 std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector<double>& expected) {
   std::vector<Piece> kept;
   double sum = 0;
@@ -214,13 +215,13 @@ std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector
     kept.push_back({pieces[i].text, std::max(expected[i], kLeastExpected)});
     sum += kept.back().score;
   }
-  // A sparse Dirichlet prior (variational Bayes).
+  // Applies a sparse Dirichlet prior (variational Bayes).
   const double log_sum = Digamma(sum);
   for (Piece& piece : kept) piece.score = Digamma(piece.score) - log_sum;
   return kept;
 }
 
-// Keeps the characters, and the other pieces whose removal would decrease the likelihood most: at most `size`.
+// Returns at most `size` pieces: the characters, and the pieces whose removal would decrease the likelihood most.
 std::vector<Piece> Pruned(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces, std::size_t size) {
   const ByteTrie trie = ByteTrie::Of(pieces, &Piece::text);
   const std::vector<double> used = SumOverWords(words, pieces.size(), [&](const CountedWord& word, auto& sums) {
@@ -265,7 +266,7 @@ std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<Count
   const std::vector<CountedWord> parts = Parts(words);
   std::vector<Piece> pieces = Seeds(parts);
   const std::size_t seeds = pieces.size();
-  // Slightly more than `size`, since the last selection is by probability.
+  // Keeps slightly more than `size` pieces, since the last selection is by probability.
   const std::size_t enough = size + size / 10;
   while (true) {
     for (int round = 0; round < 2; ++round) pieces = Maximized(pieces, Expected(parts, pieces));
@@ -275,7 +276,7 @@ std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<Count
     const auto fewer = static_cast<std::size_t>(kKept * static_cast<double>(pieces.size()));
     const std::size_t before = pieces.size();
     pieces = Pruned(parts, pieces, std::max(enough, fewer));
-    if (pieces.size() == before) break;  // only characters are left
+    if (pieces.size() == before) break;  // only single characters are left
   }
   std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
     const bool a_stays = IsCharacter(a), b_stays = IsCharacter(b);

@@ -15,14 +15,15 @@
 namespace headlight {
 namespace {
 
-// Texts can contain the spelling of special tokens (see MarianTokenizer), so every vocabulary has their characters.
+// Every vocabulary has these characters, since texts can contain the spelling of special tokens (see MarianTokenizer).
 constexpr const char* kSpecialCharacters = "< / > s u n k p a d";
 
-// Bytes. SentencePiece's trainer aborts the process for a word of more than 65,535 characters, so lines are divided.
+// The maximum length in bytes. SentencePiece's trainer aborts the process for a word of more than 65,535 characters, so
+// longer lines are divided.
 constexpr std::size_t kLongestSentence = 4096;
 
-// A uniform sample of the added lines (Vitter, "Random Sampling with a Reservoir", 1985); all of them in order, as long
-// as they fit.
+// A uniform sample of the added lines (Vitter, "Random Sampling with a Reservoir", 1985). If all lines fit, all are
+// kept in order.
 class Sample {
  public:
   Sample(std::int64_t most, std::uint64_t seed) : most_(static_cast<std::uint64_t>(most)), random_(seed) {}
@@ -55,7 +56,7 @@ class SampleLines : public sentencepiece::SentenceIterator {
   std::size_t next_ = 0;
 };
 
-// The number after `mark` in the trainer's message; -1 if there is none.
+// Returns the number after `mark` in the trainer's message, or -1 if there is none.
 std::int64_t NumberAfter(std::string_view message, std::string_view mark) {
   const std::size_t at = message.find(mark);
   if (at == std::string_view::npos) return -1;
@@ -81,7 +82,7 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   Check(words, "there is no text to train a vocabulary on: {} lines, none with a word", number);
   sample.lines().push_back(kSpecialCharacters);
 
-  // `<pad>` is added below, since the trainer cannot place a token last.
+  // `<pad>` is added below, since the trainer cannot add a token at the end.
   const auto train = [&](std::int64_t size, std::string& trained) {
     const std::unordered_map<std::string, std::string> settings = {
         {"model_type", options.algorithm == SubwordAlgorithm::bpe ? "bpe" : "unigram"},
@@ -93,7 +94,7 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
         {"bos_id", "-1"},
         {"pad_id", "-1"},
         {"max_sentence_length", std::to_string(2 * kLongestSentence)},
-        {"num_threads", "4"},  // fixed, since the sums depend on it
+        {"num_threads", "4"},  // fixed, since sums depend on the number of threads
         {"minloglevel", "3"},
     };
     SampleLines lines(sample.lines());
@@ -114,8 +115,8 @@ MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)
   }
   SentencePieceModel model = ParseSentencePieceModel(trained, "vocabulary");
   if (options.algorithm == SubwordAlgorithm::unigram) {
-    // Sums of multiples of 2^-10 are exact, so that equally likely paths ("00" + "0" and "0" + "00") compare equal in
-    // float and double, and every implementation chooses the same one.
+    // Sums of multiples of 2^-10 are exact in float and double. Equally likely paths ("00" + "0" and "0" + "00")
+    // therefore have equal scores, and every implementation chooses the same path.
     for (SentencePiece& piece : model.pieces) piece.score = std::round(piece.score * 1024) / 1024;
   }
   model.pieces.push_back({"<pad>", 0, SentencePiece::Type::control});

@@ -1,4 +1,4 @@
-// Trains the subword vocabulary of a translation model.
+// Training of the subword vocabulary of a translation model.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,19 @@ struct VocabularyOptions {
   SubwordAlgorithm algorithm = SubwordAlgorithm::bpe;
   std::int32_t size = 8000;  // maximum number of tokens, including `</s>`, `<unk>` and `<pad>`
   bool exact = false;        // throw Error if the text allows fewer tokens
-  /// Lines in memory; from a larger corpus, this many are sampled uniformly with `seed`.
+  /// The maximum number of lines in memory. From a larger corpus, this many lines are sampled uniformly with `seed`.
   std::int64_t most_lines = 2'000'000;
   std::uint64_t seed = 1;
 };
 
-/// Trains with SentencePiece after its nmt_nfkc normalization, so that every character of the text is a piece. As in
-/// MarianMT, `</s>` is token 0, `<unk>` 1, and `<pad>` the last. Calls next(line) until it returns false; for a
-/// vocabulary that two languages share, pass the lines of both. The result is deterministic. Throws Error if the text
-/// has no words. Also throws Error if `size` is too small for the text, naming the minimum, or with `exact` too large,
-/// naming the maximum.
-///
+/// Trains a vocabulary with SentencePiece after its nmt_nfkc normalization, in which every character of the text is a
+/// piece. As in MarianMT, `</s>` is token 0, `<unk>` token 1, and `<pad>` the last token. Calls next(line) until it
+/// returns false. For a vocabulary that two languages share, pass the lines of both. The result is deterministic.
+/// Throws Error if the text has no words. Also throws Error if `size` is too small for the text, naming the minimum, or
+/// with `exact` too large, naming the maximum.
 /// TrainTokenizer cannot be used instead, since a MarianMT folder has SentencePiece models. Their nmt_nfkc rules (a
-/// compiled table) are only available from that library's trainer. Its order of merges also differs from ours for
-/// equally frequent pairs, which would change the pieces. SentencePiece, in turn, trains neither byte-level BPE nor
-/// WordPiece.
+/// compiled table) are only available from that library's trainer. SentencePiece also merges equally frequent pairs in
+/// another order, which would change the pieces. Conversely, SentencePiece trains neither byte-level BPE nor WordPiece.
 HEADLIGHT_API MarianTokenizer TrainVocabulary(const std::function<bool(std::string_view& line)>& next,
                                               const VocabularyOptions& options);
 

@@ -89,7 +89,7 @@ TEST_P(Vocabulary, IsTheSameForTheSameText) {
   for (const char* file : {"/source.spm", "/tokenizer.json"}) EXPECT_EQ(ReadFile(one + file), ReadFile(other + file));
 }
 
-// The largest vocabulary of the text: any greater size gives the same one.
+// Checks that every size above the largest possible vocabulary of the text gives the same vocabulary.
 TEST_P(Vocabulary, IsLimitedByTheText) {
   const MarianTokenizer all = Train(Corpus(), Options(GetParam(), 8000));
   EXPECT_GT(all.size(), 60);
@@ -126,7 +126,7 @@ TEST_P(Vocabulary, RefusesBadText) {
   EXPECT_THAT(ErrorOf({"a"}, Options(GetParam(), -5)), HasSubstr("must be at least 4"));
 }
 
-// SentencePiece's trainer would abort the process for the long line.
+// Checks a long line, for which SentencePiece's trainer would abort the process.
 TEST_P(Vocabulary, AcceptsUnusualLines) {
   using namespace std::string_literals;
   std::vector<std::string> lines = Corpus();

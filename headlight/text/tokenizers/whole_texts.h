@@ -1,5 +1,5 @@
-// Encodes texts for models that compute one vector per text: adds special tokens and truncates. Texts are padded only
-// for models that read padding as a part of the text, such as SigLIP.
+// Encoding of texts for models that compute one vector per text: adds special tokens and truncates. Texts are padded
+// only for models that attend to padding, such as SigLIP.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace headlight {
 
 struct HEADLIGHT_API WholeTexts {
   PipelineTokenizer tokenizer;
-  std::int64_t longest = 77;  // tokens that the model reads, including special ones
-  /// If positive, every text is padded to this many tokens with `pad_id`, which the model reads as a part of the text.
+  std::int64_t longest = 77;  // maximum number of tokens, including special tokens
+  /// If positive, every text is padded to this many tokens with `pad_id`, which the model attends to.
   std::int32_t filled = 0;
   std::int32_t pad_id = 0;
 
-  /// Loads the tokenizer of a folder, and if texts are padded its padding token: pad_token of its
-  /// tokenizer_config.json, otherwise `</s>` or `<pad>`. Throws Error if there is none.
+  /// Loads the tokenizer of a folder and, if texts are padded, its padding token: pad_token of tokenizer_config.json,
+  /// otherwise `</s>` or `<pad>`. Throws Error if there is none.
   static WholeTexts Load(const std::string& folder, std::int64_t longest, std::int32_t filled);
 
   struct Read {
     std::vector<std::int32_t> ids;
-    std::int64_t cut = 0;  // tokens that were truncated at the end
+    std::int64_t cut = 0;  // number of tokens that were truncated at the end
   };
-  /// Encodes a text with special tokens, as at most `longest` tokens. Special tokens written in the text are treated as
-  /// text. Throws Error if it is not UTF-8.
+  /// Encodes a text with special tokens as at most `longest` tokens. Special tokens in the text are treated as text.
+  /// Throws Error if the text is not UTF-8.
   Read operator()(std::string_view text) const;
 };
 

@@ -1,4 +1,4 @@
-// Sliding windows over encodings that are longer than a model reads at once.
+// Sliding windows over encodings that are longer than a model's maximum length.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace headlight {
 
-/// A range of one text's tokens, with all special tokens and the other text.
+/// A range of one text's tokens, with all special tokens and the tokens of the other text.
 struct Window {
   Encoding encoding;
-  std::int32_t begin = 0;  // index of its first token in the whole encoding
-  std::int32_t first = 0;  // index of its first token in the window
-  std::int32_t count = 0;  // tokens of that text
+  std::int32_t begin = 0;  // index of the range's first token in the whole encoding
+  std::int32_t first = 0;  // index of the range's first token in the window
+  std::int32_t count = 0;  // number of tokens in the range
 };
 
-/// Windows of at most `longest` tokens over the tokens of `text` (0 or 1). Each shares `overlap` tokens with the
-/// previous one, or fewer so that each has a new token. One window if everything fits. Throws Error if the other tokens
-/// leave no space.
+/// Divides the tokens of `text` (0 or 1) into windows of at most `longest` tokens. Each window shares `overlap` tokens
+/// with the previous one, or fewer if it would otherwise have no new token. Returns one window if everything fits.
+/// Throws Error if the other tokens leave no space.
 std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
                                    std::int64_t overlap);
 
-/// For each token of the windowed text, the window in which it is farthest from an edge. The ends of the text do not
-/// count as edges.
+/// Returns for each token of the windowed text the window in which it is farthest from an edge. The ends of the text do
+/// not count as edges.
 std::vector<std::int32_t> WindowOfEachToken(const std::vector<Window>& windows);
 
-/// The span without spaces at its ends.
+/// Returns the span without the spaces at its ends.
 TextSpan WithoutSpaces(std::string_view text, TextSpan span);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// A hash table from texts to numbers, built once and then only read. It takes about 25 bytes besides a text's own, a
-// quarter of what std::unordered_map<std::string, std::int32_t> takes.
+// A hash table from texts to numbers, which is read-only after it is built. An entry takes about 25 bytes plus its
+// text, a quarter of the memory of std::unordered_map<std::string, std::int32_t>.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace headlight {
 
 class WordTable {
  public:
-  /// The first number of a text is kept.
+  /// Inserts a text with its number. If the text is already in the table, its first number is kept.
   void Insert(std::string_view text, std::int32_t number) {
     if (4 * (entries_.size() + 1) > 3 * slots_.size()) Grow();
     std::int32_t& slot = slots_[SlotOf(text)];
@@ -26,7 +26,7 @@ class WordTable {
     entries_.push_back({static_cast<std::uint32_t>(texts_.size()), number});
   }
 
-  /// The number of a text; -1 if there is none.
+  /// Returns the number of a text, or -1 if it is not in the table.
   std::int32_t Find(std::string_view text) const {
     if (slots_.empty()) return -1;
     const std::int32_t slot = slots_[SlotOf(text)];
@@ -35,7 +35,7 @@ class WordTable {
 
  private:
   struct Entry {
-    std::uint32_t end;  // in texts_
+    std::uint32_t end;  // end offset in texts_
     std::int32_t number;
   };
 
@@ -45,7 +45,7 @@ class WordTable {
     return std::string_view(texts_).substr(begin, entries_[at].end - begin);
   }
 
-  // The text's slot, or the free slot for it: linear probing.
+  // Returns the text's slot, or the free slot for it, by linear probing.
   std::size_t SlotOf(std::string_view text) const {
     std::size_t slot = std::hash<std::string_view>()(text) & (slots_.size() - 1);
     while (slots_[slot] >= 0 && TextOf(slots_[slot]) != text) slot = (slot + 1) & (slots_.size() - 1);
@@ -58,7 +58,7 @@ class WordTable {
       slots_[SlotOf(TextOf(static_cast<std::int32_t>(entry)))] = static_cast<std::int32_t>(entry);
   }
 
-  std::string texts_;  // of all entries, one after another
+  std::string texts_;  // the concatenated texts of all entries
   std::vector<Entry> entries_;
   std::vector<std::int32_t> slots_;  // index of an entry; -1: free
 };

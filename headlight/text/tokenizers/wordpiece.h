@@ -1,4 +1,4 @@
-// WordPiece (Wu et al., "Google's Neural Machine Translation System", 2016), as in BERT.
+// WordPiece segmentation (Wu et al., "Google's Neural Machine Translation System", 2016), as in BERT.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 namespace headlight {
 
 struct WordPieceOptions {
-  std::int32_t unknown = 0;                      // the piece of a word that cannot be segmented
-  std::string continuing_subword_prefix = "##";  // of pieces that do not begin a word
+  std::int32_t unknown = 0;                      // the piece for a word that cannot be segmented
+  std::string continuing_subword_prefix = "##";  // prefix of pieces that do not begin a word
   std::int64_t max_input_chars_per_word = 100;   // longer words are unknown
 };
 
-/// Segments a word greedily: the longest piece at its beginning, then the longest at each following position.
+/// Segments a word greedily: uses the longest piece at its beginning, then the longest one at each following position.
 class WordPieceSegmenter {
  public:
-  /// Pieces by id, at least one of them not empty; empty ones are ignored.
+  /// `pieces` has the pieces by id. Empty pieces are ignored, and at least one must not be empty.
   WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options);
 
-  /// Appends the segments of a non-empty word.
+  /// Segments a non-empty word, and appends its segments to `segments`.
   void operator()(std::string_view word, std::vector<Segment>& segments) const;
 
  private:
