@@ -15,14 +15,17 @@ namespace {
 constexpr std::int64_t kPoolBatches = 100;
 constexpr std::int64_t kMaxBatchSize = std::int64_t{1} << 24;
 
-enum class Purpose : std::int64_t { shuffle = 0x5075, sample = 0x5a3d };  // arbitrary numbers for independent streams
+enum class Purpose : std::int64_t {
+  shuffle = 0x5075,
+  sample = 0x5a3d
+};  // arbitrary values that select independent streams
 
 Random RandomFor(std::uint64_t seed, Purpose purpose, std::int64_t epoch, std::int64_t example = 0) {
   const std::array<std::int64_t, 3> words = {static_cast<std::int64_t>(purpose), epoch, example};
   return Random(seed, HashOf({reinterpret_cast<const char*>(words.data()), sizeof(words)}));
 }
 
-// Fisher-Yates; std::shuffle can differ between standard libraries.
+// Fisher-Yates shuffle. It is used since std::shuffle can differ between standard libraries.
 template <typename T>
 void Shuffle(std::vector<T>& items, Random& random) {
   for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.Below(left)]);

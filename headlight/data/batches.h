@@ -1,4 +1,4 @@
-// The order of training examples of any kind: batches of similar length, shuffled in each epoch.
+// Batching of training examples of any kind: batches of similar length, shuffled in each epoch.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace headlight {
 
-/// A position in the endless sequence of batches. All randomness of the data depends only on the seed and the position,
-/// so that a checkpoint needs no other state of the data.
+/// A position in the endless sequence of batches. All randomness of the data depends only on the seed and the position.
+/// A checkpoint therefore needs no other state of the data.
 struct BatchPosition {
   std::int64_t epoch = 0, batch = 0;
   bool operator==(const BatchPosition&) const = default;
 };
 
 struct BatchOptions {
-  /// The maximum size of a batch, in the units of LengthOfExample: tokens of texts, or images, chains or other
-  /// examples. A larger example is a batch by itself.
+  /// The maximum size of a batch, in the units of LengthOfExample: tokens of texts, or the number of images, chains or
+  /// other examples. A larger example is a separate batch.
   std::int64_t batch_size = 4096;
   std::uint64_t seed = 1;
 };
 
 struct ExampleLength {
-  std::int64_t size = 0;   // counts towards BatchOptions::batch_size
-  std::int64_t other = 0;  // sorts examples of the same size
+  std::int64_t size = 0;   // counted towards BatchOptions::batch_size
+  std::int64_t other = 0;  // sort key for examples of the same size
 };
 using LengthOfExample = std::function<ExampleLength(std::int64_t example)>;
 
-/// The examples of a batch.
+/// The examples of a batch and its position.
 struct BatchPlan {
   std::vector<std::uint32_t> examples;
   BatchPosition position, next;  // next.batch is 0 after an epoch's last batch
   std::int64_t batches_in_epoch = 0;
 };
 
-/// The batches of `examples` examples, epoch after epoch without end, from a position on. Each epoch shuffles the
-/// examples, and sorts them by length within pools of about a hundred batches, so that batches have examples of similar
-/// length. It then divides them into batches, and shuffles these. The order depends only on the lengths, the options
-/// and the position. Memory: at most about 12 bytes per example. Throws Error for invalid options and for a position
-/// that the epoch does not have.
+/// An endless stream of batches over `examples` examples, starting at a position. Each epoch shuffles the examples, and
+/// sorts them by length within pools of about a hundred batches, so that batches have examples of similar length. It
+/// then divides them into batches, and shuffles the batches. The order depends only on the lengths, the options and the
+/// position. The memory is at most about 12 bytes per example. Throws Error for invalid options and for a position that
+/// is not in the epoch.
 class HEADLIGHT_API BatchStream {
  public:
   BatchStream(std::int64_t examples, LengthOfExample length, const BatchOptions& options, BatchPosition position = {});
@@ -63,7 +63,7 @@ class HEADLIGHT_API BatchStream {
   std::vector<Range> batches_;
 };
 
-/// The random stream of an example in an epoch, for masks, crops and so on.
+/// Returns the random stream of an example in an epoch, for example for masks and crops.
 HEADLIGHT_API Random RandomOfExample(std::uint64_t seed, std::int64_t epoch, std::int64_t example);
 
 }  // namespace headlight

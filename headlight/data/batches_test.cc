@@ -25,7 +25,7 @@ struct Batch : TokenBatch {
   std::int64_t batches_in_epoch = 0;
 };
 
-// The batches of a corpus.
+// A stream of batches of sentence pairs.
 class PairStream {
  public:
   PairStream(const Corpus& corpus, const BatchOptions& options, const PairOptions& pairs, BatchPosition position = {})
@@ -43,7 +43,8 @@ class PairStream {
 
 class BatchStreamTest : public testing::Test {
  protected:
-  // Pair i: source words "i ...", target words "i ...", with random lengths from 1 to 20.
+  // Returns a corpus in which pair i has source words "i ..." and target words "i ...", with random lengths from 1 to
+  // 20.
   Corpus Made(int pairs) {
     Random random(11);
     std::string source, target;
@@ -86,7 +87,7 @@ bool Same(const Batch& a, const Batch& b) {
          a.source == b.source && a.target == b.target && a.next == b.next && a.batches_in_epoch == b.batches_in_epoch;
 }
 
-// The pairs of Made, identified by their first word.
+// Returns the pairs of Made in these batches, identified by their first word.
 std::vector<std::int32_t> Pairs(const std::vector<Batch>& batches) {
   std::vector<std::int32_t> pairs;
   for (const Batch& batch : batches)
@@ -120,7 +121,8 @@ TEST_F(BatchStreamTest, SplitsIntoPartsOfSimilarSize) {
   EXPECT_EQ(SplitBatch(batch, 1).size(), batch.target.size());
 }
 
-// A source token counts half of a target token: since sources grow, the first part has more texts.
+// Checks that parts have similar cost. A source token counts half of a target token. Since sources grow, the first part
+// has more texts.
 TEST(SplitBatch, PartsTakeSimilarTime) {
   TokenBatch batch;
   for (std::size_t text = 0; text < 100; ++text)
@@ -135,7 +137,7 @@ TEST(SplitBatch, PartsTakeSimilarTime) {
 TEST_F(BatchStreamTest, PacksRowsForTeacherForcing) {
   const Corpus corpus = Opened("1 2\n3\n", "4\n5 6\n");
   const Batch batch = PairStream(corpus, options_, pairs_).Next();
-  EXPECT_THAT(batch.source_ids, ElementsAre(1, 2, kEos, 3, kEos));  // the shorter target first
+  EXPECT_THAT(batch.source_ids, ElementsAre(1, 2, kEos, 3, kEos));  // the pair with the shorter target is first
   EXPECT_THAT(batch.target_inputs, ElementsAre(kStart, 4, kStart, 5, 6));
   EXPECT_THAT(batch.labels, ElementsAre(4, kEos, 5, 6, kEos));
   EXPECT_THAT(batch.source, ElementsAre(Sequence{0, 3}, Sequence{3, 2}));
@@ -212,13 +214,13 @@ TEST_F(BatchStreamTest, EpochsAndSeedsChangeTheOrder) {
   }
 }
 
-// The first batch of an epoch can have any length: short ones do not come first.
+// Checks that the first batch of an epoch can have any length, so that short examples do not come first.
 TEST_F(BatchStreamTest, BatchesAreNotOrderedByLength) {
   const Corpus corpus = Made(2000);
   double sum = 0;
   for (std::int64_t epoch = 0; epoch < 50; ++epoch)
     sum += static_cast<double>(PairStream(corpus, options_, pairs_, {epoch, 0}).Next().target[0].length);
-  EXPECT_NEAR(sum / 50, 14, 4);  // labels are 2 to 21, and longer ones fill more batches
+  EXPECT_NEAR(sum / 50, 14, 4);  // labels are 2 to 21, and longer examples fill more batches
 }
 
 TEST_F(BatchStreamTest, ResumesAnywhere) {
@@ -229,7 +231,7 @@ TEST_F(BatchStreamTest, ResumesAnywhere) {
     return ids;
   };
   PairStream stream(corpus, options_, pairs_);
-  const std::vector<Batch> whole = Take(stream, 120);  // over three epochs
+  const std::vector<Batch> whole = Take(stream, 120);  // more than three epochs
   ASSERT_GE(whole.back().next.epoch, 2);
   for (std::size_t cut = 1; cut < whole.size(); cut += 7) {
     PairStream resumed(corpus, options_, pairs_, whole[cut - 1].next);
@@ -251,7 +253,7 @@ TEST_F(BatchStreamTest, SamplesTheTextAgainInEachEpoch) {
     const std::uint64_t drawn = 2 * random.Below(1 << 29) + (side == Side::target);
     return std::vector<std::int32_t>{Numbers(text)[0], static_cast<std::int32_t>(drawn)};
   };
-  std::map<std::int32_t, std::set<std::int32_t>> drawn;  // of a pair, source and target, over the epochs
+  std::map<std::int32_t, std::set<std::int32_t>> drawn;  // sampled ids of each pair over the epochs
   for (std::int64_t epoch = 0; epoch < 3; ++epoch)
     for (const Batch& batch : Epoch(corpus, options_, epoch, pairs_))
       for (std::size_t i = 0; i < batch.target.size(); ++i) {

@@ -25,7 +25,7 @@ struct ClassifiedText {
   std::optional<std::string> second;
 };
 
-// One or two texts and a class, separated by tabs.
+// Parses one or two texts and a class, separated by tabs.
 ClassifiedText OfColumns(std::string_view line, std::string location, LabelsPerText asked) {
   const std::size_t last = line.rfind('\t');
   Check(last != std::string_view::npos, "{}: expected a text, a tab and its {}", location,
@@ -39,7 +39,7 @@ ClassifiedText OfColumns(std::string_view line, std::string location, LabelsPerT
   return text;
 }
 
-// A class, or a number as text.
+// Returns a class, or a number as text.
 std::string LabelOrNumber(const JsonView& json, LabelsPerText asked) {
   if (asked != LabelsPerText::numbers || json.value().As<std::string>() != nullptr) return LabelOf(json);
   return fmt::format("{}", json.Number());
@@ -68,7 +68,7 @@ ClassifiedText OfRecord(const JsonView& record, const std::vector<std::string>& 
           .second = std::move(texts.second)};
 }
 
-// Throws Error naming the text unless it has a number for each label.
+// Returns the numbers of a text. Throws Error naming the text unless it has a number for each label.
 std::vector<float> NumbersOf(const ClassifiedText& text, std::size_t labels) {
   std::vector<float> numbers;
   for (const std::string& field : text.labels) {
@@ -81,7 +81,7 @@ std::vector<float> NumbersOf(const ClassifiedText& text, std::size_t labels) {
   return numbers;
 }
 
-// Detects columns that are in another order than expected.
+// Detects columns that are in the wrong order.
 class ColumnCheck {
  public:
   explicit ColumnCheck(LabelsPerText asked) : asked_(asked) {}
@@ -95,7 +95,7 @@ class ColumnCheck {
   }
 
   std::vector<std::string> Warnings() const {
-    constexpr std::size_t least = 20;  // fewer lines do not suffice
+    constexpr std::size_t least = 20;  // fewer lines are not sufficient
     std::vector<std::string> warnings;
     const std::set<std::string_view> names = {"label",  "labels",    "class",    "category", "target",
                                               "text",   "texts",     "sentence", "premise",  "sentence1",
@@ -164,7 +164,7 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     else
       for (const std::string& label : text.labels)
         example.labels.push_back(NumberOfLabel(label, labels, options.rule, text.location));
-    if (!options.share.Has(text.text)) return;  // but its class is one of the model's
+    if (!options.share.Has(text.text)) return;  // its class is still one of the model's
     Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                     : tokenizer.Encode(text.text, {.read_special = false});
     Check(options.truncate || std::ssize(encoding.ids) <= longest,

@@ -1,4 +1,4 @@
-// Texts, or pairs of texts, with their classes, for training.
+// Training texts, or pairs of texts, with their classes.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,26 @@
 
 namespace headlight {
 
-/// The kind of labels of a text.
+/// The kind of labels per text.
 enum class LabelsPerText { one, several, numbers };
 
-/// The labels in a field of a table: separated by commas, or one.
+/// Returns the labels in a field of a table, which are separated by commas unless there is one label per text.
 HEADLIGHT_API std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked);
 
 /// Reads texts with labels from lines or records. A line has a text, a tab and its class, or two texts and their class.
 /// Records (HasRecords) have "label" (or "labels") and one or two texts (TextsOfRecord, TextsAsked::texts). The first
 /// line of a .tsv file is a header if it has the columns of a text and a label.
-///
-/// With `several`, a text's classes are an array, which may be empty; in lines, CSV and TSV they are separated by
-/// commas. With `numbers`, there is one number for each label, in the same form. If new labels are added, all are
-/// sorted (SortLabels). A warning tells if columns seem to be in the wrong order. Throws Error naming the line for
+/// With `several`, the classes of a text are an array, which may be empty. In lines, CSV and TSV they are separated by
+/// commas. With `numbers`, there is one number for each label, in the same format. If new labels are added, all labels
+/// are sorted (SortLabels). Adds a warning if columns seem to be in the wrong order. Throws Error naming the line for
 /// other content, and for a text of more than `longest` tokens.
 struct ClassifiedTextOptions {
   NewLabels rule = NewLabels::added;
   LabelsPerText asked = LabelsPerText::one;
   TextColumns columns = {};
   TextShare share = {};
-  std::optional<TextFormat> format = {};  ///< of all files; by default decided by the file name
-  bool truncate = false;                  ///< truncate texts that are too long, and count them
+  std::optional<TextFormat> format = {};  ///< format of all files; by default determined by the file name
+  bool truncate = false;                  ///< truncate and count texts that are too long
 };
 HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
                                                const PipelineTokenizer& tokenizer, std::int64_t longest,

@@ -19,7 +19,7 @@ struct ClassifiedTexts : testing::Test {
   TextExamples Read(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
     return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, {.rule = rule});
   }
-  // The error's message from the file's name on.
+  // Returns the error message from the file name on.
   std::string Refused(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
     const std::string error = ErrorOf([&] { Read(name, text, rule); });
     return error.substr(std::min(error.size(), error.find(name)));
@@ -196,7 +196,7 @@ TEST_F(ClassifiedTexts, WarnsOfColumnsThatSeemMistaken) {
   EXPECT_EQ(Warning(good_pairs), "");
 }
 
-// A file that is truncated anywhere is read, or gives an error of one line that names it.
+// Checks that a file with any truncation is either read, or gives a one-line error that names it.
 TEST_F(ClassifiedTexts, ReadsOrRefusesEveryTruncation) {
   const std::string csv = "text,label,text_pair\n\"the \"\"dog\"\",\nruns\",1,\"ä\"\ndog,2,\n",
                     json =

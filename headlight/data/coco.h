@@ -1,4 +1,4 @@
-// The images of COCO's JSON files with any annotations: boxes (data/detection.h) or captions (data/image_texts.h).
+// The images of COCO's JSON files with box annotations (data/detection.h) or captions (data/image_texts.h).
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,33 @@
 
 namespace headlight {
 
-/// The largest absolute value of an id that every JSON reader represents exactly.
+/// The largest absolute value of an id, which every JSON reader represents exactly.
 inline constexpr std::int64_t kMostId = std::int64_t{1} << 53;
 
 struct CocoImage {
-  std::string path;  // of its file
+  std::string path;  // path of the image file
   std::int64_t id = 0;
-  std::int64_t height = 0, width = 0;  // pixels; 0: unknown
+  std::int64_t height = 0, width = 0;  // in pixels; 0: unknown
 };
 
 struct CocoImages {
   std::vector<CocoImage> images;
-  std::map<std::int64_t, std::size_t> index_of;  // by id
+  std::map<std::int64_t, std::size_t> index_of;  // index by id
 
-  /// The index of the image that an annotation refers to by its "image_id". Throws Error if there is none.
+  /// Returns the index of the image that an annotation refers to by its "image_id". Throws Error if there is none.
   std::size_t IndexOf(const JsonView& annotation) const;
 };
 
-/// COCO's own instance files have 450 MB, mostly outlines.
+/// The limits for JSON files. COCO's instance files have 450 MB, most of which is "segmentation".
 inline const JsonLimits kCocoLimits = {
     .bytes = std::uint64_t{1} << 30, .values = std::int64_t{1} << 25, .without = {"segmentation"}};
 
-/// Reads "images" of the JSON file at `path`. Each image is searched in `folders`, then next to the file. Throws Error
-/// naming the entry if an image is missing or two have the same id.
+/// Reads "images" of the JSON file at `path`. Each image is searched for in `folders`, then next to the file. Throws
+/// Error naming the entry if an image is missing or if two images have the same id.
 CocoImages ReadCocoImages(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);
 
-/// The path of an image, in the first of these folders that has such a file. Throws Error that begins with `location`.
+/// Returns the path of an image in the first of `folders` that has it. Throws Error that begins with `location`
+/// otherwise.
 std::string FindImage(const std::string& name, const std::vector<std::string>& folders, const std::string& location);
 
 }  // namespace headlight

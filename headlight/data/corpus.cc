@@ -15,13 +15,19 @@
 namespace headlight {
 namespace {
 
-// The layout of the cache: kMagic; for each pair a record (int32 ids of source, then target; with keep_text both lines,
-// each ended by "\n", and zeros up to a multiple of 4 bytes); zeros up to a multiple of 8; an Entry for each pair; the
-// Footer. Increment the last character of kMagic if the layout changes.
+// The layout of the cache:
+// - kMagic;
+// - a record for each pair: int32 ids of source, then target. With keep_text, both lines follow, each ended by "\n",
+// and
+//   zeros up to a multiple of 4 bytes;
+// - zeros up to a multiple of 8;
+// - an Entry for each pair;
+// - the Footer.
+// Increment the last character of kMagic if the layout changes.
 constexpr std::string_view kMagic = "hdlpair1";
 
 constexpr std::size_t kChunkPairs = 4096,
-                      kChunkBytes = std::size_t{4} << 20;  // approximate limits on what is encoded at a time
+                      kChunkBytes = std::size_t{4} << 20;  // approximate limits of a chunk, which is encoded at once
 constexpr std::int64_t kPairsATask = 64;
 
 template <typename T>
@@ -29,7 +35,7 @@ std::string_view BytesOf(const T* values, std::size_t count = 1) {
   return {reinterpret_cast<const char*>(values), count * sizeof(T)};
 }
 
-// Reads one side, text by text, and computes its hash.
+// Reads one side text by text, and computes its hash.
 class HashedLines {
  public:
   HashedLines(const CorpusFiles& files, Side side)
@@ -62,7 +68,7 @@ void CheckIsFile(const std::string& path) {
   Check(!other, "{}: not a regular file; a corpus is read twice, which a pipe cannot be", path);
 }
 
-// The count to which a pair belongs: `kept`, or the reason why it is left out.
+// Returns the count to which a pair is added: `kept`, or the reason why it is left out.
 std::int64_t CorpusCounts::*Verdict(std::size_t source_tokens, std::size_t target_tokens,
                                     const CorpusOptions& options) {
   const auto [shorter, longer] = std::minmax({source_tokens + 1, target_tokens + 1});
@@ -72,7 +78,7 @@ std::int64_t CorpusCounts::*Verdict(std::size_t source_tokens, std::size_t targe
   return &CorpusCounts::kept;
 }
 
-// A part of the corpus that fits into memory.
+// A chunk of the corpus that fits into memory.
 struct Chunk {
   std::vector<std::string> source, target;  // reused by the next chunk
   std::vector<std::vector<std::int32_t>> source_ids, target_ids;
@@ -107,11 +113,11 @@ struct Chunk {
 
 struct Corpus::Footer {
   CorpusCounts counts;
-  std::uint64_t corpus_hash;   // of the data from which the cache was made
-  std::uint64_t content_hash;  // of all preceding bytes
+  std::uint64_t corpus_hash;   // hash of the data from which the cache was made
+  std::uint64_t content_hash;  // hash of all preceding bytes
 };
 
-// Appends to the cache, and hashes what is appended.
+// Appends bytes to the cache and to its hash.
 class Corpus::Writer {
  public:
   explicit Writer(const std::string& path) : file_(path) {}
@@ -168,7 +174,7 @@ Corpus::Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokeni
   }
 }
 
-// Returns false if there is no cache of this corpus.
+// Opens the cache. Returns false if there is no cache of this corpus.
 bool Corpus::OpenCache() {
   std::error_code error;
   if (!std::filesystem::exists(files_.cache, error)) return false;

@@ -1,5 +1,4 @@
-// A parallel corpus for training: the token ids of sentence pairs, in a memory-mapped file, which may be larger than
-// memory.
+// A parallel corpus for training: the token ids of sentence pairs in a memory-mapped file, which may exceed memory.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +16,32 @@
 
 namespace headlight {
 
-/// Encodes a sentence as MarianTokenizer::Encode does, without begin or end of sentence. Called from several threads at
-/// once. Its exceptions end the work and are passed to the caller, which can use them to cancel.
+/// A function that encodes a sentence as MarianTokenizer::Encode does, without begin or end of sentence. It is called
+/// from several threads at once. Its exceptions stop the encoding and are passed to the caller, which allows
+/// cancelling.
 using EncodeText = std::function<std::vector<std::int32_t>(std::string_view text, Side side)>;
 
 struct CorpusFiles {
-  /// Plain or gzip UTF-8 files, in which line i of one translates line i of the other. If `target` is empty, `source`
-  /// has pairs (PairReader).
+  /// Plain or gzip UTF-8 files, in which line i of `target` translates line i of `source`. If `target` is empty,
+  /// `source` contains pairs (PairReader).
   std::string source, target;
-  std::string cache;         // stores the ids; written unless it already has those of the same corpus
-  PairColumns columns = {};  // for files with pairs
+  std::string cache;         // file of ids; written unless it already has the ids of the same corpus
+  PairColumns columns = {};  // columns of files with pairs
 };
 
 struct CorpusOptions {
-  std::int32_t max_tokens = 256;  // tokens of a side, including the end of sentence; longer pairs are left out
+  std::int32_t max_tokens = 256;  // maximum tokens of a side with the end of sentence; longer pairs are left out
   double max_ratio =
-      9;  // of the longer side to the shorter one, in tokens with their ends; pairs beyond it are left out
+      9;  // maximum ratio of the longer side to the shorter one, in tokens with their ends; other pairs are left out
   bool keep_text = false;  // keep the text in addition to the ids, to encode it again in each epoch
-  TextShare share = {};    // of the pairs, by their sources; the others are not counted
+  TextShare share = {};    // selects pairs by their sources; other pairs are not counted
 };
 
-/// The number of pairs, of those that are kept, and of those that are left out by reason.
+/// The number of lines, the number of pairs that are kept, and the number that are left out for each reason.
 struct CorpusCounts {
   std::int64_t lines = 0, kept = 0;
   std::int64_t empty = 0, over_long = 0, lopsided = 0;
-  std::int64_t source_tokens = 0, target_tokens = 0;  // of the kept pairs, without ends of sentences
+  std::int64_t source_tokens = 0, target_tokens = 0;  // tokens of the kept pairs without ends of sentences
   bool operator==(const CorpusCounts&) const = default;
 };
 
@@ -54,24 +54,24 @@ class HEADLIGHT_API Corpus {
     std::string_view source, target;
   };
 
-  /// Reads both files (to compare their numbers of lines and to hash them), then encodes them on all threads unless the
-  /// cache is for the same text, `tokenizer_hash` and options. Memory: 16 bytes per pair while encoding, none
-  /// afterwards. Throws the errors of LineReader, and Error for different numbers of lines, for a corpus of which
-  /// nothing is left, for invalid options, and if `files.cache` is a file of another kind.
+  /// Reads both files to compare their numbers of lines and to compute their hashes. Then encodes them on all threads,
+  /// unless the cache is for the same text, `tokenizer_hash` and options. Uses 16 bytes of memory per pair while
+  /// encoding, and none afterwards. Throws the errors of LineReader. Throws Error for different numbers of lines, if no
+  /// pair is kept, for invalid options, and if `files.cache` is a file of another kind.
   Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options);
 
-  std::int64_t size() const { return counts_.kept; }  // pairs
+  std::int64_t size() const { return counts_.kept; }  // number of kept pairs
   const CorpusCounts& counts() const { return counts_; }
   const CorpusOptions& options() const { return options_; }
-  std::uint64_t hash() const { return hash_; }  // of the text, the tokenizer's hash and the options
+  std::uint64_t hash() const { return hash_; }  // hash of the text, the tokenizer's hash and the options
 
-  /// Pair i in the order of the files, i from 0 to size() - 1. TextOf needs options().keep_text.
+  /// Return pair i in the order of the files, i from 0 to size() - 1. TextOf requires options().keep_text.
   Ids IdsOf(std::int64_t pair) const;
   Text TextOf(std::int64_t pair) const;
 
  private:
   struct Entry {
-    std::uint64_t begin;  // offset of the pair's record in the cache, in bytes
+    std::uint64_t begin;  // byte offset of the pair's record in the cache
     std::uint32_t source_length, target_length;
   };
   struct Footer;

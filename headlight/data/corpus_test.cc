@@ -13,7 +13,7 @@
 #include "headlight/base/random.h"
 #include "headlight/data/testing.h"
 
-// The size of the heap, to measure the memory of a large corpus.
+// The current and the largest size of the heap, to measure the memory of a large corpus.
 namespace {
 std::atomic<std::int64_t> heap_bytes, heap_peak;
 }  // namespace
@@ -58,7 +58,7 @@ class CorpusTest : public testing::Test {
   std::string Failure(std::string_view source, std::string_view target) {
     return ErrorOf([&] { Open(source, target); });
   }
-  // The number of sentences that were encoded to open the corpus.
+  // Opens the corpus and returns the number of sentences that were encoded.
   int Encoded(std::string_view source, std::string_view target) {
     encoded_ = 0;
     Open(source, target);
@@ -82,7 +82,7 @@ TEST_F(CorpusTest, ContainsTheIdsOfEveryPair) {
   EXPECT_THROW(corpus.TextOf(0), Error);
 }
 
-// A file of pairs gives the same corpus as two files of lines.
+// Checks that a file of pairs gives the same corpus as two files of lines.
 TEST_F(CorpusTest, IsReadFromPairs) {
   options_.keep_text = true;
   const Corpus lines = Open("1 2 3\n\n4\n", "5 6\n8\n7 8\n");
@@ -130,10 +130,10 @@ TEST_F(CorpusTest, CountsOmittedPairsByReason) {
       "1\n"          // kept
       "\n"           // empty
       "1\n"          // empty
-      "1 2 3 4\n"    // kept: 5 with its end
+      "1 2 3 4\n"    // kept: 5 tokens with the end
       "1 2 3 4 5\n"  // over-long
-      "1\n"          // kept: 4 to 2
-      "1 2 3 4\n"    // lopsided: 5 to 2
+      "1\n"          // kept: ratio of 4 to 2
+      "1 2 3 4\n"    // lopsided: ratio of 5 to 2
       "\n",          // empty
       "1\n1\nnothing\n1 2 3 4\n1 2 3 4\n1 2 3\n1\n1 2 3 4 5 6 7\n");
   EXPECT_EQ(
@@ -236,8 +236,8 @@ TEST_F(CorpusTest, PassesOnTheTokenizersErrors) {
   EXPECT_FALSE(std::filesystem::exists(files.cache));
 }
 
-// 100,000 pairs, 5 MB of text, which would take far more than 20 MB as objects. The limit is 16 bytes per pair, doubled
-// while a vector grows, and the memory for one chunk.
+// Tests 100,000 pairs with 5 MB of text, which would take far more than 20 MB as objects. The memory is limited to 16
+// bytes per pair, doubled while a vector grows, and the memory for one chunk.
 TEST_F(CorpusTest, NeedsLittleMemoryForALargeCorpus) {
   options_.keep_text = true;
   constexpr std::int64_t kPairs = 100000;

@@ -20,9 +20,10 @@ std::optional<std::string_view> CsvReader::NextLine() {
   return line_;
 }
 
-// An unclosed quote includes all lines up to the next quote, although they are separate rows.
+// Throws the error of a row, after which its later lines are read again as separate rows. An unclosed quote includes
+// all lines up to the next quote.
 void CsvReader::FailRow(const std::string& error) {
-  constexpr std::size_t most = 4 * kMaxLineBytes;  // bounds the time, since each row may fail after many lines
+  constexpr std::size_t most = 4 * kMaxLineBytes;  // bounds the time if each row fails after many lines
   for (const std::string& line : later_lines_) read_again_ += line.size() + 1;
   if (read_again_ > most) last_error_ = error;
   line_number_ = first_line_;
@@ -41,7 +42,7 @@ std::optional<std::vector<std::string>> CsvReader::Next() {
   later_lines_.clear();
 
   std::vector<std::string> fields(1);
-  enum { begin, plain, quoted, closed } state = begin;  // for the next character in its field
+  enum { begin, plain, quoted, closed } state = begin;  // state of the current field
   for (std::size_t bytes = line->size();;) {
     for (std::size_t i = 0; i < line->size(); ++i) {
       const char c = (*line)[i];

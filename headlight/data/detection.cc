@@ -31,7 +31,7 @@ struct Category {
   std::string name, location;
 };
 
-// COCO's categories, sorted by id.
+// Returns COCO's categories, sorted by id.
 std::vector<Category> CategoriesOf(const JsonView& file) {
   std::vector<Category> categories;
   for (const JsonView& category : file["categories"].Items())
@@ -96,11 +96,11 @@ VocFiles VocFilesOf(const std::string& path, const std::vector<std::string>& fol
     files.folders = With(folders, {path, fs::path(path) / ".." / "JPEGImages"});
     return files;
   }
-  // A list such as ROOT/ImageSets/Main/train.txt.
+  // Reads a list such as ROOT/ImageSets/Main/train.txt.
   const fs::path root = fs::path(path).parent_path() / ".." / "..";
   LineReader lines(path);
   while (const auto line = lines.Next()) {
-    const std::string_view name = line->substr(0, line->find_first_of(" \t"));  // perhaps followed by 1 or -1
+    const std::string_view name = line->substr(0, line->find_first_of(" \t"));  // the name may be followed by 1 or -1
     if (name.empty()) continue;
     const std::string annotation = (root / "Annotations" / (std::string(name) + ".xml")).string();
     Check(fs::is_regular_file(annotation), "{}:{}: there is no file {}", path, lines.line_number(), annotation);
@@ -119,7 +119,7 @@ void ReadVocFiles(const VocFiles& files, std::vector<std::string>& labels, NewLa
     annotations.push_back(read_voc(path));
     for (const ImageAnnotation::Object& object : annotations.back().objects) names.insert(object.label);
   }
-  if (rule == NewLabels::added)  // sorted, independent of the order of the files
+  if (rule == NewLabels::added)  // sorted, so that labels do not depend on the order of the files
     for (const std::string& name : names) NumberOfLabel(name, labels, rule, files.annotations.front());
   for (std::size_t i = 0; i < annotations.size(); ++i) {
     const ImageAnnotation& annotation = annotations[i];

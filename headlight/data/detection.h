@@ -1,4 +1,4 @@
-// Images with boxes for training detectors: COCO's JSON files and Pascal VOC's XML files.
+// Images with bounding boxes for training detectors, from COCO's JSON files and Pascal VOC's XML files.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +15,41 @@
 namespace headlight {
 
 struct DetectionExample {
-  std::string image;                   // the path of its file
-  std::int64_t id = 0;                 // COCO's id, or the number of the image in its file, from 1
-  std::int64_t height = 0, width = 0;  // pixels; 0: unknown
+  std::string image;                   // path of the image file
+  std::int64_t id = 0;                 // COCO's id, or the index of the image in its file, from 1
+  std::int64_t height = 0, width = 0;  // in pixels; 0: unknown
   std::vector<LabelledBox> boxes = {};
-  std::vector<LabelledBox> without_area = {};  // counted in evaluation, as in pycocotools, but not trained on
+  std::vector<LabelledBox> without_area = {};  // used in evaluation, as in pycocotools, but not in training
 };
 
-/// Throws Error naming the image if its annotation gives another size than that of the decoded image, so that the boxes
-/// would not match. This happens if an image is rotated by its EXIF orientation, but its boxes are not.
+/// Throws Error naming the image if the size in its annotation differs from the decoded size, so that the boxes would
+/// not match. This happens if an image is rotated by its EXIF orientation, but its boxes are not.
 HEADLIGHT_API void CheckSize(const DetectionExample& example, ImageSize decoded);
 
 struct DetectionSet {
   std::vector<DetectionExample> examples;
   std::int64_t boxes = 0;
-  std::int64_t without_area = 0;  // boxes that are not among those
+  std::int64_t without_area = 0;  // number of boxes without area, which `boxes` does not include
 };
 
-/// Reads an annotation of Pascal VOC: ReadVoc of image/decoding/voc.h.
+/// A function that reads an annotation of Pascal VOC, such as ReadVoc of image/decoding/voc.h.
 using VocReader = std::function<ImageAnnotation(const std::string& path)>;
 
 /// Reads detection data. Each path is a JSON file in COCO's format (instances: images, annotations, categories), a
-/// folder of Pascal VOC's XML files, or a list of their names, such as ImageSets/Main/train.txt next to Annotations and
-/// JPEGImages. An image is searched in `folders`, then next to the file that names it, and for Pascal VOC in
-/// ../JPEGImages.
-///
-/// The classes are those that the files name: for COCO all categories, by id; for Pascal VOC those of the objects,
-/// sorted. `rule` can refuse those that are not among `labels`. Throws Error that names the file, the location and the
-/// rule for missing, unknown or invalid data, and if there is no image.
+/// folder of Pascal VOC's XML files, or a list of their names. An example of such a list is ImageSets/Main/train.txt
+/// next to Annotations and JPEGImages. An image is searched for in `folders`, then next to the file that names it, and
+/// for Pascal VOC in ../JPEGImages.
+/// The classes are those in the files: all categories by id for COCO, and the sorted classes of the objects for Pascal
+/// VOC. `rule` can refuse classes that are not in `labels`. Throws Error naming the file, the location and the rule for
+/// missing, unknown or invalid data, and if there is no image.
 HEADLIGHT_API DetectionSet ReadDetectionSet(const std::vector<std::string>& paths,
                                             const std::vector<std::string>& folders, std::vector<std::string>& labels,
                                             NewLabels rule, const VocReader& read_voc);
 
-/// A hash of the training data without the pixels: the images' names and the boxes.
+/// Returns a hash of the training data without the pixels: the images' names and the boxes.
 HEADLIGHT_API std::uint64_t HashOfDetectionSet(const DetectionSet& set);
 
-/// Names in a single COCO file, for results in COCO's format: the id of each image file name and of each class.
+/// The names in a COCO file, for results in COCO's format: the id of each image file name and of each class.
 struct CocoNames {
   std::vector<std::pair<std::string, std::int64_t>> images;      // file name and image_id, sorted by file name
   std::vector<std::pair<std::string, std::int64_t>> categories;  // class and category_id

@@ -61,7 +61,7 @@ TEST_F(Sets, OfCoco) {
   Write("a.jpg", "");
   Write("images/b.jpg", "");
   const DetectionSet set = Read({"set.json"}, {folder.File("images")});
-  EXPECT_THAT(labels, testing::ElementsAre("cat", "dog"));  // by id
+  EXPECT_THAT(labels, testing::ElementsAre("cat", "dog"));  // in the order of their ids
   ASSERT_EQ(set.examples.size(), 2U);
   EXPECT_EQ(set.boxes, 2);
   EXPECT_EQ(set.without_area, 1);

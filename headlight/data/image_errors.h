@@ -1,4 +1,4 @@
-// Combines the errors of several images.
+// Error messages for several images.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// Throws Error with the messages of at most twenty images, and the number of other images that cannot be read. Does
+/// Throws Error with the messages of up to twenty images, and the number of further images that cannot be read. Does
 /// nothing if there are no errors.
 HEADLIGHT_API void ThrowImageErrors(const std::vector<std::string>& errors);
 

@@ -64,7 +64,7 @@ void AddRecords(const std::string& path, Records records, Collector& collector) 
 }  // namespace
 
 BlindAnswers AnswerBlindly(const ImageQuestions& known, const ImageQuestions& asked) {
-  using Counts = std::map<std::string_view, std::int64_t>;  // of answers
+  using Counts = std::map<std::string_view, std::int64_t>;  // number of occurrences of each answer
   std::map<std::string_view, Counts> questions, kinds;
   Counts all;
   for (const AnsweredQuestion& one : known.questions) {

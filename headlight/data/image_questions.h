@@ -1,4 +1,4 @@
-// Questions about images with their answers, for training.
+// Training questions about images with their answers.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,25 @@ namespace headlight {
 struct AnsweredQuestion {
   std::size_t image = 0;  // index in ImageQuestions::images
   std::string question, answer;
-  std::string kind;      // of question, such as "how many"; empty if the file does not have it
-  std::string location;  // file and line, the prefix of error messages
+  std::string kind;      // kind of question, such as "how many"; empty if the file has none
+  std::string location;  // file and line, used as prefix of error messages
 };
 
 struct ImageQuestions {
-  std::vector<std::string> images;  // paths of their files, without duplicates, in order of first appearance
+  std::vector<std::string> images;  // paths without duplicates, in order of first appearance
   std::vector<AnsweredQuestion> questions;
 };
 
 /// Reads records (HasRecords) with "path" (or "file_name", "image", "file"), "question", "answer" and optionally
-/// "kind", or .tsv files with lines of a path, a question and its answer, separated by tabs. Paths are relative to the
-/// file's folder. The share is selected by the images' paths as written. Throws Error naming the file and line for
-/// other content, for a missing image, and for an empty question or answer.
+/// "kind". Also reads .tsv files with lines of a path, a question and its answer, separated by tabs. Paths are relative
+/// to the file's folder. The share is selected by the images' paths as written. Throws Error naming the file and line
+/// for other content, for a missing image, and for an empty question or answer.
 HEADLIGHT_API ImageQuestions ReadImageQuestions(const std::vector<std::string>& paths, const TextShare& share = {});
 
-/// Baselines without images: whether each of `asked` is answered correctly by the most frequent answer in `known`.
-/// `by_question`: to the same question, or if it does not occur, to its kind. `by_kind`: to questions of the same kind,
-/// or for an unknown kind, to all. Ties go to the first answer in sort order.
+/// The results of two baselines that answer without images: for each question, whether the most frequent answer in
+/// `known` is correct. `by_question` counts answers to the same question, or if it is unknown, to its kind. `by_kind`
+/// counts answers to questions of the same kind, or if it is unknown, to all questions. Of equally frequent answers,
+/// the first in sort order is used.
 struct BlindAnswers {
   std::vector<bool> by_question, by_kind;  // one element per question in `asked`
 };

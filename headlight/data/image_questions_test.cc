@@ -65,8 +65,9 @@ TEST_F(ImageQuestionFiles, AreAnsweredWithoutImages) {
       Read("asked.jsonl", row("How many?", "3", "count") + row("How many?", "2", "count") + row("Is it?", "no", "is") +
                               row("Are they?", "yes", "is") + row("What?", "3", "new") + row("Is it?", "yes", "is"));
   const BlindAnswers right = AnswerBlindly(known, asked);
-  // "Is it?" has two answers, of which "no" is the first in sort order; "Are they?" is new, and its kind mostly "yes";
-  // for a new kind, the most frequent answers are "3" and "yes".
+  // "Is it?" has two equally frequent answers, and "no" is the first in sort order. "Are they?" is new, and most
+  // questions of its kind have the answer "yes". For a new kind, the most frequent answers of all questions are "3" and
+  // "yes".
   EXPECT_EQ(right.by_question, (std::vector<bool>{true, false, true, true, true, false}));
   EXPECT_EQ(right.by_kind, (std::vector<bool>{true, false, false, true, true, true}));
   EXPECT_EQ(AnswerBlindly({}, asked).by_question, std::vector<bool>(6, false));

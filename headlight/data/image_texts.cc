@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::initializer_list<const char*> kTexts = {"text", "caption", "captions", "texts"};
 
-// Collects the images of one path, in the order of first appearance.
+// Collects the images of one path in the order of first appearance.
 class TextCollector {
  public:
   explicit TextCollector(ImageTextList& list) : list_(list) {}
@@ -57,7 +57,7 @@ void AddTsv(const std::string& path, TextCollector& collector) {
   }
 }
 
-// A string, or an array of strings.
+// Returns a string as a list, or an array of strings.
 std::vector<std::string> OneOrMore(const JsonView& json) {
   return json.value().As<Json::Array>() == nullptr ? std::vector{TextOf(json)} : TextsOf(json);
 }
@@ -177,7 +177,7 @@ std::uint64_t ImageTextSet::hash() const {
         hash.Update(std::string_view("\0\2", 2));
         hash.Update(miss);
       }
-      // The last text of an image has another separator, so that moving a text to another image changes the hash.
+      // The separator after the last text of an image differs, so that moving a text to another image changes the hash.
       hash.Update(i + 1 == texts(image).size() ? std::string_view("\0\1", 2) : std::string_view("\0", 1));
     }
   return hash.value();

@@ -1,4 +1,4 @@
-// Images with texts that describe them, for training.
+// Training images with texts that describe them.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@ namespace headlight {
 
 struct ImageTextList {
   std::vector<ImageSource> sources;
-  std::vector<std::vector<std::string>> texts;  // one or more per image
-  /// For each text, a hard negative: a similar text that is false for the image; empty if there is none.
+  std::vector<std::vector<std::string>> texts;  // at least one per image
+  /// For each text, a hard negative: a similar text that is wrong for the image; empty if there is none.
   std::vector<std::vector<std::string>> hard_negatives;
 };
 
 /// Lists the images of `paths` with their texts. Each path is one of
 /// - .tsv (optionally .gz): lines of a path, a tab and a text;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
-///   "captions", "texts"), in JSON one or an array of them, and optionally as many "hard_negatives". Paths are relative
-///   to the file's folder, and all rows with the same path give texts of one image;
-/// - .json: COCO's captions (images, annotations). An image is searched in `folders`, then next to the file; images
+///   "captions", "texts"). In JSON, there can be one text or an array, and optionally an array of as many
+///   "hard_negatives". Paths are relative to the file's folder, and all rows with the same path describe one image;
+/// - .json: COCO's captions (images, annotations). An image is searched for in `folders`, then next to the file. Images
 ///   without a caption are left out;
-/// - a folder of images, at any depth, each with a file of the same name in .txt next to it, one text per line.
+/// - a folder of images, at any depth. Each has a .txt file of the same name next to it, with one text per line.
 /// Throws Error naming the file and the line or key for other content, for an empty text, and if there is no image.
 HEADLIGHT_API ImageTextList ListImageTexts(const std::vector<std::string>& paths,
                                            const std::vector<std::string>& folders = {});
 
-/// The images and texts of a list. Thread-safe.
+/// The images and texts of a list. All methods are thread-safe.
 class HEADLIGHT_API ImageTextSet {
  public:
-  /// Like ImageSet, which reads all files once: the share is selected by the images' contents.
+  /// Constructs the set as ImageSet does, which reads all files once and selects the share by the images' contents.
   ImageTextSet(ImageTextList list, DecodeBytes decode, const TextShare& share = {},
                std::int64_t memory = ImageSet::kMemory, std::vector<std::string>* skipped = nullptr);
 
   std::int64_t size() const { return images_.size(); }
-  std::int64_t text_count() const;  // of all images
+  std::int64_t text_count() const;  // number of texts of all images
   const std::vector<std::string>& texts(std::int64_t image) const {
     return texts_[static_cast<std::size_t>(images_.label(image))];
   }
@@ -48,7 +48,7 @@ class HEADLIGHT_API ImageTextSet {
   }
   std::string name(std::int64_t image) const { return images_.name(image); }
   Image operator[](std::int64_t image) const { return images_[image]; }
-  std::uint64_t hash() const;  // of the files' contents and the texts, in order
+  std::uint64_t hash() const;  // hash of the files' contents and the texts, in order
 
  private:
   std::vector<std::vector<std::string>> texts_, hard_negatives_;

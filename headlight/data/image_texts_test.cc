@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Replaces a decoder: an image of one pixel with the file's first byte.
+// A decoder for tests, which returns an image of one pixel with the file's first byte.
 Image FirstByte(std::span<const std::byte> file, const std::string& name) {
   Check(!file.empty(), "{}: is empty", name);
   const auto byte = static_cast<std::uint8_t>(file[0]);
@@ -30,7 +30,7 @@ struct ImageTexts : testing::Test {
   ImageTextList List(const std::string& name, const std::vector<std::string>& folders = {}) {
     return ListImageTexts({folder.File(name)}, folders);
   }
-  // Writes the file, and returns the error of reading it, without its folder.
+  // Writes a file, and returns the error of reading it, without the file's folder.
   std::string Refusal(const std::string& name, const std::string& text) {
     Write(name, text);
     std::string error = ErrorOf([&] { List(name); });
@@ -65,7 +65,7 @@ TEST_F(ImageTexts, OfTables) {
   Write("a.csv", "file_name,caption\nimages/a.jpg,\"a cat, and a dog\"\n");
   EXPECT_THAT(List("a.csv").texts, ElementsAre(ElementsAre("a cat, and a dog")));
 
-  // The same image in two paths is listed twice.
+  // An image with two paths is listed twice.
   EXPECT_EQ(ListImageTexts({folder.File("a.tsv"), folder.File("a.csv")}).sources.size(), 3U);
 }
 

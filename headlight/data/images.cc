@@ -54,7 +54,7 @@ constexpr std::initializer_list<const char*> kLabels = {"label", "class"};
 
 bool IsTable(std::string_view path) { return HasRecords(path) || IsTsv(path); }
 
-// Calls `add` with each image's file, its class (empty unless `labelled`), and its location.
+// A callback with each image's file, its class (empty unless `labelled`), and its location.
 using AddImage = std::function<void(const std::string& file, const std::string& label, const std::string& location)>;
 void ReadTable(const std::string& path, bool labelled, const AddImage& add) {
   const auto checked = [&](const std::string& file, const std::string& label, const std::string& location) {
@@ -104,7 +104,7 @@ std::string PathOfRecord(const JsonView& record) { return TextOf(OneOf(record, k
 
 std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& location) {
   Check(!file.empty(), "{}: the path of the image is missing", location);
-  const fs::path beside = fs::path(table).parent_path() / file;  // `file` itself if it is absolute
+  const fs::path beside = fs::path(table).parent_path() / file;  // `file` if it is absolute
   std::error_code ignored;
   Check(fs::exists(beside, ignored), "{}: {}: no such file", location, beside.string());
   return beside.string();
@@ -180,7 +180,7 @@ ImageSet::ImageSet(ImageList list, DecodeBytes decode, const TextShare& share, s
       ours[i] = share.Has({reinterpret_cast<const char*>(&hashes[i]), sizeof(hashes[i])}) ? 1 : 0;
       return ours[i] != 0;
     };
-    if (source.idx) {  // its bytes are in memory
+    if (source.idx) {  // the file's bytes are in memory
       const Image image = (*source.idx)[source.index];
       belongs({reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()});
       return;

@@ -1,4 +1,4 @@
-// Images for training, optionally with a class each.
+// Training images, optionally with one class each.
 #pragma once
 
 #include <cstddef>
@@ -21,54 +21,54 @@ namespace headlight {
 
 struct ImageList {
   std::vector<ImageSource> sources;
-  std::vector<std::int32_t> labels;  // one per image; empty if they have none
+  std::vector<std::int32_t> labels;  // one per image; empty if the images have no labels
 };
 
 /// Lists the images of `paths` with their classes. Each path, or pair of paths, is one of
-/// - a folder with a folder for each class, named like it, with images at any depth;
-/// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class"), or
-///   .tsv: lines of a path, a tab and a class, or records if the first line is a header with these names. Paths are
-///   relative to the file's folder;
-/// - an IDX file of images, followed by that of their class indices.
-/// New labels are added or refused by `rule`; added labels are sorted (SortLabels). Throws Error naming the file and
-/// line for other content, and if there is no image.
+/// - a folder that has a folder for each class, named like the class, with images at any depth;
+/// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class");
+/// - .tsv (optionally .gz): lines of a path, a tab and a class, or records if the first line is a header with these
+/// names;
+/// - an IDX file of images, followed by the IDX file of their class indices.
+/// Paths in tables are relative to the file's folder. New labels are added or refused by `rule`. Added labels are
+/// sorted (SortLabels). Throws Error naming the file and line for other content, and if there is no image.
 HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels,
                                            NewLabels rule);
 
-/// The images of all sources, in order: those of ListImages, and those of .csv, .jsonl and .tsv files as above, whose
-/// classes may be missing and are ignored.
+/// Lists the images of all sources in order: those of ListImages, and those of .csv, .jsonl and .tsv files as in
+/// ListLabelledImages. Their classes are optional and ignored.
 HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
 
-/// Parts of the above for tables with other columns: whether a name ends in .tsv or .tsv.gz, the path that a record has
-/// by one of these names, and the image of a table's row, which must exist; errors begin with `location`.
+/// Functions for tables with other columns: whether a name ends in .tsv or .tsv.gz, the path in a record under one of
+/// the names, and the image of a row, which must exist. Errors begin with `location`.
 bool IsTsv(std::string_view path);
 inline constexpr std::initializer_list<const char*> kImageNames = {"path", "file_name", "image", "file"};
 std::string PathOfRecord(const JsonView& record);
 std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& location);
 
-/// Decodes an image from a file's bytes; errors begin with `name`. An example is DecodeImage of
-/// image/decoding/decode.h.
+/// A function that decodes an image from a file's bytes, such as DecodeImage of image/decoding/decode.h. Errors begin
+/// with `name`.
 using DecodeBytes = std::function<Image(std::span<const std::byte> file, const std::string& name)>;
 
-/// The images of a list. Thread-safe.
+/// The images of a list. All methods are thread-safe.
 class HEADLIGHT_API ImageSet {
  public:
-  /// Limit on the bytes of decoded images in memory. Other images are decoded each time they are read.
+  /// Limit on the bytes of decoded images in memory. Other images are decoded on every access.
   static constexpr std::int64_t kMemory = std::int64_t{1} << 30;
 
   /// Reads all files once, to compute their hash and to select the share. An image belongs to the same share in any
-  /// folder and under any name. Throws Error naming the files that are missing or, among the selected ones, damaged.
-  /// With `skipped` these are left out and their errors are added there; then all files are decoded once.
+  /// folder and under any name. Throws Error naming the files that are missing or, in the share, damaged. If `skipped`
+  /// is given, these files are left out and their errors are added to it. All files are then decoded once.
   ImageSet(ImageList list, DecodeBytes decode, const TextShare& share = {}, std::int64_t memory = kMemory,
            std::vector<std::string>* skipped = nullptr);
 
   std::int64_t size() const { return static_cast<std::int64_t>(list_.sources.size()); }
-  /// The index of the class; only for sets with classes.
+  /// Returns the index of the class. Only for sets with classes.
   std::int32_t label(std::int64_t image) const { return list_.labels[static_cast<std::size_t>(image)]; }
   bool labelled() const { return !list_.labels.empty(); }
   std::string name(std::int64_t image) const { return list_.sources[static_cast<std::size_t>(image)].name(); }
   Image operator[](std::int64_t image) const;
-  std::uint64_t hash() const { return hash_; }  // of the files' contents and the labels, in order
+  std::uint64_t hash() const { return hash_; }  // hash of the files' contents and the labels, in order
 
  private:
   ImageList list_;

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Replaces a decoder: an image of one pixel with the file's first byte.
+// A decoder for tests, which returns an image of one pixel with the file's first byte.
 Image FirstByte(std::span<const std::byte> file, const std::string& name) {
   Check(!file.empty(), "{}: is empty", name);
   const auto byte = static_cast<std::uint8_t>(file[0]);
@@ -161,7 +161,7 @@ TEST_F(Images, AreSharedByTheirContents) {
   const ImageSet learned(list, FirstByte, {0.3, 1, false}), held_out(list, FirstByte, {0.3, 1, true});
   EXPECT_EQ(learned.size() + held_out.size(), 200);
   EXPECT_NEAR(static_cast<double>(held_out.size()), 60, 20);
-  EXPECT_EQ(held_out.size() % 2, 0);  // each image occurs twice, in the same share
+  EXPECT_EQ(held_out.size() % 2, 0);  // each image occurs twice, both in the same share
 }
 
 }  // namespace

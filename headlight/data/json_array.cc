@@ -12,7 +12,7 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 }  // namespace
 
-// '\n' at the end of a line, '\0' after the last.
+// Returns the next character, '\n' at the end of a line, or '\0' after the last line.
 char JsonArrayReader::NextCharacter(LineReader& lines) {
   if (at_ < line_.size()) return line_[at_++];
   const auto line = lines.Next();
@@ -26,7 +26,7 @@ char JsonArrayReader::NextCharacter(LineReader& lines) {
 std::optional<std::string> JsonArrayReader::Next(LineReader& lines) {
   const auto wrong = [&](char c) {
     Check(c != '\0', "{}: the array of JSON that begins it does not end", lines.name());
-    if (at_ > 0) --at_;  // so that the next call finds the same
+    if (at_ > 0) --at_;  // so that the next call throws the same error
     Fail("{}:{}: {} is not expected in an array of objects", lines.name(), number_, Quoted(std::string_view(&c, 1)));
   };
   char c = '\n';

@@ -23,7 +23,7 @@ std::optional<std::int64_t> IntegerLabel(std::string_view label) {
 
 bool IsInteger(std::string_view label) { return IntegerLabel(label).has_value(); }
 
-// Suggests a known label instead of an unknown one.
+// Returns a hint that suggests a known label instead of an unknown one.
 std::string HintFor(std::string_view label, const std::vector<std::string>& labels) {
   if (label.find('.') != label.npos && NumberOf(label))
     return "; numbers are the labels of a model with the problem_type regression";

@@ -1,4 +1,4 @@
-// The class names of texts and words.
+// The class names of texts and of words.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace headlight {
 
-/// How to treat a label that is not known.
+/// The treatment of an unknown label.
 enum class NewLabels {
-  added,    // it becomes a new label
+  added,    // adds a new label
   refused,  // throws Error
-  /// Throws Error, unless it is the index of a class and no class has an integer as its name: datasets for Transformers
-  /// often have indices when the model's config.json has names.
+  /// Throws Error, unless the label is the index of a class and no class has an integer as its name. Datasets for
+  /// Transformers often have indices although the model's config.json has names.
   refused_but_numbers,
 };
 
-/// The index of a label. Throws Error that begins with `location` if it is refused, and for a new one that is empty or
-/// has control characters.
+/// Returns the index of a label. Throws Error that begins with `location` if the label is refused, or if a new label is
+/// empty or has control characters.
 HEADLIGHT_API std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, NewLabels rule,
                                          const std::string& location);
 
-/// Sorts labels like Transformers' example scripts: by value if all are integers, otherwise by their bytes. Returns the
-/// new index of each old one.
+/// Sorts labels as Transformers' example scripts do: by value if all are integers, otherwise by their bytes. Returns
+/// the new index of each old label.
 HEADLIGHT_API std::vector<std::int32_t> SortLabels(std::vector<std::string>& labels);
 
 /// Replaces each label that is not negative by its new index.

@@ -1,4 +1,4 @@
-// Reads text files line by line.
+// Reading of text files line by line.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 
 namespace headlight {
 
-/// The lines of a text file, plain or gzip, as in LineInput, without a byte order mark at the start. Next throws Error
-/// naming the file, line and byte for a line that is not UTF-8; the next call continues after it.
+/// Reads the lines of a plain or gzip text file as LineInput does, without a byte order mark at the start. Next throws
+/// Error naming the file, line and byte for a line that is not UTF-8. The next call continues after this line.
 class HEADLIGHT_API LineReader {
  public:
-  explicit LineReader(const std::string& path);  // "-" is standard input, for one reader at a time
+  explicit LineReader(const std::string& path);  // "-" is standard input, which only one reader may use at a time
   explicit LineReader(LineInput lines) : lines_(std::move(lines)) {}
-  LineReader(int descriptor, std::string name);  // does not close the descriptor; `name` is for errors
+  LineReader(int descriptor, std::string name);  // does not close the descriptor; `name` is used in error messages
 
-  /// The next line without its end, valid until the next call; nothing after the last.
+  /// Returns the next line without its end, or nothing after the last line. The view is valid until the next call.
   std::optional<std::string_view> Next();
-  std::int64_t line_number() const { return lines_.line_number(); }  // of the last line, from 1
+  std::int64_t line_number() const { return lines_.line_number(); }  // number of the last line, from 1
   const std::string& name() const { return lines_.name(); }
-  /// The share of a regular file that has been returned as lines, in [0, 1]; for gzip, the share of compressed bytes.
-  /// -1 for other files.
+  /// Returns the share of a regular file that has been returned as lines, in [0, 1]. For gzip, this is the share of
+  /// compressed bytes. Returns -1 for other files.
   double share() const { return lines_.share(); }
 
  private:
   LineInput lines_;
 };
 
-/// The columns of a line, separated by tabs.
+/// Returns the columns of a line, which are separated by tabs.
 HEADLIGHT_API std::vector<std::string> ColumnsOf(std::string_view line);
 
 }  // namespace headlight

@@ -39,7 +39,7 @@ TEST_F(ReadLinesTest, EndsLinesAsUnixAndWindowsDo) {
               ElementsAre("\xEF\xBB\xBF"
                           "a",
                           "\xEF\xBB\xBF"
-                          "b"));  // a byte order mark
+                          "b"));  // with a byte order mark
   EXPECT_THAT(Read(""), ElementsAre());
 }
 
@@ -85,7 +85,7 @@ TEST_F(ReadLinesTest, BoundsALine) {
   EXPECT_THAT(Read("a\n" + longest + "\r\nb"), ElementsAre("a", longest, "b"));
   EXPECT_THAT(Failure("a\n" + longest + "x\nb"), HasSubstr("line 2: longer than 16777216 bytes"));
   EXPECT_THAT(Failure(longest + longest + longest), HasSubstr("line 1: longer than 16777216 bytes"));
-  // A gigabyte in a megabyte of gzip must not be inflated to find that out.
+  // The reader must throw the error without inflating the whole line.
   EXPECT_THAT(Failure(Gzip(std::string(8 * kMaxLineBytes, 'x'))), HasSubstr("line 1: longer than 16777216 bytes"));
 }
 
@@ -103,7 +103,7 @@ TEST(LineReader, GivesALineAsSoonAsItIsComplete) {
     ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   };
   LineReader reader(ends[0], "pipe");
-  for (const std::string line : {"", "one", "two"}) {  // a reader that wanted more than a line would wait for ever
+  for (const std::string line : {"", "one", "two"}) {  // a reader that waits for more than a line would block forever
     type(line + "\n");
     EXPECT_EQ(reader.Next(), line);
   }

@@ -1,4 +1,4 @@
-// Threads that prepare the next items in the background.
+// Preparation of items in background threads.
 #pragma once
 
 #include <condition_variable>
@@ -17,8 +17,8 @@
 namespace headlight {
 
 /// Calls produce() repeatedly on a separate thread, up to `depth` items ahead, and returns the items in order. The
-/// first exception of produce() ends the thread and is rethrown by Next, after the items that precede it. The
-/// destructor waits for running calls.
+/// first exception of produce() ends the thread. Next rethrows it after the items that precede it. The destructor waits
+/// for running calls.
 template <typename Item>
 class Prefetch {
  public:
@@ -28,8 +28,9 @@ class Prefetch {
       : Prefetch([one = std::make_shared<Make>(std::move(produce))] { return Make([one] { return (*one)(); }); }, depth,
                  1) {}
 
-  /// Uses several threads. plan() is called by one thread at a time, in the order of the items, and returns a function
-  /// that makes the next item on any thread. If a thread cannot be created, fewer are used, unless it is the first.
+  /// Uses several threads. plan() is called by one thread at a time, in the order of the items. It returns a function
+  /// that makes the next item on any thread. Uses fewer threads if a thread cannot be created. Throws if the first one
+  /// cannot.
   Prefetch(std::function<Make()> plan, std::size_t depth, int threads) : plan_(std::move(plan)), depth_(depth) {
     for (int thread = 0; thread < threads; ++thread) {
       try {
@@ -52,11 +53,11 @@ class Prefetch {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// Waits for the next item. Must be called from one thread at a time.
+  /// Waits for the next item and returns it. Must be called from one thread at a time.
   Item Next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !places_.empty() && (places_.front().item || places_.front().failure); });
-    if (places_.front().failure) std::rethrow_exception(places_.front().failure);  // also at the next call
+    if (places_.front().failure) std::rethrow_exception(places_.front().failure);  // the next call throws it again
     Item item = std::move(*places_.front().item);
     places_.pop_front();
     lock.unlock();
@@ -65,7 +66,7 @@ class Prefetch {
   }
 
  private:
-  /// An item that is ready or being made.
+  /// An item that is ready or in preparation.
   struct Place {
     std::optional<Item> item;
     std::exception_ptr failure;
@@ -75,7 +76,7 @@ class Prefetch {
     for (std::unique_lock lock(mutex_);;) {
       changed_.wait(lock, [this] { return places_.size() < depth_ || stopping_; });
       if (stopping_) return;
-      Place& place = places_.emplace_back();  // its address does not change while others are added and removed
+      Place& place = places_.emplace_back();  // its address is stable while others are added and removed
       try {
         const Make make = plan_();
         lock.unlock();
@@ -94,10 +95,10 @@ class Prefetch {
   std::function<Make()> plan_;
   std::size_t depth_;
   std::mutex mutex_;
-  std::condition_variable changed_;  // signals a new item, a removed item, a failure, or stopping_
+  std::condition_variable changed_;  // signals a new item, a removed item, a failure, or stopping
   std::deque<Place> places_;         // in the order of the items
   bool stopping_ = false;
-  std::vector<std::thread> threads_;  // last, so that all that they use is initialized when they start
+  std::vector<std::thread> threads_;  // last, so that all other members are initialized before the threads start
 };
 
 }  // namespace headlight

@@ -56,7 +56,7 @@ bool Resolved(const ChainExample& example) {
                        [](const ResidueLabels& residue) { return residue.known[kCa]; }) >= kFewest;
 }
 
-// Adds all chains of structures, each sequence of a structure once.
+// Adds all chains of structures. Chains with equal sequences in a structure are added once.
 void AddStructures(const std::vector<std::string>& paths, const StructureReader& read, ChainSet& set) {
   std::vector<std::vector<ChainExample>> examples(paths.size());
   ParallelFor(std::ssize(paths), [&](std::int64_t i) {
@@ -93,7 +93,7 @@ void AddIndex(const std::string& path, const StructureReader& read, ChainSet& se
           location, fields.size());
     const auto file = [&](const std::string& name) {
       const std::string its = (fs::path(path).parent_path() / name).string();
-      std::error_code ignored;  // for names that no file can have
+      std::error_code ignored;  // for names that are not valid file names
       Check(fs::is_regular_file(its, ignored), "{}: there is no file {}", location, its);
       return its;
     };

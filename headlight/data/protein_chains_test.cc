@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Consecutive residues with known N, CA and C.
+// Returns a chain of consecutive residues with known N, CA and C.
 ProteinChain Chain(const std::string& name, const std::string& letters) {
   ProteinChain chain;
   chain.name = name;
@@ -90,7 +90,7 @@ TEST_F(ProteinChains, OfAnIndexHaveTemplates) {
   EXPECT_EQ(set.examples[2].templates.size(), 1U);
   EXPECT_EQ(set.examples[1].templates[0].backbone_known, std::vector<std::uint8_t>(5, 1));
   EXPECT_EQ(set.examples[1].templates[0].types[0], set.examples[1].residues[0].type);
-  // Another template makes another set.
+  // Adding a template must change the hash.
   EXPECT_NE(HashOfChainSet(Read(Index("structures/two.cif\tA\t\tstructures/two.cif\n"))),
             HashOfChainSet(Read(Index("structures/two.cif\tA\n"))));
 }

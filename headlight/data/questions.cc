@@ -16,10 +16,11 @@ PassageAnswer AnswerOf(std::string text, const JsonView& start) {
   return {std::move(text), start.Integer(0, kMaxLineBytes), start.location()};
 }
 
-// An array of answers, or in SQuAD's flat form an object of arrays.
+// Reads an array of answers or, in SQuAD's flat form, an object of arrays.
 std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
   std::vector<PassageAnswer> answers;
-  if (question.Get("is_impossible", false).Bool()) return answers;  // its answers are only plausible
+  if (question.Get("is_impossible", false).Bool())
+    return answers;  // such a question has only plausible answers, which are not correct
   const JsonView given = question["answers"];
   if (given.value().As<Json::Array>() != nullptr) {
     for (const JsonView& answer : given.Items()) {
@@ -36,7 +37,7 @@ std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
   return answers;
 }
 
-// A question in a row of CSV.
+// Reads the answer of a question in a row of CSV.
 std::vector<PassageAnswer> AnswerOfFields(const JsonView& row) {
   const JsonView text = row["answer"], start = row["answer_start"];
   if (!text.present()) return {};
@@ -48,7 +49,7 @@ std::vector<PassageAnswer> AnswerOfFields(const JsonView& row) {
   return {answer};
 }
 
-// The byte offset of each character of a text, and of its end.
+// Returns the byte offset of each character of a text, and of the end of the text.
 std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   std::vector<std::int32_t> begins;
   ForEachCharacter(
@@ -57,7 +58,7 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   return begins;
 }
 
-// The bytes of an answer in the passage; negative if it is not there.
+// Returns the bytes of an answer in the passage, or negative offsets if it is not there.
 TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
   Check(!answer.text.empty(), "{}: the answer is empty; no answer at all says that there is none", answer.location);
   const auto begin =
@@ -66,12 +67,12 @@ TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const st
   return {begin, begin + static_cast<std::int32_t>(answer.text.size())};
 }
 
-// A range of tokens; both are negative if there is none.
+// A range of tokens. Both indices are negative if there is none.
 struct TokenRange {
   std::int32_t first = -1, last = -1;
 };
 
-// The tokens of the passage that overlap the bytes.
+// Returns the tokens of the passage that overlap the bytes.
 TokenRange TokensOf(const Encoding& encoding, TextSpan bytes) {
   TokenRange range;
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
@@ -83,7 +84,7 @@ TokenRange TokensOf(const Encoding& encoding, TextSpan bytes) {
   return range;
 }
 
-// The labels of a window.
+// Returns the labels of a window: the first and last token of the answer.
 std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
   if (answer.first >= window.begin && answer.last < window.begin + window.count)
     return {window.first + answer.first - window.begin, window.first + answer.last - window.begin};

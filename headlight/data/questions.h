@@ -1,4 +1,4 @@
-// Questions whose answers are spans of a passage, for training.
+// Training questions whose answers are spans of a passage.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace headlight {
 
-/// A correct answer.
+/// A correct answer and its position in the passage.
 struct PassageAnswer {
   std::string text;
-  std::int64_t start = 0;  // offset in characters of the passage
-  std::string location;    // for errors
+  std::int64_t start = 0;  // character offset in the passage
+  std::string location;    // location in the file, for error messages
 };
 
 struct AnsweredPassage {
@@ -28,38 +28,37 @@ struct AnsweredPassage {
   std::string location;
 };
 
-/// The question in a record (ReadQuestions). `fields`: the record is a row of a table.
+/// Reads the question in a record (ReadQuestions). With `fields`, the record is a row of a table.
 HEADLIGHT_API AnsweredPassage QuestionOf(const JsonView& record, bool fields);
 /// Calls body(question) for each question of a file in SQuAD's format.
 HEADLIGHT_API void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body);
-/// True if the passage has the answer's text at its start offset.
+/// Returns true if the passage has the answer's text at its start offset.
 HEADLIGHT_API bool IsInPassage(const PassageAnswer& answer, std::string_view passage);
 
-/// A question with the data for scoring a model's answer.
+/// A question with the data for computing the score of a model's answer.
 struct AskedQuestion {
   std::string passage;
-  std::vector<std::string> answers;  // any of them is correct; empty: the passage has no answer
+  std::vector<std::string> answers;  // the correct answers; empty: the passage has no answer
   PassageWindows cut;
 };
 
 struct QuestionTexts {
-  /// Windows over the passages. Their `labels` are the first and last token of the answer; both are the first token if
-  /// the answer is not in the window.
+  /// Windows over the passages. Their `labels` are the first and last token of the answer. If the answer is not in the
+  /// window, both are the window's first token.
   TextExamples texts;
-  std::vector<AskedQuestion> questions;  // only if `to_be_scored`; their windows are `texts`, in this order
+  std::vector<AskedQuestion> questions;  // only if `to_be_scored`; their windows are in `texts` in this order
 };
 
 /// Reads questions. Files whose names end in .json have SQuAD's format, version 1.1 or 2.0: {"data": [{"paragraphs":
-/// [{"context", "qas": [{"question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}. Others are JSON
-/// lines (HasRecords) or CSV:
+/// [{"context", "qas": [{"question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}. Other files are
+/// JSON lines (HasRecords) or CSV:
 /// - {"question", "context", "answers"}; the answers are a list of {"text", "start"} (or "answer_start") or {"text":
 ///   [...], "answer_start": [...]},
 /// - the columns question, context, answer and answer_start.
-///
 /// Start offsets are in characters (code points) of the context. An empty list means that the context has no answer.
 /// Only the first answer is used for training. Passages are split by CutPassage. Throws Error naming line and key for
-/// other content, and for an answer that is not at its start offset.
-/// `format` replaces the format of the file name; SQuAD's format is that of the name .json.
+/// other content, and for an answer that is not at its start offset. `format` overrides the format of the file name.
+/// The format of the name .json is SQuAD's format.
 HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, bool to_be_scored, const TextShare& share = {},
                                           std::optional<TextFormat> format = {});

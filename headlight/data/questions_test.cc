@@ -46,8 +46,8 @@ TEST(Questions, ReadsBothFormsAndWhereTheAnswerIs) {
   };
   EXPECT_EQ(answer(0), "dog");
   EXPECT_EQ(answer(1), "dog runs");
-  EXPECT_THAT(read.texts.texts[2].labels, ElementsAre(0, 0));  // [CLS]
-  EXPECT_EQ(answer(3), "runs");                                // the tokens that overlap it
+  EXPECT_THAT(read.texts.texts[2].labels, ElementsAre(0, 0));  // the index of [CLS]
+  EXPECT_EQ(answer(3), "runs");                                // the tokens that overlap the answer
   EXPECT_THAT(read.questions[1].answers, ElementsAre("dog runs", "the"));
   EXPECT_TRUE(read.questions[2].answers.empty());
 }

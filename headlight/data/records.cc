@@ -20,7 +20,7 @@ Json RowOf(const std::vector<std::string>& columns, std::vector<std::string> fie
   return object;
 }
 
-// `ending` must be in lower case.
+// Returns true if the path ends in `ending`, ignoring case. `ending` must be in lower case.
 bool EndsWith(std::string_view path, std::string_view ending) {
   return path.size() >= ending.size() &&
          std::ranges::equal(path.substr(path.size() - ending.size()), ending, {},
@@ -80,7 +80,7 @@ JsonView Records::ObjectOf(std::string_view json) const {
   std::string location = fmt::format("{}:{}", lines_->name(), line_number_);
   Json value = ParseJson(json, location);
   JsonView object(std::move(value), std::move(location));
-  object.Object();  // rejects any other value
+  object.Object();  // throws Error for other values
   return object;
 }
 
@@ -134,7 +134,7 @@ bool HasAny(const std::vector<std::string>& header, std::initializer_list<const 
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (JsonView member = record[name]; member.present()) return member;
-  if (names.size() == 1) return record[*names.begin()];  // its reader throws the error that it is missing
+  if (names.size() == 1) return record[*names.begin()];  // throws the error for a missing key on access
   Fail("{}: expected one of {}, and there is {}", record.location(), fmt::join(names, ", "), MembersOf(record));
 }
 

@@ -1,4 +1,4 @@
-// Reads files of records: JSON lines, and CSV or TSV with a header.
+// Reading of files of records: JSON lines, and CSV or TSV with a header.
 #pragma once
 
 #include <functional>
@@ -18,32 +18,32 @@ namespace headlight {
 
 enum class TextFormat { text, jsonl, csv, tsv };
 
-/// The format of a file by its name, in upper or lower case and optionally with .gz: jsonl for .jsonl, .ndjson and
-/// .json, csv for .csv, tsv for .tsv, otherwise text.
+/// Returns the format of a file by its name, in upper or lower case and optionally with .gz: jsonl for .jsonl, .ndjson
+/// and .json, csv for .csv, tsv for .tsv, otherwise text.
 HEADLIGHT_API TextFormat TextFormatOf(std::string_view path);
-/// True for names that end in .json, optionally with .gz.
+/// Returns true for names that end in .json, optionally with .gz.
 HEADLIGHT_API bool IsJson(std::string_view path);
-/// True for JSON lines and CSV.
+/// Returns true for JSON lines and CSV.
 bool HasRecords(TextFormat format);
-/// The same for the format of a file by its name.
+/// Returns true if a file's name has the format of JSON lines or CSV.
 HEADLIGHT_API bool HasRecords(std::string_view path);
 
-/// The records of such a file, plain or gzip, as objects. JSON has one object per line, or an array of objects over any
+/// Reads the records of a plain or gzip file as objects. JSON has one object per line, or an array of objects over any
 /// number of lines. Empty lines are skipped. A row of CSV is an object of strings with the names of the header's
-/// columns, without empty fields. The same holds for TSV, whose fields are separated by tabs. Locations are like
+/// columns, without empty fields. TSV differs from CSV in that fields are separated by tabs. Locations have the form
 /// "train.jsonl:7: key 'answers.text'".
 class HEADLIGHT_API Records {
  public:
   explicit Records(const std::string& path);
   Records(LineReader lines, TextFormat format);                // `format` must not be text
-  Records(LineReader lines, std::vector<std::string> header);  // for TSV whose header has been read
+  Records(LineReader lines, std::vector<std::string> header);  // for TSV if the header has already been read
 
-  /// The next object; nothing after the last. Throws Error as LineReader, ParseJson and CsvReader do, for JSON that is
-  /// not an object, and for a row with another number of fields than the header.
+  /// Returns the next object, or nothing after the last one. Throws Error as LineReader, ParseJson and CsvReader do.
+  /// Also throws Error for JSON that is not an object, and for a row whose number of fields differs from the header.
   std::optional<JsonView> Next();
-  const std::vector<std::string>& columns() const { return columns_; }     // for CSV and TSV
+  const std::vector<std::string>& columns() const { return columns_; }     // columns of CSV and TSV
   std::int64_t line_number() const { return line_number_; }                // first line of the last object
-  double share() const { return csv_ ? csv_->share() : lines_->share(); }  // as LineReader::share
+  double share() const { return csv_ ? csv_->share() : lines_->share(); }  // as in LineReader::share
 
  private:
   void CheckColumns(const std::string& location) const;
@@ -55,34 +55,34 @@ class HEADLIGHT_API Records {
   std::int64_t line_number_ = 0;
   std::vector<std::string> columns_;
   bool tabs_ = false;   // TSV
-  bool begun_ = false;  // an object has been read, so that no array can begin
+  bool begun_ = false;  // an object has been read, so an array can no longer begin
 };
 
-/// The records of a file (HasRecords), or of a .tsv file whose first line is a header. Nothing for other files. Also
-/// nothing for a pipe named .tsv, because its first line cannot be read twice. `format` replaces the format of the file
-/// name; if it is tsv, the file has a header.
+/// Opens the records of a file (HasRecords), or of a .tsv file whose first line is a header. Returns nothing for other
+/// files, and for a pipe named .tsv, because its first line cannot be read twice. `format` overrides the format of the
+/// file name. If it is tsv, the file has a header.
 std::optional<Records> RecordsOf(const std::string& path,
                                  const std::function<bool(const std::vector<std::string>& line)>& is_header,
                                  std::optional<TextFormat> format = {});
-/// True if a header has one of these names.
+/// Returns true if a header has one of these names.
 bool HasAny(const std::vector<std::string>& header, std::initializer_list<const char*> names);
 
-/// The first of these members in a record. Throws Error if it has none of them.
+/// Returns the first of these members that a record has. Throws Error if it has none of them.
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);
 
-// The names of an object's members in quotes; "nothing" if there are none.
+/// Returns the names of an object's members in quotes, or "nothing" if there are none.
 HEADLIGHT_API std::string MembersOf(const JsonView& record);
 
-/// True unless the text has only white space.
+/// Returns true unless the text has only white space.
 bool HasText(std::string_view text);
 
-/// Throws Error that names the files unless `any`.
+/// Throws Error naming the files unless `any` is true.
 void CheckAnyText(bool any, const std::vector<std::string>& paths);
 
-/// A string, or an array of strings, without NUL, which LineReader rejects in plain text, too.
+/// Return a string, or an array of strings. Throws Error for NUL characters, as LineReader does for plain text.
 HEADLIGHT_API std::string TextOf(const JsonView& json);
 std::vector<std::string> TextsOf(const JsonView& json);
-// A class: a string or an integer.
+/// Returns a class, which is a string or an integer.
 HEADLIGHT_API std::string LabelOf(const JsonView& json);
 
 }  // namespace headlight

@@ -11,14 +11,14 @@ namespace headlight {
 
 struct SimilarTexts {
   std::string text, match;
-  std::vector<std::string> negatives;  // similar texts that do not belong to it (hard negatives)
-  std::string location;                // file and line, the prefix of error messages
+  std::vector<std::string> negatives;  // hard negatives: similar texts that do not match the anchor
+  std::string location;                // file and line, used as prefix of error messages
 };
 
 /// Reads pairs from records or lines. Records (HasRecords) have "anchor" (or "query", "text"), "positive" (or "match")
-/// and optionally "negative" or "negatives", one or an array of them. A line has a text, its match and optionally
-/// negatives, separated by tabs; empty lines are skipped. Throws Error as Records and LineReader do, naming the line
-/// for other content and for an empty text.
+/// and optionally "negative" or "negatives", which are a text or an array. A line has a text, its match and optionally
+/// negatives, separated by tabs. Empty lines are skipped. Throws Error as Records and LineReader do, and naming the
+/// line for other content and for an empty text.
 HEADLIGHT_API std::vector<SimilarTexts> ReadSimilarTexts(const std::vector<std::string>& paths,
                                                          const TextShare& share = {});
 

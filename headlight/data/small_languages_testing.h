@@ -1,5 +1,5 @@
-// Small artificial languages that test whether a model was trained for its task: answers depend only on distant words.
-// Each is a file for `headlight train`.
+// Small artificial languages that test whether a model was trained for its task. Answers depend only on distant words.
+// Each language is written as a file for `headlight train`.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ inline constexpr std::array<std::string_view, 12> kAnimals = {"dog",  "cat",   "
 inline constexpr std::array<std::string_view, 12> kVoices = {"barks",  "meows",  "moos",  "quacks", "neighs",  "roars",
                                                              "croaks", "bleats", "sings", "hisses", "squeaks", "howls"};
 
-// "the dog , the cat and the frog were there : one barks , one meows and one croaks .": each animal has a voice.
+// Generates texts that give each animal its sound, such as "the dog , the cat and the frog were there : one barks , one
+// meows and one croaks .".
 inline std::string AnimalTexts(int texts, std::uint64_t seed) {
   Random random(seed);
   std::string file;
@@ -39,8 +40,9 @@ inline std::string AnimalTexts(int texts, std::uint64_t seed) {
   return file;
 }
 
-// A CoNLL file. "In spring Bel Dor , as Mir knows , laughs .": a name of one or two arbitrary words belongs to a
-// person, a place or a company, which only the distant verb determines. The other name is a person's.
+// Generates a CoNLL file with sentences such as "In spring Bel Dor , as Mir knows , laughs .". A name of one or two
+// arbitrary words belongs to a person, a place or a company, which only the distant verb determines. The other name is
+// a person's.
 inline std::string NameSentences(int sentences, std::uint64_t seed) {
   constexpr std::array<std::string_view, 10> begins = {"Bel", "Dor", "Mir", "Tan", "Vel",
                                                        "Kor", "Lun", "Sar", "Nim", "Gal"};
@@ -72,8 +74,8 @@ inline std::string NameSentences(int sentences, std::uint64_t seed) {
   return file;
 }
 
-// Lines of a text, a tab and a class. "I do not think that the film was bad .": an opinion that each negation inverts,
-// next to the opinion of others, which does not count. All words are equally frequent in both classes.
+// Generates lines of a text, a tab and a class, such as "I do not think that the film was bad .". Each negation inverts
+// the opinion. The opinion of other people in the text does not count. All words are equally frequent in both classes.
 inline std::string Reviews(int reviews, std::uint64_t seed) {
   constexpr std::array<std::string_view, 6> things = {"film", "book", "play", "song", "story", "music"};
   constexpr std::array<std::string_view, 6> good = {"good", "great", "lovely", "clever", "funny", "brilliant"};
@@ -98,8 +100,8 @@ inline std::string Reviews(int reviews, std::uint64_t seed) {
   return file;
 }
 
-// JSON lines. "Anna went to the garden . Tom ran to the kitchen ." Where is Anna? The answer is the last location that
-// she went to, or there is none.
+// Generates JSON lines with questions such as "Where is Anna ?" about "Anna went to the garden . Tom ran to the kitchen
+// .". The answer is the last location of the person, or there is none.
 inline std::string Stories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 5> people = {"Anna", "Tom", "Lea", "Ben", "Mia"};
   constexpr std::array<std::string_view, 8> places = {"garden", "kitchen", "office", "bathroom",
@@ -109,7 +111,7 @@ inline std::string Stories(int stories, std::uint64_t seed) {
   std::string file;
   for (int i = 0; i < stories; ++i) {
     std::string story;
-    std::array<std::size_t, people.size()> last{};  // offset of each person's location; 0: none
+    std::array<std::size_t, people.size()> last{};  // offset of each person's last location; 0: none
     std::array<std::string_view, people.size()> where;
     for (std::uint64_t events = 1 + random.Below(5); events > 0; --events) {
       const std::size_t person = random.Below(people.size());
@@ -118,7 +120,7 @@ inline std::string Stories(int stories, std::uint64_t seed) {
       where[person] = Draw(places, random);
       story += fmt::format("{} .", where[person]);
     }
-    // Usually about a person in the story.
+    // Most questions are about a person in the story.
     std::size_t person = random.Below(people.size());
     while (last[person] == 0 && random.Below(4) != 0) person = random.Below(people.size());
     file += fmt::format(R"({{"question": "Where is {} ?", "context": "{}", "answers": [)", people[person], story);
@@ -128,8 +130,9 @@ inline std::string Stories(int stories, std::uint64_t seed) {
   return file;
 }
 
-// "At two Anna bought cups. At five Ben lost keys. At six Anna hid pears.", tab, "Anna bought cups and hid pears. Ben
-// lost keys.": the deeds of two people in three to five sentences, and a summary by person.
+// Generates lines of a text, a tab and a summary by person, such as "At two Anna bought cups. At five Ben lost keys. At
+// six Anna hid pears." with "Anna bought cups and hid pears. Ben lost keys.". The text has three to five sentences
+// about two people.
 inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
   constexpr std::array<std::string_view, 12> hours = {"one",   "two",   "three", "four", "five",   "six",
                                                       "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
@@ -160,8 +163,9 @@ inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
   return file;
 }
 
-// "There were a dog, a cat, a cow and a frog. First the dog barks. Second the cat meows. Third the cow moos. Fourth the
-// frog croaks.": a hidden word follows from another one, and the order of sentences from their contents.
+// Generates texts such as "There were a dog, a cat, a cow and a frog. First the dog barks. Second the cat meows. Third
+// the cow moos. Fourth the frog croaks.". A masked word follows from another word, and the order of sentences from
+// their contents.
 inline std::string AnimalStories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 4> which = {"First", "Second", "Third", "Fourth"};
   Random random(seed);

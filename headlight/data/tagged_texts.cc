@@ -15,17 +15,17 @@ namespace {
 
 struct Sentence {
   std::string text;                 // the words, separated by spaces
-  std::vector<std::size_t> begins;  // offset of each word
+  std::vector<std::size_t> begins;  // byte offset of each word
   std::vector<std::int32_t> tags;
 
-  // `location`: the word's location, for errors.
+  // Adds a word. `location` is the word's location for error messages.
   void Add(std::string_view word, std::int32_t tag, const std::string& location) {
     Check(word.find_first_not_of(' ') != std::string_view::npos, "{}: a word is empty", location);
     if (!begins.empty()) text += ' ';
     begins.push_back(text.size());
     text += word;
     tags.push_back(tag);
-    // A sentence is as long as a line at most, because a file without empty lines does not have sentences.
+    // A sentence is limited to the length of a line, because a file without empty lines is not divided into sentences.
     Check(text.size() <= kMaxLineBytes, "{}: a sentence is longer than {} bytes; an empty line ends one", location,
           kMaxLineBytes);
   }
@@ -56,7 +56,7 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
   end();
 }
 
-// Calls item(text, location) for each item of an array, or each part of a text between spaces, as in a CSV field.
+// Calls item(text, location) for each item of an array, or for each text between spaces, as in a CSV field.
 template <typename Item>
 void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), const Item& item) {
   if (list.value().As<std::string>() == nullptr) {
@@ -83,13 +83,13 @@ void ForEachOfRecords(Records records, const Number& number, const Body& body) {
   }
 }
 
-// The index of each token's word; -1 for tokens without a word.
+// Returns the index of each token's word; -1 for tokens without a word.
 std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encoding& encoding) {
   std::vector<std::int32_t> words;
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     words.push_back(-1);
     if (encoding.texts[i] < 0) continue;
-    // A token may begin with the space before its word, or be that space.
+    // A token may begin with the space before its word, or consist of that space.
     const std::size_t byte = sentence.text.find_first_not_of(' ', static_cast<std::size_t>(encoding.spans[i].begin));
     if (byte == std::string::npos) continue;
     words.back() =
@@ -131,7 +131,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
   const auto number = [&](std::string_view tag, const std::string& location) {
     return NumberOfLabel(tag, labels, rule, location);
   };
-  // The label of the tokens after a word's first token.
+  // Returns the label of the tokens after a word's first token.
   const auto going_on = [&](std::int32_t tag) {
     const std::string& label = labels[static_cast<std::size_t>(tag)];
     const TagMeaning meaning = MeaningOfTag(label);

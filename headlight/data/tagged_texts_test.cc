@@ -29,13 +29,13 @@ struct Reader {
                    NewLabels rule = NewLabels::added) {
     return ReadTaggedTexts({folder.Write(name, text)}, tokenizer, longest, labels, rule);
   }
-  // The error's message after the file's name.
+  // Returns the error message after the file's name.
   std::string Refused(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
     labels = {"O", "X"};
     const std::string error = ErrorOf([&] { Read(name, text, 32, rule); });
     return error.substr(std::min(error.size(), error.find(name)));
   }
-  // "the:O runs:B-X", for all tokens with labels.
+  // Returns a text such as "the:O runs:B-X" for all tokens with labels.
   std::string Asked(const TaggedTexts& read) const {
     std::string asked;
     for (const TextExample& text : read.texts.texts)
@@ -56,7 +56,7 @@ TEST(TaggedTexts, ReadsConll) {
   EXPECT_EQ(reader.labels, (Labels{"B-X", "O"}));
   EXPECT_EQ(read.tags, (std::vector<Ids>{{1, 0}, {0}, {1}}));
   EXPECT_EQ(read.sentence_of, (Ids{0, 1, 2}));
-  EXPECT_EQ(read.texts.texts[0].ids.size(), 4U);  // with [CLS] and [SEP]
+  EXPECT_EQ(read.texts.texts[0].ids.size(), 4U);  // including [CLS] and [SEP]
 }
 
 TEST(TaggedTexts, ReadsJsonLines) {
@@ -96,7 +96,7 @@ TEST(TaggedTexts, EachTokenIsAskedForInOneWindow) {
   Reader reader;
   std::string text;
   for (int i = 0; i < 30; ++i) text += fmt::format("{} {}\n", i % 2 == 0 ? "dog" : "men", i);
-  const TaggedTexts read = reader.Read("a.conll", text, 12);  // ten words per window; neighbours overlap
+  const TaggedTexts read = reader.Read("a.conll", text, 12);  // ten words per window; adjacent windows overlap
   EXPECT_GT(read.texts.texts.size(), 3U);
   EXPECT_EQ(read.texts.cut, 1);
   Ids words;
@@ -110,7 +110,7 @@ TEST(TaggedTexts, EachTokenIsAskedForInOneWindow) {
   Ids all(30);
   for (std::size_t i = 0; i < 30; ++i) all[i] = static_cast<std::int32_t>(i);
   EXPECT_EQ(words, all);
-  // A token in the middle of a window has its label there.
+  // A token has its label in the window in which it is farthest from an edge.
   EXPECT_EQ(read.texts.texts[0].words[9], 8);
   EXPECT_EQ(read.texts.texts[0].words[10], -1);
 }

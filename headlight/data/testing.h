@@ -1,4 +1,4 @@
-// Shared by the tests of this folder.
+// Helpers for the tests of this folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-// A temporary folder of a test, removed afterwards.
+// A temporary folder of a test, which the destructor removes.
 class TestFolder {
  public:
   TestFolder() : path_(std::filesystem::path(testing::TempDir()) / Name()) {
@@ -28,7 +28,7 @@ class TestFolder {
   std::string Path(const std::string& name) const { return path_ / name; }
   std::string Write(const std::string& name, std::string_view text) const {
     std::ofstream(Path(name), std::ios::binary)
-        << text;  // not flushed to disk like WriteFile, since tests write many files
+        << text;  // not flushed to disk as in WriteFile, since tests write many files
     return Path(name);
   }
 
@@ -41,7 +41,7 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-// The message of the Error that `call` throws; empty if it throws none.
+// Returns the message of the Error that `call` throws; empty if it throws none.
 inline std::string ErrorOf(const std::function<void()>& call) {
   try {
     call();
@@ -51,7 +51,7 @@ inline std::string ErrorOf(const std::function<void()>& call) {
   return {};
 }
 
-// A tokenizer: the number in each word ("12 7 301").
+// A tokenizer for tests, which returns the number in each word ("12 7 301").
 inline std::vector<std::int32_t> Numbers(std::string_view text, Side = Side::source) {
   std::vector<std::int32_t> ids;
   bool inside = false;

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// Names of the two texts of a pair in common data sets.
+// The names of the two texts of a pair in common datasets.
 constexpr std::pair<const char*, const char*> kPairs[] = {
     {"text", "text_pair"},   {"sentence1", "sentence2"}, {"premise", "hypothesis"}, {"question1", "question2"},
     {"question", "context"}, {"question", "passage"},    {"question", "sentence"},  {"question", "image"}};
@@ -23,7 +23,7 @@ bool IsIn(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// The columns of the texts; the first is empty if there are none.
+// Returns the columns of the texts. The first is empty if there are none.
 template <typename Has>
 TextColumns FindColumns(const TextColumns& columns, TextsAsked asked, const Has& has) {
   if (!columns.text.empty()) return columns;
@@ -125,7 +125,7 @@ SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>&
   SourceText texts{TextOfColumn(record, header, found.text, option)};
   if (found.text_pair.empty()) return texts;
   texts.second = TextOfColumn(record, header, found.text_pair, "text_pair_column");
-  // In a table with single texts and pairs, an empty second field means that there is no second text.
+  // In a table with single texts and pairs, an empty second field means that the row has a single text.
   if (columns.text_pair.empty() && texts.second->empty() && !header.empty()) texts.second.reset();
   return texts;
 }

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The word that each token is part of: adjacent tokens within letters and digits belong to the same word.
+// Returns the word index of each token. Adjacent tokens within letters and digits belong to the same word.
 std::vector<std::int32_t> WordsOf(std::string_view text, const Encoding& encoding) {
   const auto ends_word = [&](std::size_t byte) {
     const auto c = static_cast<unsigned char>(text[byte]);
@@ -55,7 +55,7 @@ TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineToke
     if (!share.Has(line)) return;
     const Encoding encoding = tokenizer.Encode(line, how);
     if (std::ranges::all_of(encoding.texts, [](std::int32_t text) { return text < 0; })) return;
-    read.bytes += static_cast<std::int64_t>(line.size()) + 1;  // including the line end, which the end token represents
+    read.bytes += static_cast<std::int64_t>(line.size()) + 1;  // includes the line end, which the end token represents
     read.tokens += static_cast<std::int64_t>(encoding.ids.size());
     const std::vector<std::int32_t> words = for_encoder ? WordsOf(line, encoding) : std::vector<std::int32_t>();
     const auto length = static_cast<std::int64_t>(encoding.ids.size());

@@ -1,4 +1,4 @@
-// Any bytes, as a file of each kind of training data, either give an Error or consistent examples.
+// Checks that arbitrary bytes, as a file of each kind of training data, give either an Error or consistent examples.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kLongest = 12;  // tokens: most texts are longer
+constexpr std::int64_t kLongest = 12;  // maximum tokens, which most texts exceed
 
 PipelineTokenizer SmallTokenizer() {
   int line = 0;
@@ -30,7 +30,7 @@ PipelineTokenizer SmallTokenizer() {
   return PipelineTokenizer::Parse(json, "tokenizer.json");
 }
 
-// A file with these bytes, removed at the end of the program.
+// A file with the given bytes, which is removed at the end of the program.
 class FuzzedFile {
  public:
   explicit FuzzedFile(const char* extension)
@@ -67,7 +67,7 @@ void Try(const Body& body) {
   }
 }
 
-// An index refers to neighbouring files, one of which is this one.
+// Reads an index of chains. The index refers to files next to it, including the fuzzed file.
 void ReadChains(const std::vector<std::string>& index) {
   const auto read = [](const std::string& path) {
     Structure structure{path, {{"A", std::vector<Residue>(3)}}};

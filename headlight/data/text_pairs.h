@@ -1,4 +1,4 @@
-// Pairs of texts for training: the input and its target.
+// Training pairs of an input text and its target text.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ namespace headlight {
 
 struct TextPair {
   std::string source, target;
-  std::string location;  // file and line, the prefix of error messages
+  std::string location;  // file and line, used as prefix of error messages
 };
 
-/// The names of the members with a source and its target. Empty: the usual names.
+/// The names of the members with a source and its target. If empty, the default names are used.
 struct PairColumns {
   std::string source, target;
 };
 
-/// The pair in a record (PairReader). `header`: as in TextsOfRecord.
+/// Returns the pair in a record (PairReader). `header` is the same as in TextsOfRecord.
 HEADLIGHT_API TextPair PairOf(const JsonView& record, const std::vector<std::string>& header,
                               const PairColumns& columns);
 
-/// True if a header has the columns of both texts.
+/// Returns true if a header has the columns of both texts.
 HEADLIGHT_API bool HasSides(const std::vector<std::string>& header, const PairColumns& columns);
 
-/// The pairs of a file. Records (HasRecords) have a source and a target (TextsAsked), such as "source" and "target" or
-/// "article" and "highlights". A line has a source, a tab and its target; empty lines are skipped. The first line of a
-/// .tsv file is a header if it has both columns. A record may have the pair in an object "translation", by language:
-/// {"translation": {"de": "Ein Hund.", "en": "A dog."}}. Then `columns` must name the languages. Throws Error if both
-/// names are the same.
+/// Reads the pairs of a file. Records (HasRecords) have a source and a target (TextsAsked), such as "source" and
+/// "target" or "article" and "highlights". A line has a source, a tab and its target. Empty lines are skipped. The
+/// first line of a .tsv file is a header if it has both columns. A record may have the pair in an object "translation",
+/// by language: {"translation": {"de": "Ein Hund.", "en": "A dog."}}. Then `columns` must name the languages. Throws
+/// Error if both names are the same.
 class HEADLIGHT_API PairReader {
  public:
   explicit PairReader(const std::string& path, PairColumns columns = {});
 
-  /// The next pair, in which a text may be empty; nothing after the last. Throws Error as Records and LineReader do,
-  /// naming the line for other content.
+  /// Returns the next pair, or nothing after the last one. A text may be empty. Throws Error as Records and LineReader
+  /// do, and naming the line for other content.
   std::optional<TextPair> Next();
 
  private:
@@ -51,18 +51,18 @@ class HEADLIGHT_API PairReader {
   std::optional<LineReader> lines_;
 };
 
-/// All pairs of files. Throws Error as PairReader does, and for an empty text.
+/// Reads all pairs of files. Throws Error as PairReader does, and for an empty text.
 HEADLIGHT_API std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths,
                                                   const PairColumns& columns = {}, const TextShare& share = {});
 
-/// One side of a parallel corpus, text by text. It has two files with parallel lines, or if `target` is empty, one file
-/// for PairReader, in which line ends and tabs within texts become spaces.
+/// Reads one side of a parallel corpus, text by text. The corpus has two files with parallel lines. If `target` is
+/// empty, it has one file for PairReader, in which line ends and tabs within texts become spaces.
 class HEADLIGHT_API SideReader {
  public:
   SideReader(const std::string& source, const std::string& target, bool of_target, const PairColumns& columns = {});
 
-  std::optional<std::string_view> Next();          // valid until the next call; nothing after the last
-  std::int64_t number() const { return number_; }  // of the last text, from 1
+  std::optional<std::string_view> Next();          // valid until the next call; nothing after the last text
+  std::int64_t number() const { return number_; }  // number of the last text, from 1
 
  private:
   std::optional<LineReader> lines_;

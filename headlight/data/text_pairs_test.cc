@@ -22,7 +22,7 @@ TEST(TextPairs, AreReadFromTabsAndFromJsonLines) {
   EXPECT_EQ(pairs[2].source + "|" + pairs[2].target, "a\tb|{}");
 }
 
-// Translations and summaries in the formats of data sets on the Hugging Face Hub.
+// Checks translations and summaries in the formats of datasets on the Hugging Face Hub.
 TEST(TextPairs, HaveTheColumnsOfPublishedSets) {
   const TestFolder folder;
   const auto read = [&](const char* name, const char* text, const PairColumns& columns = {}) {

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The header of a file has no column with the texts.
+// Throws Error for a file whose header has no column with the texts.
 [[noreturn]] void FailHeader(const std::string& name, const std::vector<std::string>& header,
                              const TextSource& source) {
   const TextColumns& columns = source.columns;
@@ -69,7 +69,7 @@ TextReader::TextReader(const std::string& path, TextSource source) : source_(std
     return;
   }
   if (format == TextFormat::tsv && source_.asked == TextsAsked::texts && !source_.format && !columns) {
-    // Files with two texts per line, separated by tabs, are often named .tsv.
+    // The header is optional, since files with two texts per line, separated by tabs, are often named .tsv.
     const auto line = lines.Next();
     std::vector<std::string> header;
     if (line) header = ColumnsOf(*line);
@@ -87,7 +87,7 @@ TextReader::TextReader(const std::string& path, TextSource source) : source_(std
 }
 
 std::optional<SourceText> TextReader::Next() {
-  ++count_;  // before anything is thrown
+  ++count_;  // incremented before an error is thrown
   const auto ended = [&] {
     --count_;
     return std::nullopt;

@@ -1,4 +1,4 @@
-// The texts of a file, in any of the formats that every command reads.
+// Reading of the texts of a file in any supported format.
 #pragma once
 
 #include <cstdint>
@@ -16,55 +16,56 @@
 
 namespace headlight {
 
-/// Where the texts are in a file.
+/// The format of a file and the columns of its texts.
 struct TextSource {
-  std::optional<TextFormat> format = {};  ///< none: as the file's name says (TextFormatOf)
-  TextColumns columns = {};               ///< of the texts of a record; none: the usual ones
-  TextsAsked asked = TextsAsked::text;    ///< with `texts`, a .tsv file has a header only if it names them
-  bool proteins = false;                  ///< the texts are sequences of residues: what begins with > is FASTA
-  std::string mask = {};                  ///< which FASTA may have among the letters
+  std::optional<TextFormat> format = {};  ///< none: determined by the file name (TextFormatOf)
+  TextColumns columns = {};               ///< columns of a record's texts; none: the default columns
+  TextsAsked asked = TextsAsked::text;    ///< with `texts`, a .tsv file has a header only if the texts are named
+  bool proteins = false;                  ///< the texts are residue sequences, and a file that begins with > is FASTA
+  std::string mask = {};                  ///< a mask token that FASTA may contain among the letters
 };
 
 /// Adds the option --format.
 HEADLIGHT_API void AddTextFormat(OptionTable& table, std::optional<TextFormat>& format);
-/// Adds the options --format and --text-column, and --text-pair-column if a text may be two.
+/// Adds the options --format and --text-column, and --text-pair-column if there can be two texts.
 HEADLIGHT_API void Describe(OptionTable& table, TextSource& source);
 
-/// True for names that end in .fasta, .fa or .faa, optionally with .gz: protein sequences (protein/sequences.h).
+/// Returns true for names of protein sequence files (protein/sequences.h): .fasta, .fa or .faa, optionally with .gz.
 HEADLIGHT_API bool HasSequences(std::string_view path);
 
-/// Reads the texts of a file, plain or gzip, one at a time. These are its lines, the named members of JSON lines, CSV
-/// or TSV records, or the letters of FASTA sequences. FASTA files are known by name (HasSequences), or by a leading >
-/// if proteins are expected. A text of JSON or of a quoted CSV field may have several lines. TSV has no quotes. Memory:
-/// one text.
+/// Reads the texts of a plain or gzip file, one at a time. Texts are lines, the named members of JSON lines, CSV or TSV
+/// records, or the letters of FASTA sequences. FASTA files are detected by name (HasSequences), or by a leading > if
+/// proteins are expected. A text of JSON or of a quoted CSV field may have several lines. TSV has no quotes. Only one
+/// text is in memory.
 class HEADLIGHT_API TextReader {
  public:
-  /// `path`: - is standard input. Throws Error for a header without the needed columns, naming those that it has.
+  /// Opens a file, or standard input if `path` is "-". Throws Error for a header without the required columns, naming
+  /// its columns.
   explicit TextReader(const std::string& path, TextSource source = {});
   explicit TextReader(LineReader lines) : name_(lines.name()), lines_(std::move(lines)) {}
 
-  /// The next text; nothing after the last. Throws Error as LineReader, Records and FastaReader do, and for a record
-  /// without the text, naming its keys. The next call continues after it.
+  /// Returns the next text, or nothing after the last one. Throws Error as LineReader, Records and FastaReader do. Also
+  /// throws Error for a record without the text, naming its keys. The next call continues after that record.
   std::optional<SourceText> Next();
 
   const std::string& name() const { return name_; }
-  const char* unit() const;                              ///< what a text is: "line", "record" or "sequence"
-  bool has_lines() const { return lines_.has_value(); }  ///< texts are lines, in which tabs may divide two texts
+  const char* unit() const;                              ///< the unit of a text: "line", "record" or "sequence"
+  bool has_lines() const { return lines_.has_value(); }  ///< texts are lines, in which a tab may separate two texts
   bool has_sequences() const { return sequences_.has_value(); }
-  std::int64_t count() const;  ///< texts that were given, those with errors included
-  double share() const;        ///< of the file that has been read, in [0, 1]; -1: unknown
+  std::int64_t count() const;  ///< number of texts so far, including those with errors
+  double share() const;        ///< share of the file that has been read, in [0, 1]; -1: unknown
 
  private:
   std::string name_;
   TextSource source_;
   std::optional<LineReader> lines_;
-  std::optional<std::string> first_line_;  // it was read to look for a header
+  std::optional<std::string> first_line_;  // the first line if it was read to look for a header
   std::optional<Records> records_;
   std::optional<FastaReader> sequences_;
   std::int64_t count_ = 0;
 };
 
-/// All first texts of a file that fits in memory, such as a test set.
+/// Returns the first texts of all records of a file that fits in memory, such as a test set.
 HEADLIGHT_API std::vector<std::string> AllTexts(const std::string& path, const TextSource& source = {});
 
 }  // namespace headlight

@@ -46,8 +46,8 @@ std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens)
   const std::int64_t rows = decodes ? std::max<std::int64_t>(Size(batch.labels), sources / 2) : sources;
   const std::int64_t parts = std::max<std::int64_t>(1, (rows + tokens - 1) / tokens);
   if (parts == 1) return {batch};
-  // A source token needs about half of the computation of a target token, which passes through the decoder's larger
-  // layers and the output projection.
+  // A source token needs about half of the computation of a target token, since the decoder has larger layers and the
+  // output projection.
   const std::int64_t of_target = decodes ? 2 : 0;
   const std::int64_t total = sources + of_target * Size(batch.labels);
   std::vector<TokenBatch> split;
@@ -56,7 +56,8 @@ std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens)
     const Sequence& target = batch.target[text];
     const std::int64_t cost =
         of_target * target.length + (batch.source.empty() ? 0 : std::int64_t{batch.source[text].length});
-    // The part that contains the text's middle, so that each boundary is within half a text of its ideal position.
+    // Selects the part that contains the text's middle, so that each boundary is within half a text of its ideal
+    // position.
     if (const std::int64_t index = (2 * before + cost) * parts / (2 * total); index != last) {
       split.emplace_back();
       last = index;

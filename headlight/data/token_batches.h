@@ -14,55 +14,56 @@
 
 namespace headlight {
 
-/// Texts as packed rows. For pairs with teacher forcing, target_inputs[t] is the decoder input when it predicts
-/// labels[t]. Encoder-only and decoder-only models have only one side: without an encoder there is no source; without a
+/// Texts as packed rows. For pairs with teacher forcing, target_inputs[t] is the decoder input for predicting
+/// labels[t]. Encoder-only and decoder-only models have only one side. Without an encoder there is no source. Without a
 /// decoder there are no target_inputs, and labels are the targets of each text or of each token.
 struct TokenBatch {
   std::vector<std::int32_t> source_ids;     // [source tokens]
-  std::vector<std::int32_t> source_types;   // [source tokens]: segments; empty if there are none
+  std::vector<std::int32_t> source_types;   // [source tokens]: token types; empty if there are none
   std::vector<std::int32_t> target_inputs;  // [target tokens]: for a pair the start token, then the target
   std::vector<std::int32_t> labels;  // [target tokens]: for a pair the target, then the end token; negative: ignored
   Sequences source, target;          // [batch]
-  bool twice = false;                // made by Twice: the labels are those of each half of the texts
+  bool twice = false;                // made by Twice: the labels apply to each half of the texts
 };
 
-/// Appends ids as another sequence.
+/// Appends ids as another sequence of `sequences`.
 HEADLIGHT_API void AppendRows(std::vector<std::int32_t>& rows, Sequences& sequences, std::span<const std::int32_t> ids);
 
-/// Appends a pair for teacher forcing: the source as the encoder reads it, the target without start and end.
+/// Appends a pair for teacher forcing: the source with the encoder's special tokens, the target without start and end.
 HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<const std::int32_t> target,
                               std::int32_t start_id, std::int32_t end_id, TokenBatch& batch);
 
-/// Divides the batch's texts, in order, into parts of at most about `tokens` rows that take similar time to compute.
-/// Rows are those of the target, or half of the source's if that is more; without a decoder, those of the source.
+/// Divides the batch's texts, in order, into parts of at most about `tokens` rows with similar computation time. Counts
+/// the rows of the target, or half of the source's rows if that is more. Without a decoder, counts the source's rows.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
-/// The batch's texts twice, with the labels of the first half: the two passes of R-Drop in one.
+/// Returns the batch's texts twice, with the labels of the first half, to compute the two passes of R-Drop in one.
 HEADLIGHT_API TokenBatch Twice(const TokenBatch& batch);
 
-/// The number of labels of a batch that are not negative.
+/// Returns the number of labels in a batch that are not negative.
 HEADLIGHT_API std::int64_t LabelCount(const TokenBatch& batch);
 
-/// Examples that are combined to batches of tokens.
+/// Examples that are combined into batches of tokens.
 struct TokenExamples {
   std::int64_t size = 0;
   LengthOfExample length;
-  /// Appends an example to a batch. `random` is that of RandomOfExample.
+  /// Appends an example to a batch. `random` is the stream of RandomOfExample.
   std::function<void(std::int64_t example, Random& random, TokenBatch& batch)> append;
 };
 
-/// The packed examples of a plan.
+/// Returns the packed examples of a plan.
 HEADLIGHT_API TokenBatch PackBatch(const TokenExamples& examples, const BatchPlan& plan, std::uint64_t seed);
 
 struct PairOptions {
   std::int32_t start_id = 0, eos_id = 0;
-  /// If set, encodes the text again in each epoch, like MarianTokenizer::EncodeSampled for BPE-dropout. The corpus must
-  /// have been created with keep_text. Batches are planned with the lengths of the plain encoding, which is also used
-  /// for a sentence that would otherwise exceed the corpus' max_tokens.
+  /// If set, encodes the text again in each epoch, as MarianTokenizer::EncodeSampled does for BPE-dropout. The corpus
+  /// must have been created with keep_text. Batches are planned with the lengths of the plain encoding. The plain
+  /// encoding is also used for a sentence that would otherwise exceed the corpus' max_tokens.
   std::function<std::vector<std::int32_t>(std::string_view text, Side side, Random& random)> sample = {};
 };
 
-/// The pairs of a corpus for teacher forcing; the labels bound a batch. The corpus must outlive the result.
+/// Returns the pairs of a corpus for teacher forcing. The number of labels bounds a batch. The corpus must outlive the
+/// result.
 HEADLIGHT_API TokenExamples PairsOf(const Corpus& corpus, const PairOptions& options);
 
 }  // namespace headlight
