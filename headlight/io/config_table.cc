@@ -7,9 +7,9 @@
 namespace headlight {
 namespace {
 
-// Keys of training, initialisation, labels and generation, and keys that Transformers writes for every model. None
-// changes a forward pass. Also keys of other programs: the Hub's custom code (auto_map), Unsloth, AdapterHub,
-// Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
+// Ignored keys, which do not change a forward pass: keys of training, initialisation, labels and generation, and keys
+// that Transformers writes for every model. Also keys of other programs: the Hub's custom code (auto_map), Unsloth,
+// AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
 constexpr std::string_view kHarmless =
     "_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path _num_labels adapters "
     "architectures assistant_confidence_threshold assistant_early_exit assistant_ensemble_weight "
@@ -31,7 +31,7 @@ constexpr std::string_view kHarmless =
     "top_p torch_dtype torchscript transformers.js_config transformers_version typical_p unk_token_id unsloth_fixed "
     "unsloth_version use_bfloat16 use_cache use_mtp use_return_dict watermarking_config xla_device";
 
-// The space-separated words of a text.
+// Returns the space-separated words of a text.
 std::set<std::string_view> Words(std::string_view text) {
   std::set<std::string_view> words;
   while (!text.empty()) {
@@ -90,7 +90,7 @@ void ConfigTable::Integers(std::string_view key, std::vector<std::int64_t>& valu
 void ConfigTable::Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary) {
   if (reads()) {
     const JsonView given = Given(key, id);
-    // Only this key may be a list. The first entry is the model's end token; the generation settings use all.
+    // Only this key may be a list. The first entry is the model's end token. The generation settings use all entries.
     const bool several = key == "eos_token_id" && given.value().As<Json::Array>() != nullptr && !given.Items().empty();
     id = static_cast<std::int32_t>((several ? given.Items().front() : given).Integer(0, kLargestSize));
   }
@@ -105,7 +105,8 @@ void ConfigTable::Flag(std::string_view key, bool& value) {
 
 void ConfigTable::Probability(std::string_view key, double& value) {
   if (pass_ == Pass::set_dropout) {
-    const bool attention = key.find("att") != key.npos;  // as in attention_dropout and attn_pdrop
+    const bool attention =
+        key.find("att") != key.npos;  // attention dropout keys contain "att", such as attention_dropout and attn_pdrop
     has_attention_dropout_ = has_attention_dropout_ || attention;
     value = attention && dropout_.attention ? *dropout_.attention : dropout_.all.value_or(value);
   }
@@ -156,7 +157,7 @@ void ConfigTable::RefuseName(const JsonView& given, const std::vector<std::strin
 void ConfigTable::RefuseUnread() const {
   std::vector<std::string_view> harmless = harmless_;
   harmless.insert(harmless.end(), HarmlessKeys().begin(), HarmlessKeys().end());
-  // Keys that older files contain with their only supported value; any other would be another model.
+  // Keys that older files contain with their only supported value. Any other value would define a different model.
   const std::pair<std::string_view, Json> usual_values[] = {{"add_cross_attention", false},
                                                             {"is_decoder", false},
                                                             {"pruned_heads", Json::Object{}},

@@ -1,5 +1,5 @@
-// Describes a model's config.json once: a family's Describe(table, config) gives each setting its key, member and rule.
-// The description is used to read files, to write them, and to check configurations from code.
+// Description of a model's config.json. A family's Describe(table, config) gives each setting its key, member and rule.
+// The same description is used to read files, to write them, and to check configurations from code.
 #pragma once
 
 #include <algorithm>
@@ -23,17 +23,17 @@ namespace headlight {
 
 inline constexpr std::int64_t kLargestSize = 1 << 24;  // upper bound of dimensions, vocabularies and tables
 
-/// The name of an enumeration's value in a file. If a value has several names, the first is written.
+/// The name of an enumeration's value in a file. If a value has several names, the first one is written.
 template <typename Value>
 struct ConfigName {
   std::string_view name;
   Value value;
 };
 
-/// Dropout probabilities that replace those of a configuration.
+/// Dropout probabilities that override those of a configuration.
 struct ChosenDropout {
-  std::optional<double> all = {};        ///< of all parts
-  std::optional<double> attention = {};  ///< of attention weights, if different
+  std::optional<double> all = {};        ///< for all layers
+  std::optional<double> attention = {};  ///< for attention weights, if different
 };
 
 class HEADLIGHT_API ConfigTable {
@@ -49,10 +49,10 @@ class HEADLIGHT_API ConfigTable {
 
   bool reads() const { return pass_ == Pass::read; }
   bool writes() const { return pass_ == Pass::write; }
-  const JsonView& json() const { return json_; }  ///< of a table that reads
+  const JsonView& json() const { return json_; }  ///< only for a table that reads
 
-  /// Settings. Each throws Error with the rule and the key or, for checks, `name`.
-  /// Integers from `least` to `most`, from 1 to kLargestSize, and from 1 to 1024.
+  /// Describe settings. Each function throws Error with the rule and the key or, for checks, `name`. The first three
+  /// describe integers from `least` to `most`, from 1 to kLargestSize, and from 1 to 1024.
   template <std::integral T>
   void Integer(std::string_view key, T& value, std::string_view name, std::int64_t least, std::int64_t most) {
     value = static_cast<T>(IntegerField(key, value, name, least, most));
@@ -64,19 +64,19 @@ class HEADLIGHT_API ConfigTable {
   void Layers(std::string_view key, int& value, std::string_view name = "the number of layers") {
     Integer(key, value, name, 1, 1024);
   }
-  /// A number of heads that divides the model dimension.
+  /// Describes a number of heads, which must divide the model dimension.
   void Heads(std::string_view key, std::int32_t& value, std::int64_t model,
              std::string_view name = "the number of heads");
-  /// A list of 1 to 16 integers from 1 to `most`, for example one per stage of a network.
+  /// Describes a list of 1 to 16 integers from 1 to `most`, for example one per stage of a network.
   void Integers(std::string_view key, std::vector<std::int64_t>& values, std::int64_t most);
-  /// A token id of the vocabulary.
+  /// Describes a token id, which must be in the vocabulary.
   void Token(std::string_view key, std::int32_t& id, std::int64_t vocabulary);
   void Flag(std::string_view key, bool& value);
-  void Probability(std::string_view key, double& value);  ///< of dropout: at least 0, below 1
+  void Probability(std::string_view key, double& value);  ///< a dropout probability: at least 0, below 1
   void Probability(std::string_view key, std::optional<double>& value);
   void Epsilon(std::string_view key, double& value);  ///< between 0 and 1
   void Number(std::string_view key, double& value, double least, double most);
-  /// One of several named values.
+  /// Describes a setting that is one of several named values.
   template <typename Value>
   void Choice(std::string_view key, Value& value, std::span<const ConfigName<std::type_identity_t<Value>>> names);
   template <typename Value>
@@ -84,36 +84,38 @@ class HEADLIGHT_API ConfigTable {
               std::initializer_list<ConfigName<std::type_identity_t<Value>>> names) {
     Choice(key, value, std::span(names.begin(), names.size()));
   }
-  /// The value with this name.
+  /// Returns the value with the given name.
   template <typename Value>
   static Value Named(const JsonView& given, std::span<const ConfigName<Value>> names);
 
-  /// A setting with a single supported value, which is not written. `why`: the meaning of other values, for errors.
+  /// Describes a setting with a single supported value, which is not written. `why` explains other values in errors.
   void Only(std::string_view key, const Json& value, std::string_view why = "");
   /// Writes a key that is not read.
   void Note(std::string_view key, Json value);
-  /// The value of a missing key, if it differs from the member's initial value.
+  /// Sets the value of a missing key, if it differs from the member's initial value.
   template <typename T>
   void Default(T& value, std::type_identity_t<T> meant) {
     if (reads()) value = std::move(meant);
   }
-  /// These keys are required.
+  /// Makes these keys required.
   void Require(std::initializer_list<std::string_view> keys) { required_.insert(keys.begin(), keys.end()); }
-  /// Also rejects keys that no model of Transformers has. Used by families that Transformers lacks, and for parts of a
-  /// config in which Transformers rejects them.
+  /// Rejects keys that no model of Transformers has, too. For families that Transformers lacks, and for parts of a
+  /// config in which Transformers rejects such keys.
   void RefuseUnknown() { refuses_unknown_ = true; }
-  /// Keys that are not read and do not change the model's outputs.
+  /// Adds keys that are not read and do not change the model's outputs.
   void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }
-  /// A rule between settings, checked after all have been read.
+  /// Adds a rule between settings, which is checked after all have been read.
   template <typename... Args>
   void Rule(bool kept, fmt::format_string<Args...> message, Args&&... args) const {
     if (pass_ == Pass::check && !kept) Fail("{}{}", source_, fmt::format(message, std::forward<Args>(args)...));
   }
 
-  /// Throws Error that lists unread keys that could change the result: those that some model of Transformers has,
-  /// except harmless ones. Keys that no model has are the user's own; they are ignored unless RefuseUnknown was called.
+  /// Throws Error that lists unread keys that could change the result. These are keys of any model of Transformers,
+  /// except harmless ones. Other keys are user-defined, and are ignored unless RefuseUnknown was called.
   void RefuseUnread() const;
-  bool has_attention_dropout() const { return has_attention_dropout_; }  ///< of a table that replaces probabilities
+  bool has_attention_dropout() const {
+    return has_attention_dropout_;
+  }  ///< only for a table that sets dropout probabilities
   Json written() && { return std::move(written_); }
 
  private:
@@ -153,7 +155,7 @@ void ConfigTable::Choice(std::string_view key, Value& value,
   value = Named<Value>(given, names);
 }
 
-/// The reason why a key of config.json that no family reads is ignored.
+/// Returns the reason why a key of config.json that no family reads is ignored.
 std::string_view ReasonToIgnoreKey(std::string_view key);
 
 /// Throws Error with the setting and the rule if the configuration is invalid.
@@ -163,15 +165,15 @@ void CheckConfig(Config config, std::string_view source = "") {
   Describe(table, config);
 }
 
-/// Returns `config` after CheckConfig, for member initialisers.
+/// Returns `config` after CheckConfig. Intended for member initialisers.
 template <typename Config>
 const Config& Checked(const Config& config) {
   CheckConfig(config);
   return config;
 }
 
-/// Reads a config.json into `config`; missing keys keep their initial values. Throws Error with the file and the key
-/// for missing or invalid values and unsupported settings, and as CheckConfig does. `dropout` replaces the file's
+/// Reads a config.json into `config`. Missing keys keep their initial values. Throws Error with the file and the key
+/// for missing or invalid values and unsupported settings, and as CheckConfig does. `dropout` overrides the file's
 /// probabilities.
 template <typename Config>
 void ReadConfig(const JsonView& json, Config& config, const ChosenDropout& dropout = {}) {

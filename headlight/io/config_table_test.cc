@@ -70,7 +70,8 @@ TEST(ConfigTable, IgnoresKeysOfOtherPrograms) {
   EXPECT_THAT(ErrorWith("rope_scaling", object), HasSubstr("unknown key: 'rope_scaling'"));
 }
 
-// Generation settings, which Transformers 4 keeps in config.json, and others of GenerationConfig.
+// Checks that generation settings are ignored: those that Transformers 4 keeps in config.json, and others of
+// GenerationConfig.
 TEST(ConfigTable, IgnoresGenerationSettings) {
   for (const char* key : {"max_length",
                           "max_new_tokens",
@@ -182,7 +183,7 @@ TEST(ConfigTable, ListsUnknownKeys) {
   EXPECT_THAT(error, HasSubstr("unknown keys: 'rope_scaling', 'alibi'"));
 }
 
-// As in Transformers, which keeps any key of the user.
+// Checks that user-defined keys are ignored, as in Transformers.
 TEST(ConfigTable, IgnoresKeysThatNoModelKnows) {
   EXPECT_EQ(Read({{"size", 4}, {"trained_by", "a team"}, {"data_version", 3}, {"siz", 5}}), Read({{"size", 4}}));
   EXPECT_EQ(ReasonToIgnoreKey("trained_by"), "is known neither to headlight nor to Transformers");

@@ -31,7 +31,7 @@ const std::vector<GgufName>& LlamaTensors() {
   return tensors;
 }
 
-// Llama's tensors of a layer with others in addition, or under other names.
+// Returns Llama's tensors of a layer, followed by additional tensors or tensors under other names.
 std::vector<GgufLayers> LlamaLayers(std::vector<GgufName> own = {}) {
   constexpr GgufName llama[] = {{"attn_norm", "input_layernorm"},    {"attn_q", "self_attn.q_proj"},
                                 {"attn_k", "self_attn.k_proj"},      {"attn_v", "self_attn.v_proj"},
@@ -149,7 +149,7 @@ GgufArchitecture Gpt2() {
                       {"output", "lm_head"}}};
 }
 
-// The layers of BLOOM, Falcon and GPT-NeoX.
+// Returns the layers of BLOOM, Falcon and GPT-NeoX.
 std::vector<GgufLayers> GroupedLayers(const char* prefix, const char* attention, GgufName first_norm,
                                       GgufName second_norm) {
   const bool neox = std::string_view(attention) == "attention";
@@ -181,7 +181,7 @@ GgufArchitecture Bloom() {
                       {"output", "lm_head"}}};
 }
 
-// With one norm of both sublayers, or with two.
+// Returns the architecture of Falcon with one norm for both sublayers, or with two norms.
 GgufArchitecture Falcon(bool two_norms) {
   std::vector<GgufName> sizes = CommonSizes();
   sizes[1].name = "ffn_hidden_size";
@@ -232,7 +232,7 @@ GgufArchitecture Bert() {
                       {"token_embd_norm", "embeddings.LayerNorm"}}};
 }
 
-// The tensors of a T5 layer: its self-attention, then `cross` and `ffn`.
+// Returns the tensors of a T5 layer: its self-attention, then `cross` and `ffn`.
 std::vector<GgufName> T5Layer(const std::vector<GgufName>& cross, const std::vector<GgufName>& ffn) {
   std::vector<GgufName> names = {
       {"attn_norm", "layer.0.layer_norm"},   {"attn_q", "layer.0.SelfAttention.q"},
@@ -243,7 +243,7 @@ std::vector<GgufName> T5Layer(const std::vector<GgufName>& cross, const std::vec
   return names;
 }
 
-// With gated networks (T5 v1.1), or without.
+// Returns the architecture of T5 with gated feed-forward networks (T5 v1.1), or without gates.
 GgufArchitecture T5(bool gated) {
   const std::vector<GgufName> cross = {{"cross_attn_norm", "layer.1.layer_norm"},
                                        {"cross_attn_q", "layer.1.EncDecAttention.q"},

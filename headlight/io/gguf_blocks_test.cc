@@ -1,4 +1,4 @@
-// The container and its block types against what the package gguf writes and reads.
+// Compares the container and its block types with files that the package gguf writes and values that it reads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kLargestGgufSize = std::int64_t{1} << 31;
 constexpr double kLargestGgufNumber = 1e12;
 
-// The metadata under the architecture's name. Remembers what was read, so that nothing is ignored in silence.
+// The metadata under the architecture's name. Records which keys were read, so that unread keys are reported.
 class Settings {
  public:
   Settings(const Gguf& file, const std::string& architecture) : file_(file), prefix_(architecture + ".") {}
@@ -54,7 +54,7 @@ class Settings {
   std::set<std::string> read_;
 };
 
-// rope_scaling of config.json; null if positions are not scaled.
+// Returns rope_scaling of config.json; null if positions are not scaled.
 Json RopeScaling(const Gguf& file, Settings& settings, std::int64_t positions) {
   const auto factors = [&](const char* name) {
     Json::Array list;
@@ -66,7 +66,7 @@ Json RopeScaling(const Gguf& file, Settings& settings, std::int64_t positions) {
   const std::int64_t first = settings.Size("rope.scaling.original_context_length", positions);
   if (settings.Has("rope.scaling.finetuned")) settings.Flag("rope.scaling.finetuned");
   if (two || FindTensor(file, kRopeFactors) != nullptr) {
-    // Factors of Llama 3 are the same for all texts.
+    // The factors of Llama 3 are the same for short and long texts.
     Json scaling = Json::Object{{"rope_type", "longrope"},
                                 {"short_factor", factors(two ? kShortFactors : kRopeFactors)},
                                 {"long_factor", factors(two ? kLongFactors : kRopeFactors)},
@@ -93,7 +93,7 @@ Json RopeScaling(const Gguf& file, Settings& settings, std::int64_t positions) {
 void SetTokenIds(const Gguf& file, std::int64_t vocabulary, Json& config) {
   constexpr GgufName ids[] = {{"tokenizer.ggml.bos_token_id", "bos_token_id"},
                               {"tokenizer.ggml.padding_token_id", "pad_token_id"}};
-  // A null counts as "none", and not as the family's default.
+  // A null means that there is no token, instead of the family's default.
   for (const auto& [key, name] : ids)
     config.Set(name, file.contains(key) ? Json(file.Integer(key, 0, kLargestGgufSize)) : Json());
   Json::Array ends;
@@ -105,7 +105,7 @@ void SetTokenIds(const Gguf& file, std::int64_t vocabulary, Json& config) {
     config.Set("eos_token_id", ends.empty() ? Json() : Json(std::move(ends)));
 }
 
-// The settings of Llama, and of what is like it: heads, rotary positions and biases.
+// Sets the settings of Llama and related architectures: heads, rotary positions and biases.
 void SetLlamaSettings(const Gguf& file, Settings& settings, Json& config) {
   const std::string type = *config.Find("model_type")->As<std::string>();
   const std::int64_t model = settings.Size("embedding_length"), layers = settings.Size("block_count"),
@@ -127,11 +127,12 @@ void SetLlamaSettings(const Gguf& file, Settings& settings, Json& config) {
   const bool biases = FindTensor(file, "blk.0.attn_q.bias") != nullptr;
   if (type == "qwen2_moe")
     config.Set("qkv_bias", biases);
-  else if (biases && type != "qwen2" && type != "stablelm")  // which have their own key, or none
+  else if (biases && type != "qwen2" && type != "stablelm")  // these two have another key, or none
     config.Set("attention_bias", true);
   if (FindTensor(file, "blk.0.ffn_down.bias") != nullptr) config.Set("mlp_bias", true);
   if (type == "gemma2" || type == "gemma3_text") {
-    // llama.cpp recognizes the sizes of 27B, whose scores are scaled by the model dimension.
+    // As in llama.cpp, the 27B models are detected by their number of layers. Their scores are scaled by the model
+    // dimension.
     const bool largest = layers == (type == "gemma2" ? 46 : 62);
     config.Set("query_pre_attn_scalar", largest ? model / heads : head_dim);
     if (type == "gemma3_text") config.Set("attn_logit_softcapping", Json());
@@ -147,7 +148,7 @@ void SetLlamaSettings(const Gguf& file, Settings& settings, Json& config) {
     config.Set("original_max_position_embeddings", settings.Size("rope.scaling.original_context_length", positions));
 }
 
-// Settings of experts that llama.cpp takes for granted, and the layers that have one network instead.
+// Sets the settings of experts that are fixed in llama.cpp, and the layers with a single network instead of experts.
 void SetExperts(const Gguf& file, Settings& settings, const std::string& type, Json& config) {
   if (type == "llama") {
     for (const char* count : {"expert_count", "expert_used_count"})  // 0 in files of models without experts
@@ -168,13 +169,13 @@ void SetExperts(const Gguf& file, Settings& settings, const std::string& type, J
   config.Set("mlp_only_layers", std::move(dense));
 }
 
-// The settings of families that are not like Llama.
+// Sets the settings of architectures that are not related to Llama.
 void SetOtherSettings(const Gguf& file, Settings& settings, const std::string& type, Json& config) {
   const std::int64_t model = settings.Size("embedding_length"), heads = settings.Size("attention.head_count"),
                      head_dim = std::max<std::int64_t>(1, model / heads),
                      key_heads = settings.Size("attention.head_count_kv", heads);
   if (type == "falcon") {
-    // In this layout, files may have any number of key heads, and one norm or two.
+    // This layout supports any number of key heads, and one norm or two.
     config.Set("new_decoder_architecture", true);
     config.Set("num_kv_heads", key_heads);
     config.Set("num_ln_in_parallel_attn", FindTensor(file, "blk.0.attn_norm_2.weight") != nullptr ? 2 : 1);
@@ -216,7 +217,7 @@ void SetOtherSettings(const Gguf& file, Settings& settings, const std::string& t
     config.Set("type_vocab_size", types == nullptr || types->axes.empty() ? 0 : types->axes[0]);
     Check(!settings.Has("attention.causal") || !settings.Flag("attention.causal"), "{}: must be false",
           settings.Place("attention.causal"));
-    if (settings.Has("pooling_type")) settings.Number("pooling_type");  // of pipelines/sentence_modules.h
+    if (settings.Has("pooling_type")) settings.Number("pooling_type");  // read by pipelines/sentence_modules.h
   }
 }
 

@@ -1,4 +1,4 @@
-// The config.json of a model in a GGUF file.
+// Conversion of a GGUF file's metadata to config.json.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace headlight {
 
-/// The file's metadata as config.json has it, with `quant_method` `gguf` and all tokens that end a generation as
+/// Returns the file's metadata as a config.json, with `quant_method` `gguf` and all tokens that end a generation as
 /// `eos_token_id`. Throws Error naming the key that is missing, out of range or unknown.
 Json GgufConfig(const Gguf& file, const GgufArchitecture& architecture);
 
-/// Rotary factors, which are settings in config.json and tensors in GGUF.
+/// The tensors in GGUF with rotary factors, which are settings in config.json.
 inline constexpr const char *kRopeFactors = "rope_freqs.weight", *kShortFactors = "rope_factors_short.weight",
                             *kLongFactors = "rope_factors_long.weight";
 
-/// A tensor's numbers as float32.
+/// Returns a tensor's values as float32.
 std::vector<float> GgufNumbers(const GgufTensor& tensor);
 
 }  // namespace headlight

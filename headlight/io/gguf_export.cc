@@ -19,13 +19,13 @@
 namespace headlight {
 namespace {
 
-// A tensor's name in GGUF, and the expert that it is of, or -1.
+// A tensor's name in GGUF, and the index of its expert, or -1.
 struct ExportedName {
   std::string gguf;
   std::int64_t expert = -1;
 };
 
-// The number at the begin of a text, which loses it.
+// Removes the number at the beginning of `text`, and returns it.
 std::optional<std::int64_t> TakeNumber(std::string_view& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -46,7 +46,7 @@ std::optional<ExportedName> NameInLayer(const std::vector<GgufName>& tensors, st
   return std::nullopt;
 }
 
-// The reverse of CheckpointName.
+// Returns the name in GGUF of a checkpoint's tensor, the reverse of CheckpointName.
 std::optional<ExportedName> ExportedNameOf(const GgufArchitecture& architecture, std::string_view name) {
   const std::size_t kind = name.rfind('.');
   if (kind == std::string_view::npos) return std::nullopt;
@@ -79,7 +79,7 @@ GgufType TypeOf(const StoredTensor& tensor, const std::string& path) {
   }
 }
 
-// The order of the rows of queries and keys: row i of GGUF is the checkpoint's row `RowAt(i)`.
+// The order of the rows of queries and keys: row i in GGUF is row RowAt(i) in the checkpoint.
 struct RowOrder {
   GgufRows rows = GgufRows::same;
   std::int64_t heads = 1, key_heads = 1, of_head = 1;
@@ -88,7 +88,8 @@ struct RowOrder {
     const std::int64_t head = row / of_head, at = row % of_head;
     if (rows == GgufRows::pairs) return head * of_head + at % 2 * (of_head / 2) + at / 2;
     if (rows == GgufRows::same) return row;
-    const std::int64_t queries = heads / key_heads;  // of a group, which has a key and a value, too
+    const std::int64_t queries =
+        heads / key_heads;  // query heads per group, which also has a key head and a value head
     const std::int64_t group = head < heads ? head / queries : (head - heads) % key_heads;
     const std::int64_t member = head < heads ? head % queries : queries + (head - heads) / key_heads;
     return (group * (queries + 2) + member) * of_head + at;
@@ -113,7 +114,7 @@ struct Exporter {
     return {architecture.rows, heads, key_heads, rows / count};
   }
 
-  // `experts` are the tensors of all experts, or one tensor.
+  // Returns the source of a tensor. `experts` has the tensors of all experts, or a single tensor.
   GgufTensorSource Source(const std::string& gguf, const std::vector<const StoredTensor*>& experts,
                           bool stacked) const {
     const StoredTensor& first = *experts.front();
@@ -141,7 +142,7 @@ struct Exporter {
       source.bytes = first.bytes;
     source.read = [=](std::int64_t row, float* numbers) {
       const std::byte* const bytes = experts[static_cast<std::size_t>(row / rows)]->bytes.data();
-      // The numbers of a vector change their order, and those of a column are not side by side.
+      // The elements of a vector are reordered, and the elements of a column are not contiguous.
       const auto index = [&](std::int64_t i) { return vector ? order.RowAt(i) : i * rows + row; };
       if (!vector && !transposed)
         kernels::Dequantize(type, bytes + order.RowAt(row % rows) * columns * size, columns, numbers);
@@ -160,7 +161,8 @@ GgufTensorSource FactorsSource(GgufFactors factors) {
   return source;
 }
 
-// Every layer must have the tensors of the first, and the model its table, last norm and output.
+// Throws Error unless every layer has the same tensors as the first, and the model has its embedding, last norm and
+// output.
 void CheckComplete(const GgufArchitecture& architecture, const std::vector<GgufTensorSource>& tensors,
                    std::int64_t layers, bool tied, const std::string& path) {
   std::set<std::string, std::less<>> names;
@@ -212,10 +214,12 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
                              KeyHeadsOf(architecture, config)};
   const bool tied = config["tie_word_embeddings"].Bool();
   std::vector<std::string> unknown;
-  std::map<std::string, std::map<std::int64_t, const StoredTensor*>> experts;  // by the name in GGUF
+  std::map<std::string, std::map<std::int64_t, const StoredTensor*>> experts;  // by the tensor's name in GGUF
   for (const auto& [name, tensor] : files.weights.tensors()) {
     std::optional<ExportedName> exported = ExportedNameOf(architecture, name);
-    if (!exported) exported = ExportedNameOf(architecture, "model." + name);  // a checkpoint without the output
+    if (!exported)
+      exported =
+          ExportedNameOf(architecture, "model." + name);  // the checkpoint has no output layer, and its names no prefix
     if (!exported) {
       if (!name.ends_with("rotary_emb.inv_freq")) unknown.push_back(Quoted(name));
     } else if (!(tied && exported->gguf == "output.weight")) {

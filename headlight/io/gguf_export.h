@@ -1,4 +1,4 @@
-// A language model's folder as GGUF has it: the reverse of io/gguf_model.h.
+// Conversion of a language model's folder to GGUF, the reverse of io/gguf_model.h.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace headlight {
 
-/// A tensor of a file to be written, and the source of its numbers.
+/// A tensor of a file to be written, and the source of its values.
 struct GgufTensorSource {
-  GgufTensorPlan plan;                                         // its type is that of the source
-  std::span<const std::byte> bytes;                            // its bytes in that type; empty: Read makes its rows
-  std::function<void(std::int64_t row, float* numbers)> read;  // one row, of plan.RowNumbers()
+  GgufTensorPlan plan;                                         // has the type of the source
+  std::span<const std::byte> bytes;                            // bytes in that type; if empty, `read` provides the rows
+  std::function<void(std::int64_t row, float* numbers)> read;  // reads one row of plan.RowNumbers() values
 };
 
-/// The contents of a file besides the tokenizer.
+/// The contents of a file without the tokenizer.
 struct GgufSource {
   GgufMetadata metadata;
   std::vector<GgufTensorSource> tensors;
@@ -32,18 +32,19 @@ struct GgufSource {
   GgufMixModel model;
 };
 
-/// The architecture that a folder's model has in GGUF. Throws Error that lists the model types that have one.
+/// Returns the architecture of a folder's model in GGUF. Throws Error that lists the supported model types.
 HEADLIGHT_API const GgufArchitecture& GgufArchitectureFor(const JsonView& config, const Safetensors& weights);
 
-/// The name in GGUF of a checkpoint's tensor; empty if it has none.
+/// Returns the name in GGUF of a checkpoint's tensor, or an empty text if it has none.
 HEADLIGHT_API std::string GgufTensorName(const GgufArchitecture& architecture, std::string_view name);
 
-/// The metadata and tensors of a folder. `config` is its config.json with all keys. Vectors become F32. Views are into
-/// `files`, which must stay alive. Throws Error naming a setting that the format cannot express, or a tensor that is
-/// unknown or missing. A tensor must be F32, F16 or BF16.
+/// Returns the metadata and tensors of a folder. `config` is its config.json with all keys. Vectors become F32. Views
+/// refer to `files`, which must stay alive. Throws Error naming a setting that the format cannot express, or a tensor
+/// that is unknown or missing. A tensor must be F32, F16 or BF16.
 HEADLIGHT_API GgufSource GgufSourceOf(const ModelFolder& files, const Json& config);
 
-/// The metadata and tensors of a GGUF file, in its order; those of a split model as one file. Views are into `file`.
+/// Returns the metadata and tensors of a GGUF file in their order. A split model becomes one file. Views refer to
+/// `file`.
 HEADLIGHT_API GgufSource GgufSourceOf(const Gguf& file);
 
 }  // namespace headlight

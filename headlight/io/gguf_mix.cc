@@ -30,7 +30,7 @@ bool IsQuantized(std::string_view name, std::int64_t rows) {
   return name != "position_embd.weight" && name != "token_types.weight";
 }
 
-// The layers at both ends, and every third between.
+// Returns true for the layers at both ends, and for every third layer between them.
 bool NeedsMoreBits(std::int64_t layer, std::int64_t layers) {
   return layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2;
 }
@@ -47,8 +47,8 @@ struct Chooser {
 
   const GgufFileType& file;
   const GgufMixModel& model;
-  bool tied;                               // no tensor `output.weight`
-  std::vector<std::int64_t> value_layers;  // those with a matrix of values, or of queries, keys and values
+  bool tied;                               // whether there is no tensor `output.weight`
+  std::vector<std::int64_t> value_layers;  // layers with a matrix of values, or of queries, keys and values
 
   bool Is(std::initializer_list<std::string_view> names) const {
     return std::ranges::find(names, std::string_view(file.name)) != names.end();
@@ -71,7 +71,7 @@ struct Chooser {
       type = q6_k;
     else if (Is({"Q4_K_S"}) && at < 4)
       type = q5_k;
-    // Models of 70 billion parameters have few heads of values: more bits cost little.
+    // Models of 70 billion parameters have few value heads, so more bits cost little.
     const bool llama = model.architecture == "llama" && model.heads != model.key_heads;
     if ((llama || model.architecture == "qwen2") && model.layers == 80 && (type == q3_k || type == q4_k)) type = q5_k;
     return mixtral() ? q8_0 : type;
@@ -113,7 +113,7 @@ struct Chooser {
   }
 };
 
-// A type whose blocks fit rows of this length.
+// Returns a type whose blocks fit rows of this length.
 GgufType Fitting(GgufType type, std::int64_t row) {
   using enum GgufType;
   const auto fits = [&](GgufType other) { return row % InfoOf(other).run == 0; };

@@ -1,4 +1,4 @@
-// The types of tensors against those that llama-quantize chooses (tools and figures: docs/reference/files.md).
+// Compares the types of tensors with those that llama-quantize selects (tools and figures: docs/reference/files.md).
 #include "headlight/io/gguf_mix.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using enum GgufType;
 
-// Llama's tensors in a number of layers, with rows of 256 numbers unless told otherwise.
+// Returns Llama's tensors with the given number of layers, and rows of 256 elements by default.
 std::vector<GgufTensorPlan> Tensors(int layers, bool output = true, std::int64_t row = 256) {
   std::vector<GgufTensorPlan> tensors = {{"token_embd.weight", f32, {64, row}}, {"output_norm.weight", f32, {row}}};
   if (output) tensors.push_back({"output.weight", f32, {64, row}});
@@ -28,7 +28,7 @@ std::vector<GgufTensorPlan> Tensors(int layers, bool output = true, std::int64_t
   return tensors;
 }
 
-// The type of every tensor that has not the usual one, by its name.
+// Returns the type of every tensor that does not have the usual type, by name.
 std::map<std::string, GgufType> Unusual(const char* type, const GgufMixModel& model,
                                         const std::vector<GgufTensorPlan>& tensors) {
   const GgufFileType& file = GgufFileTypeOf(type);

@@ -34,14 +34,14 @@ StoredType StoredTypeOf(GgufType type) {
   }
 }
 
-// What the tensors' bytes are in: the file, and those that are not as in the file.
+// The memory of the tensors: the mapped file, and the copies of reordered tensors.
 struct Memory {
   explicit Memory(const std::string& path) : file(path) {}
   Gguf file;
   std::deque<std::vector<std::byte>> own;
 };
 
-// The tensor's rows in another order: row i is the one with index `source(i)`.
+// Returns the tensor's rows in another order: row i is the tensor's row `source(i)`.
 std::span<const std::byte> Reordered(const GgufTensor& tensor, Memory& memory,
                                      const std::function<std::int64_t(std::int64_t row)>& source) {
   const std::int64_t rows = tensor.axes[0], row_bytes = std::ssize(tensor.bytes) / std::max<std::int64_t>(1, rows);
@@ -53,7 +53,7 @@ std::span<const std::byte> Reordered(const GgufTensor& tensor, Memory& memory,
   return copy;
 }
 
-// Rows 2 i + j of a head, the pairs of rotary positions, become rows j * half + i.
+// Reorders the rows of each head: row 2 i + j, in which i is a rotary pair, becomes row j * half + i.
 std::span<const std::byte> Separated(const GgufTensor& tensor, std::int64_t heads, Memory& memory) {
   const std::int64_t rows = tensor.axes[0], of_head = rows / heads, half = of_head / 2;
   Check(rows == heads * half * 2, "{}: tensor {}: {} rows are not those of {} heads of pairs", memory.file.path(),
@@ -63,14 +63,14 @@ std::span<const std::byte> Separated(const GgufTensor& tensor, std::int64_t head
   });
 }
 
-// All queries, all keys and all values become groups: queries, their key and their value.
+// Reorders all queries, all keys and all values into groups. Each group has its queries, one key and one value.
 std::span<const std::byte> Grouped(const GgufTensor& tensor, std::int64_t heads, std::int64_t key_heads,
                                    Memory& memory) {
   const std::int64_t rows = tensor.axes[0], all = heads + 2 * key_heads, of_head = rows / all;
   Check(rows == all * of_head && heads % key_heads == 0,
         "{}: tensor {}: {} rows are not those of {} heads and {} of keys", memory.file.path(), Quoted(tensor.name),
         rows, heads, key_heads);
-  const std::int64_t queries = heads / key_heads;  // of a group
+  const std::int64_t queries = heads / key_heads;  // query heads per group
   return Reordered(tensor, memory, [=](std::int64_t row) {
     const std::int64_t head = row / of_head, group = head / (queries + 2), member = head % (queries + 2);
     const std::int64_t source = member < queries    ? group * queries + member
@@ -87,7 +87,7 @@ std::span<const std::byte> LessOne(const GgufTensor& tensor, Memory& memory) {
   return memory.own.emplace_back(bytes.begin(), bytes.end());
 }
 
-// The matrices of a layer's experts, which are one after another in a tensor.
+// Adds the matrix of each expert of a layer. In the file, they are stacked in one tensor.
 void AddExperts(const StoredTensor& stacked, std::int64_t experts, const std::string& place,
                 std::vector<StoredTensor>& tensors) {
   const std::size_t star = stacked.name.find('*');

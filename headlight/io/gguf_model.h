@@ -1,5 +1,5 @@
-// A language model in a GGUF file as Hugging Face's layout has it: its metadata as config.json, and its tensors under
-// the names of the published checkpoints.
+// Language models in GGUF files, converted to Hugging Face's layout: the metadata becomes config.json, and the tensors
+// have the names of the published checkpoints.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct GgufModel {
   Safetensors weights;
 };
 
-/// Opens a GGUF file, or the first of a split model. Tensors keep their block types, and the rows of queries and keys
+/// Opens a GGUF file, or the first file of a split model. Tensors keep their block types. The rows of queries and keys
 /// have the order of Transformers' rotary positions. Throws Error naming the key, the tensor or the architecture that
 /// is not supported.
 HEADLIGHT_API GgufModel OpenGgufModel(const std::string& path);

@@ -1,5 +1,5 @@
-// GGUF files whose models are refused, and the tokens that end a generation. Models themselves are compared in
-// tests/gguf_parity_test.cc.
+// Tests models in GGUF files that are refused, and the tokens that end a generation. tests/gguf_parity_test.cc compares
+// the outputs of models.
 #include "headlight/io/gguf_model.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using gguf_testing::Builder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The metadata of a model with 2 heads of 2.
+// Returns the metadata of a model with two heads of dimension 2.
 Builder Model(const std::string& architecture) {
   Builder file;
   file.Set("general.architecture", architecture.c_str());
@@ -104,7 +104,7 @@ TEST(GgufModel, EndsGenerationsAsChatsDo) {
   const std::vector<std::string> tokens = {"a", "<|im_end|>", "</s>", "<|eot_id|>", "<|endoftext|>", "<|end|>"};
   Builder file = Model("llama").Set("tokenizer.ggml.tokens", tokens);
   file.Set("tokenizer.ggml.token_type", std::vector<int>{1, 3, 1, 4, 3, 3});
-  EXPECT_THAT(ends(file), ElementsAre(1, 3, 4, 5));  // </s> is text here
+  EXPECT_THAT(ends(file), ElementsAre(1, 3, 4, 5));  // </s> is normal text here
   file.Set("tokenizer.ggml.token_type", std::vector<int>{1, 3, 3, 4, 3, 3}).Set("tokenizer.ggml.eos_token_id", 4);
   file.Set("tokenizer.ggml.eot_token_id", 0);
   EXPECT_THAT(ends(file), ElementsAre(4, 0, 1, 2, 3, 5));
@@ -114,7 +114,7 @@ TEST(GgufModel, EndsGenerationsAsChatsDo) {
     EXPECT_EQ(config["eos_token_id"].Items()[0].Integer(), 4);
     return 0;
   });
-  // <|end|> does not if there is <|return|>.
+  // <|end|> does not end a generation if there is <|return|>.
   file.Set("tokenizer.ggml.tokens", std::vector<std::string>{"<|return|>", "<|call|>", "<|end|>", "a", "b", "c"});
   EXPECT_THAT(ends(file), ElementsAre(4, 0, 1));
 }

@@ -1,4 +1,4 @@
-// Quantization: the simple types against the package gguf, the others by their errors.
+// Tests quantization: compares the simple types with the package gguf, and bounds the errors of the other types.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<std::byte> Quantized(GgufType type, std::span<const float> numbers,
   return bytes;
 }
 
-// The share of the weighted sum of squares that is lost.
+// Returns the weighted squared error of quantization, relative to the weighted sum of squares.
 double Loss(GgufType type, std::span<const float> numbers, std::span<const float> importance, bool weighted) {
   const std::vector<std::byte> bytes = Quantized(type, numbers, weighted ? importance : std::span<const float>());
   std::vector<float> back(numbers.size());
@@ -43,7 +43,7 @@ double Loss(GgufType type, std::span<const float> numbers, std::span<const float
 
 std::vector<float> Normal(std::size_t count, std::uint32_t seed) {
   std::vector<float> numbers;
-  for (std::size_t i = 0; i < count; ++i) {  // the sum of 12 uniform numbers
+  for (std::size_t i = 0; i < count; ++i) {  // approximately normal: the sum of 12 uniform numbers
     float sum = -6;
     for (int j = 0; j < 12; ++j) {
       seed = seed * 1664525U + 1013904223U;
@@ -70,7 +70,7 @@ TEST(Quantize, HasTheBytesOfTheOriginal) {
   EXPECT_EQ(compared, 7);
 }
 
-// Blocks that were taken apart are put together as they were.
+// Checks that unpacking and packing a block gives the same bytes.
 TEST(BlockEncode, ReversesTakingApart) {
   const Gguf file(kFolder + "blocks.gguf");
   int compared = 0;
@@ -94,7 +94,7 @@ TEST(Half, IsTheNearest) {
   EXPECT_EQ(half(65519), 0x7bff);
   EXPECT_EQ(half(65520), 0x7c00);
   EXPECT_EQ(half(0x1p-24F), 1);
-  EXPECT_EQ(half(0x1p-25F), 0);  // a tie, to even
+  EXPECT_EQ(half(0x1p-25F), 0);  // a tie is rounded to even
   EXPECT_EQ(half(0x1.8p-24F), 2);
   EXPECT_EQ(half(0x1.001p0F), 0x3c00);
   EXPECT_EQ(half(0x1.003p0F), 0x3c01);
@@ -109,7 +109,7 @@ TEST(Half, IsTheNearest) {
 
 struct Limit {
   GgufType type;
-  double loss;  // of normally distributed numbers, a little above what is reached
+  double loss;  // upper bound for normally distributed numbers, slightly above the actual loss
 };
 
 TEST(Quantize, LosesLittle) {
@@ -137,7 +137,7 @@ TEST(Quantize, FavoursImportantNumbers) {
 
 TEST(Quantize, DefinesZerosTinyAndLargeNumbers) {
   std::vector<float> numbers(256, 0.0F), back(256);
-  const std::vector<float> importance(256, 0.0F);  // which has no columns at all
+  const std::vector<float> importance(256, 0.0F);  // all columns have the weight 0
   for (const float largest : {0.0F, 1e-40F, 1e-20F, 3e-6F, 1.0F, 40000.0F}) {
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % 3 == 0 ? -largest : i % 3 == 1 ? largest : 0;
     for (const GgufTypeInfo& info : GgufTypes())

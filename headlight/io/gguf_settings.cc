@@ -20,7 +20,7 @@ void Only(const JsonView& config, std::string_view key, const Json& value) {
         given.location(), given.value().Line(), value.Line());
 }
 
-// A key that must be a list with one value for each layer.
+// Throws Error unless the key is missing, or each layer's item in the list has the expected value.
 template <typename Expected>
 void OnlyLayers(const JsonView& config, std::string_view key, const Expected& expected) {
   const JsonView given = config[key];
@@ -33,7 +33,8 @@ void OnlyLayers(const JsonView& config, std::string_view key, const Expected& ex
   }
 }
 
-// The factors of Llama 3's frequencies: long wavelengths are scaled, short ones not, those between in part.
+// Returns the factors of Llama 3's frequencies: long wavelengths are scaled, short ones are not, and those between are
+// interpolated.
 std::vector<float> Llama3Factors(const JsonView& rope, double base, std::int64_t dimensions) {
   const double factor = rope["factor"].Number(1), low = rope["low_freq_factor"].Number(0),
                high = rope["high_freq_factor"].Number(0),
@@ -60,7 +61,7 @@ std::vector<float> FactorsAt(const JsonView& list) {
 std::int64_t SizeNamed(const GgufArchitecture& architecture, const JsonView& config, const char* name) {
   const JsonView given = config[name];
   const std::string_view missing = given.present() ? "" : name;
-  // GPT-2's and BLOOM's usual size, and a key's newer name.
+  // If the key is missing, uses the usual size of GPT-2 and BLOOM, or the key's newer name.
   if (missing == "n_inner") return 4 * SizeNamed(architecture, config, architecture.sizes.front().name);
   if (missing == "num_experts") return SizeNamed(architecture, config, "num_local_experts");
   return given.Integer(1, kLargestGgufInteger);
@@ -93,11 +94,11 @@ class GgufSettings {
     config_.RefuseUnread(
         {"model_type", "architectures", "dtype", "vocab_size", "tie_word_embeddings", "bos_token_id", "eos_token_id",
          "pad_token_id",
-         // What tensors or rotary positions say.
+         // Keys that the tensors or rotary positions determine.
          "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq", "original_max_position_embeddings",
          "partial_rotary_factor", "rotary_pct", "rotary_emb_base", "attention_bias", "mlp_bias", "use_qkv_bias",
          "qkv_bias", "bias", "multi_query", "num_kv_heads", "new_decoder_architecture", "num_ln_in_parallel_attn",
-         // Of training.
+         // Keys of training.
          "attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_aux_loss_coef"});
     return std::move(factors_);
   }
@@ -153,7 +154,7 @@ class GgufSettings {
     }
   }
 
-  // Settings that not all architectures have, and those that the format takes for granted.
+  // Checks settings that only some architectures have, and those with a fixed value in the format.
   void SetFamily() {
     const std::string_view type = architecture_.model_type;
     const bool gemma = type.starts_with("gemma");
@@ -174,7 +175,8 @@ class GgufSettings {
     }
     if (type == "gemma2" || type == "gemma3_text") {
       const std::int64_t layers = Size("num_hidden_layers"), heads = GgufSize(architecture_, config_, kHeads);
-      // llama.cpp recognizes the sizes of 27B, whose scores are scaled by the model dimension.
+      // As in llama.cpp, the 27B models are detected by their number of layers. Their scores are scaled by the model
+      // dimension.
       const bool largest = layers == (type == "gemma2" ? 46 : 62);
       Only(config_, "query_pre_attn_scalar", largest ? Size("hidden_size") / heads : Size("head_dim"));
       if (type == "gemma2")
@@ -191,7 +193,7 @@ class GgufSettings {
       OnlyLayers(config_, "no_rope_layers", [](std::size_t layer) { return (layer + 1) % 4 == 0 ? 0 : 1; });
     if (type.starts_with("qwen") || type == "smollm3")
       for (const char* of_window : {"use_sliding_window", "sliding_window", "max_window_layers"})
-        static_cast<void>(config_[of_window]);  // the layers' types say whether it is used
+        static_cast<void>(config_[of_window]);  // the types of the layers determine whether the window is used
     if (type == "mixtral") Only(config_, "sliding_window", Json());
     if (type == "stablelm" || type == "gpt_neox")
       metadata_.SetFlag(prefix_ + "use_parallel_residual", config_["use_parallel_residual"].Bool());

@@ -1,4 +1,4 @@
-// The metadata of a model in GGUF from its config.json: the reverse of io/gguf_model.h's.
+// Conversion of a model's config.json to GGUF metadata, the reverse of io/gguf_model.h.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct GgufFactors {
 std::vector<GgufFactors> SetGgufSettings(const GgufArchitecture& architecture, const JsonView& config,
                                          GgufMetadata& metadata);
 
-/// A size under its key in GGUF, such as "block_count"; 0 if the architecture does not have it.
+/// Returns the size with a key in GGUF, such as "block_count", or 0 if the architecture does not have it.
 std::int64_t GgufSize(const GgufArchitecture& architecture, const JsonView& config, std::string_view gguf);
-/// The number of heads of keys.
+/// Returns the number of key heads.
 std::int64_t KeyHeadsOf(const GgufArchitecture& architecture, const JsonView& config);
 
 }  // namespace headlight

@@ -25,11 +25,12 @@ namespace {
 constexpr std::string_view kConfig = "config.json";
 constexpr std::string_view kGenerationConfig = "generation_config.json";
 constexpr std::string_view kWeights = "model.safetensors";
-constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // of weights in several files
+constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // index of weights in several files
 constexpr std::string_view kTorchWeights = "pytorch_model.bin";
 constexpr std::string_view kTorchWeightsIndex = "pytorch_model.bin.index.json";
 
-// Keys of config.json that a saved model writes if it has them; those of another model are not copied.
+// Keys of config.json that depend on the weights. A saved model writes them if it has them, and they are never copied
+// from another model.
 constexpr std::string_view kOfWeights[] = {
     "_num_labels", "architectures", "dtype",        "finetuning_task",     "id2label",
     "label2id",    "num_labels",    "problem_type", "quantization_config", "torch_dtype"};
@@ -67,14 +68,15 @@ bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpa
   Fail("{}: holds neither {} nor {}: there are no weights", path, kWeights, kTorchWeights);
 }
 
-// The file of the folder's weights, or their index: the first in the order of Transformers, or empty.
+// Returns the name of the folder's weights file or index. Uses the first one in the order of Transformers, or returns
+// an empty name.
 std::string_view WeightsIn(const std::string& folder) {
   for (const std::string_view name : {kWeights, kWeightsIndex, kTorchWeights, kTorchWeightsIndex})
     if (Exists(File(folder, name))) return name;
   return "";
 }
 
-// The names of values that are not tensors are appended to `others`, except for weights in several files.
+// Opens a weights file or index. Except for an index, stores the names of values that are not tensors in `others`.
 Safetensors OpenWeightsFile(const std::string& path, std::vector<std::string>& others) {
   if (path.ends_with(".json")) return ReadShards(path);
   return path.ends_with(".bin") ? ReadTorchFile(path, &others) : Safetensors(path);
@@ -87,34 +89,34 @@ bool IsOfTokenizer(std::string_view name) {
          EndsInOneOf(name, {".spm", ".model"});
 }
 
-// The settings of sentence-transformers that are outside of its modules.
+// Returns true for the settings files of sentence-transformers outside of its modules.
 bool IsOfSentences(std::string_view name) {
   return name == "modules.json" || name == "config_sentence_transformers.json" ||
          (name.starts_with("sentence_") && name.ends_with("_config.json"));
 }
 
-// pytorch_model.bin, pytorch_model-00001-of-00002.bin and the index of such files.
+// Returns true for pytorch_model.bin, pytorch_model-00001-of-00002.bin and the index of such files.
 bool IsTorchWeights(std::string_view name) {
   return name.starts_with("pytorch_model") && EndsInOneOf(name, {".bin", ".bin.index.json"});
 }
 
-// True for names of files that headlight, Transformers or sentence-transformers writes into a model's folder.
+// Returns true for names of files that headlight, Transformers or sentence-transformers writes into a model's folder.
 bool IsPartOfModel(std::string_view name) {
   static constexpr std::string_view names[] = {
       kConfig,        kGenerationConfig,          "metrics.jsonl",        "training.json",
       "training.svg", "preprocessor_config.json", "processor_config.json"};
   return std::ranges::find(names, name) != std::end(names) || IsOfTokenizer(name) || IsOfSentences(name) ||
          EndsInOneOf(name, {".safetensors", ".safetensors.index.json"}) || IsTorchWeights(name) ||
-         name.find(".headlight-new-") != std::string_view::npos;  // left by a killed process
+         name.find(".headlight-new-") != std::string_view::npos;  // temporary file of a killed process
 }
 
-// The folder of a sentence-transformers module, such as 1_Pooling.
+// Returns true for the name of a sentence-transformers module's folder, such as 1_Pooling.
 bool IsModuleName(std::string_view name) {
   return !name.empty() && name.front() >= '0' && name.front() <= '9' && name.find('_') != std::string_view::npos &&
          name.find('/') == std::string_view::npos;
 }
 
-// A module's folder that holds at most its config.json and weights.
+// Returns true for a module's folder that has at most its config.json and weights.
 bool IsModule(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   if (!IsModuleName(name) || !fs::is_directory(File(folder, name), ignored)) return false;
@@ -123,10 +125,10 @@ bool IsModule(const std::string& folder, const std::string& name) {
       inside, [](const std::string& file) { return file == kConfig || file == kWeights || file == kTorchWeights; });
 }
 
-// The folder of a DALL-E's discrete VAE, which is a separate model.
+// The folder of DALL-E's discrete VAE, which is a separate model.
 constexpr std::string_view kCoder = "vae";
 
-// Such a folder that holds only a model's files.
+// Returns true if `name` is the folder of a discrete VAE and has only a model's files.
 bool IsCoder(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   return name == kCoder && fs::is_directory(File(folder, name), ignored) &&
@@ -145,7 +147,7 @@ bool IsNpz(std::string_view path) { return path.ends_with(".npz"); }
 
 namespace {
 
-// The model without its arrays.
+// Describes the model of an .npz file without reading its arrays.
 ModelFolder DescribeNpz(const std::string& path) {
   const std::vector<std::string> names = NamesInNpz(path);
   Check(!names.empty(), "{}: holds no array", path);
@@ -173,7 +175,7 @@ std::string TransformerFolder(const std::string& path) {
 
 namespace {
 
-// Renames the file's tensors by name_of; an empty name leaves a tensor out.
+// Renames the file's tensors by name_of. Tensors with an empty new name are left out.
 Safetensors Renamed(Safetensors file, const std::function<std::string(const std::string& name)>& name_of) {
   std::vector<StoredTensor> tensors;
   for (const auto& [name, tensor] : file.tensors()) {
@@ -186,7 +188,7 @@ Safetensors Renamed(Safetensors file, const std::function<std::string(const std:
   return Safetensors::Of(std::move(path), std::move(tensors), std::make_shared<Safetensors>(std::move(file)));
 }
 
-// Tensors that other programs store with a model's own, and that Transformers ignores.
+// Returns the reason to ignore a tensor that another program stores with the model, and that Transformers ignores.
 std::string ReasonToIgnore(std::string_view name) {
   if (name.starts_with("v_head.")) return "TRL's value head, which is for training";
   if (name.ends_with("encoder.version") || name.ends_with("decoder.version")) return "fairseq's version of the format";
@@ -337,7 +339,7 @@ void CopyModules(const std::string& from, const std::string& to) {
   }
 }
 
-// Copies the settings next to a TransformerFolder. In `to` the model is not in a subfolder, and modules.json is changed
+// Copies the settings next to a TransformerFolder. In `to` the model is not in a subfolder, so modules.json is changed
 // accordingly.
 void CopySentenceSettings(const std::string& from, const std::string& to) {
   CopyWhere(from, to, IsOfSentences);
@@ -375,7 +377,7 @@ void CopyBesideModel(const std::string& folder, const std::string& to) {
   if (folder != from) CopySentenceSettings(folder, to);
   CopyModules(folder, to);
   if (const std::string coder = File(from, kCoder); Exists(coder)) CopyCoder(coder, to);
-  // Without that file, generation settings are those of config.json.
+  // Without that file, the generation settings are in config.json.
   if (std::error_code ignored; !Exists(File(from, kGenerationConfig))) fs::remove(File(to, kGenerationConfig), ignored);
   Json copied = ReadJson(File(to, kConfig)).value();
   const Json config = ReadJson(File(from, kConfig)).value();

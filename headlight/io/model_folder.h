@@ -1,5 +1,5 @@
-// A model is a folder in Hugging Face's layout: config.json, the weights, generation_config.json and the tokenizer's
-// files. Weights are model.safetensors, or pytorch_model.bin from torch.save, or several such files listed in
+// Model folders in Hugging Face's layout: config.json, the weights, generation_config.json and the tokenizer's files.
+// Weights are model.safetensors, or pytorch_model.bin from torch.save, or several such files listed in
 // model.safetensors.index.json or pytorch_model.bin.index.json.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// A tensor that another program stored with the model's own.
+/// A tensor that another program stored with the model's tensors.
 struct IgnoredTensor {
   std::string name, reason;
 };
@@ -30,38 +30,39 @@ struct ModelFolder {
   std::string File(std::string_view name) const { return path + "/" + std::string(name); }
 };
 
-/// True if `path` is named like an .npz file (io/npz.h). Such a file has a model's weights, as saved from Haiku, and no
-/// configuration except a `model_type`: the outermost module, with which all tensor names begin, as in "alphafold/...".
+/// Returns true if `path` is named like an .npz file (io/npz.h). Such a file has a model's weights, as saved from
+/// Haiku. Its only setting is the `model_type`: the outermost module, with which all tensor names begin, as in
+/// "alphafold/...".
 HEADLIGHT_API bool IsNpz(std::string_view path);
 
-/// The folder of the Transformer in a folder of sentence-transformers: `path`, or if it has no config.json, the folder
-/// that modules.json names, such as path/0_Transformer.
+/// Returns the folder of the Transformer in a folder of sentence-transformers. This is `path`, or if it has no
+/// config.json, the folder that modules.json names, such as path/0_Transformer.
 HEADLIGHT_API std::string TransformerFolder(const std::string& path);
 
 /// Opens the folder at `path`, the TransformerFolder in it, or an .npz file. Throws Error with the missing or damaged
-/// file. For weights in an unsupported format, the error says how to convert them.
+/// file. For weights in an unsupported format, the error explains how to convert them.
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 
-/// The same without the arrays of an .npz file, which are slow to read.
+/// Opens a model without the arrays of an .npz file, which are slow to read.
 HEADLIGHT_API ModelFolder OpenModelDescription(const std::string& path);
 
-/// Opens the weights in the folder at `path`. If both formats exist, safetensors are read, as in Transformers. Drops
-/// the prefixes module. and _orig_mod., which DistributedDataParallel and torch.compile add to all names.
+/// Opens the weights in the folder at `path`. If both formats exist, reads safetensors, as Transformers does. Drops the
+/// prefixes module. and _orig_mod., which DistributedDataParallel and torch.compile add to all names.
 HEADLIGHT_API Safetensors OpenWeights(const std::string& path);
 
-/// Throws Error unless `path` does not exist, is an empty folder, or is a folder that contains only a model, which may
-/// be replaced. Call it before long work whose result is saved there.
+/// Throws Error unless `path` does not exist, is an empty folder, or contains only a model, which may then be replaced.
+/// Call it before long work whose result is saved there.
 HEADLIGHT_API void CheckReplaceable(const std::string& path);
 
-/// The same before saving a new tokenizer.json: throws Error if the folder at `path` holds part of a model or of
-/// another tokenizer. A trained tokenizer by itself may be replaced, and other files are kept.
+/// Throws Error before saving a new tokenizer.json if the folder at `path` has part of a model or of another tokenizer.
+/// A folder with only a trained tokenizer may be replaced, and other files are kept.
 HEADLIGHT_API void CheckTokenizerReplaceable(const std::string& path);
 
-/// Saves a model: `fill` writes its files into an empty folder, which then atomically replaces what CheckReplaceable
-/// allows at `path` (base/file.h, ReplaceFolder). Creates parent folders.
+/// Saves a model. `fill` writes its files into an empty folder. This folder then atomically replaces the one at `path`,
+/// which CheckReplaceable must allow (base/file.h, ReplaceFolder). Creates parent folders.
 HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
-/// Copies the tokenizer's files.
+/// Copies the tokenizer's files from one folder to another.
 HEADLIGHT_API void CopyTokenizer(const std::string& from, const std::string& to);
 
 /// Copies the discrete VAE in the folder `coder` to the folder `vae` of the DALL-E `to`, without training state. Throws

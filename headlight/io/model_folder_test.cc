@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// A model with the same number in all its parts, so that a mixture of two models is detected.
+// Writes a model with the same number in all its files, so that a mixture of two models is detected.
 void FillModel(const std::string& folder, int number) {
   const Tensor weight = Tensor::Empty({1000});
   weight.Fill(number);
@@ -93,7 +93,7 @@ TEST(ModelFolder, NamesMissingAndUnsupportedFiles) {
   EXPECT_THAT(error(), HasSubstr("generation_config.json: byte 1"));
 }
 
-// Weights in two files, with one tensor of each supported type.
+// Writes weights in two files, with one tensor of each supported type.
 void FillSharded(const std::string& folder) {
   static const std::vector<float> floats = {1.5F, -2};
   static const std::vector<std::uint16_t> half = {0x3E00, 0xC000}, bfloat = {0x3FC0, 0xC000};
@@ -123,7 +123,7 @@ TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
     EXPECT_THAT(ErrorOf([&] { model.weights.Read("c", DType::int32); }),
                 HasSubstr("/model-00002-of-00002.safetensors: tensor 'c': holds BF16"));
   }
-  // The weights are found with any file names.
+  // The index determines the files, whatever their names are.
   for (const char* name : {"shortlist.safetensors", "spiece.model", "metrics.jsonl"}) WriteFile(path + "/" + name, "");
   fs::rename(path + "/model-00002-of-00002.safetensors", path + "/rest.safetensors");
   const std::string index = ReadFile(path + "/model.safetensors.index.json");
@@ -143,7 +143,7 @@ TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
   EXPECT_FALSE(fs::exists(path + "/model.safetensors.index.json"));
 }
 
-// Files of tools/make_torch_goldens.py.
+// Checks files written by tools/make_torch_goldens.py.
 TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model"), data = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/";
@@ -156,7 +156,7 @@ TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   EXPECT_EQ(ErrorOf([&] { CheckReplaceable(path); }), "");
   EXPECT_TRUE(model.ignored.empty());
 
-  // With other values.
+  // The file also has values that are not tensors.
   fs::copy_file(data + "values.bin", path + "/pytorch_model.bin", fs::copy_options::overwrite_existing);
   const ModelFolder with_values = OpenModelFolder(path);
   EXPECT_EQ(with_values.weights.tensors().size(), 1U);
@@ -165,7 +165,7 @@ TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   EXPECT_EQ(with_values.ignored[0].reason, "is not a tensor");
   fs::copy_file(data + "archive.bin", path + "/pytorch_model.bin", fs::copy_options::overwrite_existing);
 
-  // In several files.
+  // The weights are in several files.
   fs::rename(path + "/pytorch_model.bin", path + "/pytorch_model-00001-of-00002.bin");
   fs::copy_file(data + "python_2.bin", path + "/pytorch_model-00002-of-00002.bin");
   Json map = Json::Object{{"a", "pytorch_model-00002-of-00002.bin"}};
@@ -182,14 +182,14 @@ TEST(ModelFolder, ReadsWeightsOfPyTorch) {
   fs::create_directory(to);
   WriteFile(to + "/config.json", R"({"model_type": "bert"})");
   CopyBesideModel(path, to);
-  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 1);  // no weights
+  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 1);  // weights are not copied
   map.Set("a", "model.safetensors");
   write_index();
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("'model.safetensors' is not the name"));
   map.Set("a", "pytorch_model-00001-of-00002.bin");
   write_index();
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(path); }), HasSubstr("there is no tensor 'a'"));
-  // safetensors are read if both formats exist.
+  // If both formats exist, safetensors are read.
   FillModel(path, 3);
   EXPECT_EQ(LoadModel(path), 3);
 }
@@ -308,7 +308,7 @@ TEST(ModelFolder, ReplacesOnlyModels) {
   EXPECT_THAT(error(), HasSubstr("holds 'more.safetensors'"));
   fs::remove(path + "/more.safetensors");
 
-  // A config.json of another program.
+  // This config.json belongs to another program.
   WriteFile(path + "/config.json", R"({"port": 8080})");
   EXPECT_THAT(error(), HasSubstr("no config.json of a model"));
   fs::remove(path + "/config.json");
@@ -322,7 +322,7 @@ TEST(ModelFolder, KeepsTheOldModelIfTheDiskIsFull) {
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{2048, 2048};  // less than the size of the weights
+    const rlimit limit{2048, 2048};  // bytes; less than the weights require
     setrlimit(RLIMIT_FSIZE, &limit);
     _exit(ErrorOf([&] { SaveModel(path, 2); }).find("cannot write: File too large") != std::string::npos ? 9 : 1);
   }
@@ -348,7 +348,7 @@ TEST(ModelFolder, KeepsACompleteModelIfKilled) {
   }
   SaveModel(path, -1);
   EXPECT_EQ(LoadModel(path), -1);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);  // no leftovers
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);  // no temporary files remain
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::st
   return inflated;
 }
 
-// Parses the dictionary in an .npy file's header, a Python literal:
+// Parses the dictionary in an .npy file's header, which is a Python literal such as
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class HeaderParser {
  public:
@@ -119,7 +119,7 @@ class HeaderParser {
         Check(axis <= (std::int64_t{1} << 40), "{}: its shape is too large", place_);
         axis = 10 * axis + (rest_.front() - '0');
       }
-      // Bounds the product so that it cannot overflow.
+      // Bounds each axis, so that the product cannot overflow.
       constexpr std::int64_t kMost = std::int64_t{1} << 40;
       Check(axis <= kMost && (axis == 0 || elements <= kMost / axis), "{}: its shape is too large", place_);
       elements *= std::max<std::int64_t>(axis, 1);

@@ -1,4 +1,4 @@
-// Any bytes are rejected with an Error, or hold arrays with as many elements as their shapes.
+// Checks that arbitrary bytes are rejected with an Error, or give arrays with as many elements as their shapes.
 #include <cstdlib>
 
 #include "headlight/base/error.h"

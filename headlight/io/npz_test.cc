@@ -1,4 +1,4 @@
-// Goldens of tools/make_npz_goldens.py.
+// Tests goldens of tools/make_npz_goldens.py and damaged files.
 #include "headlight/io/npz.h"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST(Npz, OpensAsTheModelInItsNames) {
   const ModelFolder files = OpenModelFolder(kTestData + "stored.npz");
   EXPECT_EQ(files.config["model_type"].String(), "alphafold");
   EXPECT_EQ(files.weights.tensors().size(), 3U);
-  // The kind of model is known without reading an array.
+  // The kind of model is determined without reading an array.
   EXPECT_EQ(NamesInNpz(kTestData + "stored.npz").size(), 3U);
   const ModelFolder described = OpenModelDescription(kTestData + "stored.npz");
   EXPECT_EQ(described.config["model_type"].String(), "alphafold");
@@ -146,7 +146,7 @@ TEST(Npz, RejectsBadArchives) {
   EXPECT_THAT(ParseError(Zip({good, good})), HasSubstr("occurs twice"));
   EXPECT_THAT(ParseError(""), HasSubstr("0 bytes are not a zip"));
   EXPECT_THAT(ParseError(std::string(100, 'x')), HasSubstr("end of its directory"));
-  // An entry that includes the next one.
+  // One entry includes the bytes of the next entry.
   std::string bomb = Zip({good, Packed("b.npy", Npy(kHeader, 8))});
   bomb.replace(bomb.find("PK\1\2") + 20, 4, Number(bomb.size() - 35, 4));
   EXPECT_THAT(ParseError(bomb), HasSubstr("overlap other entries"));
@@ -182,7 +182,7 @@ TEST(Npz, RejectsBadArrays) {
               HasSubstr("is cut off"));
 }
 
-// Damage is either rejected or does not affect the numbers.
+// Checks that damage is either rejected or does not affect the numbers.
 TEST(Npz, DamageIsRejectedOrChangesNoNumber) {
   for (const char* const name : {"stored.npz", "deflated.npz", "versions.npz"}) {
     const std::string file = ReadFile(kTestData + name);

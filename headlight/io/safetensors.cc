@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are used in the byte order of the file");
 
-constexpr std::uint64_t kMaxHeader = 100'000'000;  // in bytes; the format's own limit
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // bytes; the limit that the format specifies
 constexpr std::string_view kMetadata = "__metadata__";
 
 struct TypeRow {
@@ -57,7 +57,7 @@ Shape ReadShape(const JsonView& view) {
   }
 }
 
-// A tensor of the header; its bytes are a view into `data`, the file after the header.
+// Reads a tensor of the header. Its bytes are a view of `data`, the part of the file after the header.
 StoredTensor ReadEntry(const std::string& name, const JsonView& entry, std::span<const std::byte> data,
                        const std::string& source) {
   StoredTensor tensor{name, ReadType(entry["dtype"]), ReadShape(entry["shape"]), {}};
@@ -77,7 +77,7 @@ StoredTensor ReadEntry(const std::string& name, const JsonView& entry, std::span
   return tensor;
 }
 
-// Tensors must fill the file without gaps, since other bytes could hide anything.
+// Throws Error unless the tensors fill the file without gaps, which could contain hidden data.
 void CheckLayout(std::span<const StoredTensor> tensors, std::span<const std::byte> data, const std::string& source) {
   const std::byte* end = data.data();
   for (const StoredTensor& tensor : tensors) {
@@ -120,7 +120,8 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
     }
   }
   std::ranges::sort(content.tensors, {}, [](const StoredTensor& tensor) {
-    return std::tuple(tensor.bytes.data(), tensor.bytes.size());  // an empty tensor precedes one with the same offset
+    return std::tuple(tensor.bytes.data(),
+                      tensor.bytes.size());  // an empty tensor precedes another tensor with the same offset
   });
   CheckLayout(content.tensors, data, source);
   return content;
@@ -220,7 +221,7 @@ void WriteSafetensors(const std::string& path, std::vector<StoredTensor> tensors
     begin += size;
   }
   std::string text = Json(std::move(header)).Line();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the tensors after it are aligned to 8 bytes
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the following tensors to 8 bytes
   const auto length = static_cast<std::uint64_t>(text.size());
 
   AtomicFile file(path);

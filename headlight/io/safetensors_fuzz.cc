@@ -1,4 +1,4 @@
-// Any bytes are rejected with an Error, or hold tensors that fill them exactly.
+// Checks that arbitrary bytes are rejected with an Error, or give tensors that fill them exactly.
 #include <cstdlib>
 #include <cstring>
 

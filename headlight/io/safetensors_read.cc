@@ -24,21 +24,21 @@ struct BFloat16 {
 };
 
 float Widen(Half half) { return kernels::FloatOfHalf(half.bits); }
-// bfloat16 is the upper half of a float.
+// Converts bfloat16, which is the upper half of a float.
 float Widen(BFloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 template <typename T>
 T Widen(T value) {
   return value;
 }
 
-// Reads elements one by one, since files need not align them. `fits` returns whether `To` can hold a value.
+// Converts elements one by one, since files need not align them. `fits` returns whether `To` can represent a value.
 template <typename From, typename To, typename Fits>
 void Convert(const StoredTensor& stored, To* to, Fits fits, const std::string& path) {
   for (std::size_t index = 0; index < stored.bytes.size() / sizeof(From); ++index) {
     From element;
     std::memcpy(&element, stored.bytes.data() + index * sizeof(From), sizeof(From));
     const auto value = Widen(element);
-    if (!fits(value))  // not Check, which would quote the name for every element
+    if (!fits(value))  // not Check, which would format the name for every element
       Fail("{}: tensor {}: element {} is {}, too large for {}", path, Quoted(stored.name), index, value,
            Name(DTypeOf<To>()));
     to[index] = static_cast<To>(value);

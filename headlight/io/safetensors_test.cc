@@ -20,7 +20,7 @@ std::string Golden(const std::string& name) {
   return std::string(HEADLIGHT_SOURCE_DIR) + "/headlight/io/testdata/" + name;
 }
 
-// A file with this header and this many bytes of data.
+// Returns a file with this header and this many bytes of data.
 std::string FileOf(std::string_view header, std::size_t data) {
   const auto length = static_cast<std::uint64_t>(header.size());
   std::string file(reinterpret_cast<const char*>(&length), sizeof(length));
@@ -210,7 +210,7 @@ TEST(Safetensors, RejectsInconsistentHeaders) {
     EXPECT_THAT(ParseError(FileOf(bad.header, bad.data)), HasSubstr(bad.message)) << bad.header.substr(0, 200);
     EXPECT_THAT(ParseError(FileOf(bad.header, bad.data)), testing::StartsWith("m.safetensors: "));
   }
-  EXPECT_EQ(ParseError(FileOf(two("[8,16]", "[0,8]"), 16)), "");  // the header may have any order
+  EXPECT_EQ(ParseError(FileOf(two("[8,16]", "[0,8]"), 16)), "");  // tensors may have any order in the header
 
   std::string huge = FileOf("{}", 0);
   huge[5] = 1;
@@ -230,7 +230,7 @@ TEST(Safetensors, RejectsEveryTruncation) {
   EXPECT_NE(ParseError(whole + '\0'), "");
 }
 
-// With any bit of the header flipped, the file is rejected or still read completely.
+// Checks for every bit of the header that the file with this bit flipped is rejected or read completely.
 TEST(Safetensors, EveryFlippedBitIsRejectedOrHarmless) {
   const std::string whole = ReadFile(Golden("every_type.safetensors"));
   const std::size_t header = whole.rfind('}') + 1, data = whole.size() - 135;

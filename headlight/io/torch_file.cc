@@ -49,7 +49,7 @@ Described ReadArchive(Bytes file, const std::string& source) {
   const auto content = [&](const ZipEntry& entry) {
     Check(entry.method == 0 && entry.bytes.size() == entry.size,
           "{}: is compressed, which torch.save never does: save the weights again with torch.save", entry.place);
-    // torch.serialization.set_crc32_options(False) writes no checksums.
+    // Files saved after torch.serialization.set_crc32_options(False) have no checksums.
     if (entry.checksum != 0) CheckZipChecksum(entry, entry.bytes);
     return entry.bytes;
   };
@@ -70,10 +70,10 @@ Described ReadArchive(Bytes file, const std::string& source) {
 
 // The first pickle of the older format is this number, which is too long for a 64-bit integer.
 constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
-constexpr std::int64_t kProtocol = 1001;  // the second pickle
+constexpr std::int64_t kProtocol = 1001;  // the value of the second pickle
 
-// Reads pickles of a magic number, a version, the writer's machine, the state dict and the storage keys. They are
-// followed by the number of elements and the bytes of each storage.
+// Reads a file of the older format. It has pickles of a magic number, a version, the writer's machine, the state dict
+// and the storage keys. Then the number of elements and the bytes of each storage follow.
 Described ReadSequence(Bytes file, const std::string& source) {
   std::size_t at = 0;
   const auto next = [&] {
@@ -123,7 +123,7 @@ Described ReadSequence(Bytes file, const std::string& source) {
   return read;
 }
 
-// True if the elements are contiguous and row-major.
+// Returns true if the elements are contiguous and row-major.
 bool Contiguous(const TorchTensor& tensor) {
   std::int64_t expected = 1;
   for (int axis = tensor.shape.rank() - 1; axis >= 0; --axis) {
@@ -171,7 +171,7 @@ class Builder {
       const std::tuple view(tensor.storage, tensor.offset, ToString(tensor.shape), tensor.strides);
       const auto [known, fresh] = copies_.try_emplace(view);
       if (fresh) {
-        // A view may repeat elements, and many views may share a storage.
+        // Limits the memory, since a view may repeat elements, and many views may share a storage.
         const std::size_t most = room_ / size;
         Check(static_cast<std::uint64_t>(tensor.shape.elements()) <= most,
               "{}: tensor {}: of shape {} with repeated elements, which takes more memory than the file", source_,
@@ -189,7 +189,7 @@ class Builder {
   TorchContent Take() && { return std::move(content_); }
 
  private:
-  static constexpr std::size_t kMoreCopies = 1 << 24;  // bytes; positions expanded over a batch are small
+  static constexpr std::size_t kMoreCopies = 1 << 24;  // bytes; sufficient for positions that are expanded over a batch
 
   const Described& read_;
   std::size_t room_;  // in bytes
@@ -198,7 +198,7 @@ class Builder {
   std::map<std::tuple<std::size_t, std::int64_t, std::string, std::vector<std::int64_t>>, Bytes> copies_;
 };
 
-// Names of Python modules are identifiers.
+// Returns true for printable ASCII without spaces, since tensor names consist of Python identifiers.
 bool IsName(std::string_view text) {
   constexpr std::size_t kLongest = 1000;
   return !text.empty() && text.size() <= kLongest &&
@@ -231,7 +231,7 @@ TorchContent ParseTorchFile(Bytes file, const std::string& source) {
   }
   TorchContent content = std::move(builder).Take();
   if (content.tensors.empty() && !items.empty()) {
-    // A checkpoint may have its state dict under a key.
+    // A checkpoint may have its state dict under a key, which the error names.
     std::size_t at = 0;
     while (at + 2 < items.size() && items[at + 1].kind != Kind::dict) at += 2;
     Fail("{}: {} is a {} instead of a tensor, and no other value is a tensor: save only the state dict", source,

@@ -1,4 +1,4 @@
-// Goldens of tools/make_torch_goldens.py.
+// Tests goldens of tools/make_torch_goldens.py and damaged files.
 #include "headlight/io/torch_file.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ std::string ParseError(const std::string& file) {
   return ErrorOf([&] { Parse(file); });
 }
 
-// Opcodes of a pickle, with the names of Python's pickletools.
+// Functions that return pickle opcodes, with the names of Python's pickletools.
 std::string Text(const std::string& text) { return "X" + Number(text.size(), 4) + text; }
 std::string Global(const std::string& module, const std::string& name) { return "c" + module + "\n" + name + "\n"; }
 std::string Int(std::int64_t number) { return "\x8a\x08" + Number(static_cast<std::uint64_t>(number), 8); }
@@ -55,7 +55,7 @@ std::string View(const std::string& storage, std::int64_t offset, const std::vec
 std::string Pickle(const std::string& opcodes) { return "\x80\x02" + opcodes + "."; }
 std::string Dict(const std::string& items) { return "}(" + items + "u"; }
 
-// Files of a state dict with one storage, "0", with these bytes.
+// Functions that return files of a state dict with one storage "0", which has the given bytes.
 std::string Archive(const std::string& pickle, const std::string& storage) {
   return Zip({{"a/data.pkl", pickle}, {"a/byteorder", "little"}, {"a/data/0", storage}, {"a/version", "3\n"}});
 }
@@ -105,7 +105,7 @@ TEST(TorchFile, ReadsTheTestFiles) {
   }
 }
 
-// As in Transformers, which reports them as unexpected keys.
+// Checks that other values are left out and reported, as Transformers reports them as unexpected keys.
 TEST(TorchFile, LeavesOutValuesThatAreNotTensors) {
   std::vector<std::string> others;
   const Safetensors file = ReadTorchFile(kTestData + "values.bin", &others);
@@ -220,7 +220,7 @@ TEST(TorchFile, RejectsBadPickles) {
     EXPECT_THAT(ParseError(Archive(Pickle(opcodes), kFour)), HasSubstr(message)) << message;
     EXPECT_THAT(ParseError(Sequence(Pickle(opcodes), kFour)), HasSubstr("m.bin: ")) << message;
   }
-  // Memory and time are bounded by the number of values, and nothing is recursive.
+  // Checks that memory and time are bounded by the number of values, and that nothing is recursive.
   EXPECT_THAT(ParseError(Archive(Pickle(std::string(5'000'000, ')')), kFour)), HasSubstr("more than 4194304 values"));
   EXPECT_THAT(ParseError(Archive(Pickle("N" + std::string(5'000'000, '\x94')), kFour)), HasSubstr("values"));
   EXPECT_THAT(ParseError(Archive(Pickle(std::string(5'000'000, '(')), kFour)), HasSubstr("values"));
@@ -272,7 +272,8 @@ TEST(TorchFile, RejectsBadContainers) {
   EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(4, 7)), HasSubstr("the file is truncated"));
 }
 
-// Damage to an archive is either rejected or does not affect the numbers. The older format has no checksums.
+// Checks that damage to an archive is either rejected or does not affect the numbers. The older format has no
+// checksums.
 TEST(TorchFile, RejectsDamage) {
   for (const std::string name : {"archive.bin", "older.bin", "python_2.bin", "no_checksums.bin"}) {
     const std::string file = ReadFile(kTestData + name);

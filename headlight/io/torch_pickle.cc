@@ -18,9 +18,10 @@ namespace {
 using Bytes = std::span<const std::byte>;
 using Kind = PickleValue::Kind;
 
-constexpr std::int64_t kMostValues = 1 << 22;  // pushed or memoized; a tensor of a state dict takes about 35
+constexpr std::int64_t kMostValues =
+    1 << 22;  // maximum number of pushed or memoized values; a tensor of a state dict takes about 35
 
-// Opcodes with the lower-case names of Python's pickletools after op_.
+// Opcodes, with the lower-case names of Python's pickletools after op_.
 enum Opcode : std::uint8_t {
   op_mark = '(',
   op_stop = '.',
@@ -63,7 +64,7 @@ enum Opcode : std::uint8_t {
   op_frame = 0x95,
 };
 
-// Unsupported opcodes, for errors.
+// A name of an unsupported opcode for error messages.
 struct OpcodeName {
   std::uint8_t code;
   const char* name;
@@ -98,7 +99,7 @@ constexpr OpcodeName kRefused[] = {{'2', "DUP"},
                                    {0x97, "NEXT_BUFFER"},
                                    {0x98, "READONLY_BUFFER"}};
 
-// The functions that op_reduce may call. No Python code runs.
+// The functions that op_reduce may call. No Python code is run.
 enum class Function : std::uint8_t { ordered_dict, tensor, tensor_v2, parameter, parameter_with_state };
 
 struct AllowedName {
@@ -181,7 +182,7 @@ class Machine {
     read_.items.push_back(std::move(items));
     Push(Value(kind, std::ssize(read_.items) - 1));
   }
-  // Throws unless there are `count` values above the topmost mark.
+  // Throws Error unless there are `count` values above the topmost mark.
   void RequireValues(std::size_t count) const {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
     Require(stack_.size() - floor >= count, "too few values are on the stack");
@@ -204,7 +205,7 @@ class Machine {
     marks_.pop_back();
     return values;
   }
-  // Adds `values` to the list or dict on top of the stack.
+  // Adds `values` to the list or dict at the top of the stack.
   void Extend(Kind kind, const std::vector<PickleValue>& values) {
     RequireValues(1);
     const PickleValue& top = stack_.back();
@@ -240,7 +241,7 @@ class Machine {
     Push(Value(Kind::integer, static_cast<std::int64_t>(bits)));
   }
 
-  // ("storage", its type, its key, the device, its number of elements[, None])
+  // Pushes the storage for ("storage", its type, its key, the device, its number of elements[, None]).
   void PushStorage(const PickleValue& id) {
     Require(id.kind == Kind::tuple, "a {} instead of a storage", Name(id.kind));
     const std::vector<PickleValue>& items = read_.ItemsOf(id);
@@ -271,12 +272,12 @@ class Machine {
     return numbers;
   }
 
-  // A storage, an offset, sizes and strides; later arguments concern training.
+  // Pushes a tensor. Its arguments are a storage, an offset, sizes and strides. Further arguments are for training.
   void PushTensor(const std::vector<PickleValue>& arguments, std::size_t least, std::size_t most) {
     Require(arguments.size() >= least && arguments.size() <= most, "a tensor of {} arguments", arguments.size());
     Require(arguments[0].kind == Kind::storage, "a tensor's storage is a {}", Name(arguments[0].kind));
     Require(arguments[1].kind == Kind::integer, "a tensor's offset is a {}", Name(arguments[1].kind));
-    // Flags of a view, such as {"neg": True}.
+    // This argument has the flags of a view, such as {"neg": True}.
     Require(arguments.size() < 7 || (arguments[6].kind == Kind::dict && read_.ItemsOf(arguments[6]).empty()),
             "a tensor whose numbers are negated or conjugated when they are read is not supported");
     TorchTensor tensor = {
@@ -289,7 +290,7 @@ class Machine {
     Require(std::ssize(tensor.strides) == tensor.shape.rank(), "a tensor of {} axes has {} strides",
             tensor.shape.rank(), tensor.strides.size());
     const TorchStorage& storage = read_.storages[tensor.storage];
-    // The index of the last element, while it is inside the storage.
+    // Computes the index of the last element, as long as it is inside the storage.
     bool inside = tensor.offset >= 0 && tensor.offset <= storage.elements;
     std::int64_t last = tensor.offset;
     for (int axis = 0; axis < tensor.shape.rank() && tensor.shape.elements() > 0; ++axis) {
@@ -306,7 +307,7 @@ class Machine {
     Push(Value(Kind::tensor, std::ssize(read_.tensors) - 1));
   }
 
-  // A dict: empty, or from a list of pairs, as Python 2 writes it.
+  // Pushes a dict, which is empty or built from a list of pairs, as Python 2 writes it.
   void PushDict(const std::vector<PickleValue>& arguments) {
     std::vector<PickleValue> items;
     Require(arguments.size() <= 1, "a dict of {} arguments", arguments.size());
@@ -317,7 +318,7 @@ class Machine {
                 "a dict of a list whose items are not pairs");
         items.insert(items.end(), read_.ItemsOf(pair).begin(), read_.ItemsOf(pair).end());
       }
-      pushed_ += std::ssize(items);  // a list can be read many times
+      pushed_ += std::ssize(items);  // limits repeated reads of a list
     }
     PushItems(Kind::dict, std::move(items));
   }
@@ -348,7 +349,7 @@ class Machine {
         return Require(protocol >= 2 && protocol <= 5, "protocol {}; 2 to 5 are supported", protocol);
       }
       case op_frame:
-        Take(8);  // the size of the frame, which ends with op_stop anyway
+        Take(8);  // the size of the frame, which is not needed
         return;
       case op_mark:
         Require(++pushed_ <= kMostValues, "more than {} values", kMostValues);
@@ -374,7 +375,7 @@ class Machine {
       case op_long1:
         return PushInteger(TakeText(Take(1)));
       case op_binfloat:
-        TakeText(8);  // a state dict has no number outside its storages
+        TakeText(8);  // ignored, since a state dict has no number outside its storages
         return Push(Value(Kind::real));
       case op_binstring:
       case op_binunicode:
@@ -428,7 +429,7 @@ class Machine {
         return Call(call[0], call[1]);
       }
       case op_build: {
-        // The attribute _metadata of a state dict has versions of modules, which do not change tensors.
+        // Drops the attribute _metadata of a state dict. It has versions of modules, which do not change tensors.
         Pop();
         RequireValues(1);
         const Kind kind = stack_.back().kind;
@@ -448,7 +449,7 @@ class Machine {
   const std::string& source_;
   TorchPickle read_;
   std::vector<PickleValue> stack_;
-  std::vector<std::size_t> marks_;  // sizes of the stack
+  std::vector<std::size_t> marks_;  // sizes of the stack at the marks
   std::unordered_map<std::uint64_t, PickleValue> memo_;
   std::map<std::string_view, std::size_t> storages_;  // indices by key
   std::int64_t pushed_ = 0;

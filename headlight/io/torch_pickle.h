@@ -1,5 +1,5 @@
-// Reads the pickles of torch.save without running what they name: an interpreter of the opcodes that it writes
-// (Python's pickletools.py), with a list of the few names that a state dict needs.
+// A safe reader for the pickles of torch.save: an interpreter of the opcodes that torch.save writes (Python's
+// pickletools.py), with a list of the few names that a state dict needs. It runs no code that a pickle names.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace headlight {
 
-/// A storage that a pickle refers to. Its data is elsewhere in the file.
+/// A storage that a pickle refers to. Its data is in another part of the file.
 struct TorchStorage {
   StoredType type = StoredType::f32;
-  std::string_view key;  ///< its name in the file
+  std::string_view key;  ///< name in the file
   std::int64_t elements = 0;
 };
 
-/// A view of a storage, inside its bounds.
+/// A view of a storage within its bounds.
 struct TorchTensor {
-  std::size_t storage = 0;  ///< index
+  std::size_t storage = 0;  ///< index of the storage
   std::int64_t offset = 0;  ///< in elements
   Shape shape;
   std::vector<std::int64_t> strides;  ///< in elements, one per axis
@@ -38,37 +38,37 @@ struct PickleValue {
     real,
     text,          ///< text
     tuple,         ///< number: index of its items
-    list,          ///< the same
-    dict,          ///< the same; the items alternate between keys and values
+    list,          ///< number: index of its items
+    dict,          ///< number: index of its items, alternating between keys and values
     function,      ///< number: a function that REDUCE may call
     storage_type,  ///< number: a StoredType
-    storage,       ///< number: index
-    tensor,        ///< number: index
+    storage,       ///< number: index of a storage
+    tensor,        ///< number: index of a tensor
   };
   Kind kind = Kind::none;
   std::int64_t number = 0;
-  std::string_view text = {};  ///< points into the file's bytes
+  std::string_view text = {};  ///< view of the file's bytes
 };
 
-const char* Name(PickleValue::Kind kind);  // as in Python: "dict"
+const char* Name(PickleValue::Kind kind);  // the name in Python, such as "dict"
 
-/// The contents of a pickle. Views point into the bytes that it was read from.
+/// The contents of a pickle. Views refer to the bytes from which it was read.
 struct TorchPickle {
   PickleValue value;
-  std::size_t size = 0;                        ///< of the pickle in bytes
-  std::deque<std::vector<PickleValue>> items;  ///< of tuples, lists and dicts, by index
+  std::size_t size = 0;                        ///< size of the pickle in bytes
+  std::deque<std::vector<PickleValue>> items;  ///< items of tuples, lists and dicts, by index
   std::vector<TorchStorage> storages = {};     ///< by index; their keys are distinct
   std::vector<TorchTensor> tensors = {};       ///< by index
 
   const std::vector<PickleValue>& ItemsOf(const PickleValue& of) const {
     return items[static_cast<std::size_t>(of.number)];
   }
-  /// The value of a dict's key, or nullptr.
+  /// Returns the value of a dict's key, or nullptr if there is none.
   const PickleValue* Find(const PickleValue& dict, std::string_view key) const;
 };
 
-/// Reads the pickle that begins at bytes[begin]. Throws Error with `source`, the byte and the rule for unknown opcodes
-/// or names, and for anything damaged. Memory is linear in the pickle's size.
+/// Parses the pickle that begins at bytes[begin]. Throws Error with `source`, the byte and the rule for unknown opcodes
+/// or names, and for damaged data. Memory is linear in the pickle's size.
 TorchPickle ParseTorchPickle(std::span<const std::byte> bytes, std::size_t begin, const std::string& source);
 
 }  // namespace headlight

@@ -11,12 +11,12 @@
 
 namespace headlight {
 
-/// The files of an index, with the names of the tensors in each. They must be plain file names in the index's format:
-/// .safetensors in model.safetensors.index.json, .bin in pytorch_model.bin.index.json.
+/// Returns the files of an index, with the names of the tensors in each. They must be plain file names in the index's
+/// format: .safetensors in model.safetensors.index.json, .bin in pytorch_model.bin.index.json.
 HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path);
 
-/// Opens the tensors of these files as one. Throws Error unless each tensor is in the file that the index names, and in
-/// no other.
+/// Opens the tensors of these files as one file. Throws Error unless each tensor is in the file that the index names,
+/// and in no other file.
 HEADLIGHT_API Safetensors ReadShards(const std::string& index);
 
 }  // namespace headlight

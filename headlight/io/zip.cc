@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Sizes of the records without their variable-length fields, and their signatures.
+// Sizes of the records without their variable-length fields, and signatures of the records.
 constexpr std::size_t kEndSize = 22, kEntrySize = 46, kLocalSize = 30, kZip64EndSize = 56, kZip64LocatorSize = 20;
 constexpr std::string_view kEndSignature = "PK\x05\x06", kEntrySignature = "PK\x01\x02", kLocalSignature = "PK\x03\x04",
                            kZip64EndSignature = "PK\x06\x06", kZip64LocatorSignature = "PK\x06\x07";
@@ -31,7 +31,7 @@ struct Directory {
   std::uint64_t begin = 0, end = 0, count = 0;
 };
 
-// The record at the archive's end, before a comment of at most 65,535 bytes.
+// Returns the offset of the record at the archive's end, which precedes a comment of at most 65,535 bytes.
 std::size_t FindEnd(Bytes file, const std::string& source) {
   Check(file.size() >= kEndSize, "{}: {} bytes are not a zip archive", source, file.size());
   constexpr std::size_t kLongestComment = 0xffff;
@@ -65,7 +65,7 @@ Directory FindDirectory(Bytes file, const std::string& source) {
   return {begin, end, count};
 }
 
-// Values that do not fit into an entry's own fields are in its extra field 1, in this order.
+// Reads the values that do not fit into an entry's fields. They are in its extra field 1, in this order.
 void ReadZip64(Bytes extra, std::initializer_list<std::uint64_t*> numbers, const std::string& place) {
   if (std::ranges::none_of(numbers, [](const std::uint64_t* number) { return *number == kInZip64; })) return;
   while (extra.size() >= 4 && LittleEndian(extra, 0, 2) != 1)
@@ -92,7 +92,7 @@ std::uint64_t LittleEndian(Bytes bytes, std::size_t place, std::size_t size) {
 std::vector<ZipEntry> ReadZip(Bytes file, const std::string& source) {
   const Directory directory = FindDirectory(file, source);
   std::vector<ZipEntry> entries;
-  std::set<std::string_view> names;  // views into the file
+  std::set<std::string_view> names;  // views of the file
   std::uint64_t held = 0;
   std::size_t place = directory.begin;
   for (std::uint64_t index = 0; index < directory.count; ++index) {
@@ -120,7 +120,7 @@ std::vector<ZipEntry> ReadZip(Bytes file, const std::string& source) {
               LittleEndian(file, local + 26, 2) == name_size && Has(file, local + kLocalSize, name),
           "{}: is not at the offset in the archive's directory", entry.place);
     const std::uint64_t begin = local + kLocalSize + name_size + LittleEndian(file, local + 28, 2);
-    // Entries that share bytes would take more memory than the size of the file.
+    // Entries with shared bytes would require more memory than the size of the file.
     Check(begin <= file.size() && file.size() - begin >= stored && stored <= file.size() - held,
           "{}: its {} bytes exceed the archive or overlap other entries", entry.place, stored);
     held += stored;

@@ -1,4 +1,4 @@
-// The directory of a zip archive (PKWARE's APPNOTE.TXT, version 6.3.10), with zip64.
+// Reading of the directory of a zip archive (PKWARE's APPNOTE.TXT, version 6.3.10), including zip64.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace headlight {
 
 struct ZipEntry {
   std::string name;
-  std::string place;  ///< "SOURCE: 'NAME'", for errors
+  std::string place;  ///< "SOURCE: 'NAME'", for error messages
   std::uint32_t method = 0;
   std::uint32_t checksum = 0;        ///< CRC-32 of the content
-  std::uint64_t size = 0;            ///< of the content in bytes
-  std::span<const std::byte> bytes;  ///< as stored: the content itself for method 0
+  std::uint64_t size = 0;            ///< size of the content in bytes
+  std::span<const std::byte> bytes;  ///< the stored bytes: the content for method 0
 };
 
-/// Reads the entries of an archive in the order of its directory. Their names are distinct, their bytes are inside the
-/// file, and together they are at most as large as the file. Throws Error with `source` and the entry for anything
-/// else, for encrypted entries and for multi-part archives.
+/// Reads the entries of an archive in the order of its directory. Throws Error with `source` and the entry unless names
+/// are distinct, bytes are inside the file, and together at most as large as the file. Also throws Error for encrypted
+/// entries and for multi-part archives.
 std::vector<ZipEntry> ReadZip(std::span<const std::byte> file, const std::string& source);
 
 /// Throws Error unless `content` has the checksum in the archive.
@@ -31,7 +31,7 @@ inline std::string_view TextOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A little-endian number of `size` bytes, at most 8, which must exist.
+/// Returns a little-endian number of `size` bytes, at most 8, which must exist.
 std::uint64_t LittleEndian(std::span<const std::byte> bytes, std::size_t place, std::size_t size);
 
 }  // namespace headlight

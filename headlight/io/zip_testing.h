@@ -1,4 +1,4 @@
-// Zip archives for tests, valid unless a test changes a field.
+// Builds zip archives for tests, which are valid unless a test changes a field.
 #pragma once
 
 #include <zlib.h>
@@ -16,11 +16,11 @@ inline std::string Number(std::uint64_t number, int bytes) {
   return text;
 }
 
-// The fields of an entry, valid unless they are changed.
+// The fields of an entry, which are valid unless a test changes them.
 struct Packed {
   std::string name, data;
   std::uint32_t flags = 0, method = 0, size = 0, compressed = 0, checksum = 0;
-  std::uint32_t local = 0;  // added to its offset
+  std::uint32_t local = 0;  // added to the entry's offset of its local header
 
   Packed(std::string its_name, std::string its_data) : name(std::move(its_name)), data(std::move(its_data)) {
     size = compressed = static_cast<std::uint32_t>(data.size());
@@ -29,7 +29,7 @@ struct Packed {
   }
 };
 
-// With `zip64`, all sizes and offsets are only in the records for large archives.
+// Returns a zip archive. With `zip64`, all sizes and offsets are only in the records for large archives.
 inline std::string Zip(const std::vector<Packed>& entries, const std::string& comment = "", bool zip64 = false) {
   const auto field = [&](std::uint64_t number) { return Number(zip64 ? 0xffffffff : number, 4); };
   std::string file, directory;
