@@ -15,10 +15,8 @@ namespace {
 constexpr std::int64_t kPoolBatches = 100;
 constexpr std::int64_t kMaxBatchSize = std::int64_t{1} << 24;
 
-enum class Purpose : std::int64_t {
-  shuffle = 0x5075,
-  sample = 0x5a3d
-};  // arbitrary values that select independent streams
+// Arbitrary values that select independent random streams.
+enum class Purpose : std::int64_t { shuffle = 0x5075, sample = 0x5a3d };
 
 Random RandomFor(std::uint64_t seed, Purpose purpose, std::int64_t epoch, std::int64_t example = 0) {
   const std::array<std::int64_t, 3> words = {static_cast<std::int64_t>(purpose), epoch, example};

@@ -147,7 +147,7 @@ TEST_F(CorpusTest, EncodesOnce) {
   const std::string source = "1 2\n3\n", target = "4\n5\n";
   EXPECT_EQ(Encoded(source, target), 4);
   EXPECT_EQ(Encoded(source, target), 0);
-  EXPECT_EQ(Encoded("1 2\r\n3", "4\r\n5"), 0);  // the same text
+  EXPECT_EQ(Encoded("1 2\r\n3", "4\r\n5"), 0);  // the text did not change
   EXPECT_EQ(Open(source, target).counts(), (CorpusCounts{2, 2, 0, 0, 0, 3, 2}));
 }
 
@@ -236,8 +236,8 @@ TEST_F(CorpusTest, PassesOnTheTokenizersErrors) {
   EXPECT_FALSE(std::filesystem::exists(files.cache));
 }
 
-// Tests 100,000 pairs with 5 MB of text, which would take far more than 20 MB as objects. The memory is limited to 16
-// bytes per pair, doubled while a vector grows, and the memory for one chunk.
+// Tests 100,000 pairs, which would take far more than 20 MB as objects. The memory is limited to 16 bytes per pair,
+// doubled while a vector grows, plus the memory for one chunk.
 TEST_F(CorpusTest, NeedsLittleMemoryForALargeCorpus) {
   options_.keep_text = true;
   constexpr std::int64_t kPairs = 100000;

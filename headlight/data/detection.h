@@ -39,6 +39,7 @@ using VocReader = std::function<ImageAnnotation(const std::string& path)>;
 /// folder of Pascal VOC's XML files, or a list of their names. An example of such a list is ImageSets/Main/train.txt
 /// next to Annotations and JPEGImages. An image is searched for in `folders`, then next to the file that names it, and
 /// for Pascal VOC in ../JPEGImages.
+///
 /// The classes are those in the files: all categories by id for COCO, and the sorted classes of the objects for Pascal
 /// VOC. `rule` can refuse classes that are not in `labels`. Throws Error naming the file, the location and the rule for
 /// missing, unknown or invalid data, and if there is no image.

@@ -102,7 +102,7 @@ TEST(DetectionExamples, HaveTheSizeOfTheDecodedImage) {
 TEST_F(Sets, OfPascalVoc) {
   Write("Annotations/1.xml", Voc("1.jpg", "dog"));
   Write("Annotations/2.xml", Voc("2.jpg", "cat"));
-  Write("Annotations/3.xml", Voc("3.jpg", "dog", "1"));  // without width
+  Write("Annotations/3.xml", Voc("3.jpg", "dog", "1"));  // this file has no width
   for (const char* name : {"1", "2", "3"}) Write(std::string("JPEGImages/") + name + ".jpg", "");
   Write("ImageSets/Main/train.txt", "3\n1 -1\n\n");
   const DetectionSet all = Read({"Annotations"});

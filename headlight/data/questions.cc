@@ -19,8 +19,8 @@ PassageAnswer AnswerOf(std::string text, const JsonView& start) {
 // Reads an array of answers or, in SQuAD's flat form, an object of arrays.
 std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
   std::vector<PassageAnswer> answers;
-  if (question.Get("is_impossible", false).Bool())
-    return answers;  // such a question has only plausible answers, which are not correct
+  // An impossible question has only plausible answers, which are not correct.
+  if (question.Get("is_impossible", false).Bool()) return answers;
   const JsonView given = question["answers"];
   if (given.value().As<Json::Array>() != nullptr) {
     for (const JsonView& answer : given.Items()) {

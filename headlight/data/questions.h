@@ -55,6 +55,7 @@ struct QuestionTexts {
 /// - {"question", "context", "answers"}; the answers are a list of {"text", "start"} (or "answer_start") or {"text":
 ///   [...], "answer_start": [...]},
 /// - the columns question, context, answer and answer_start.
+///
 /// Start offsets are in characters (code points) of the context. An empty list means that the context has no answer.
 /// Only the first answer is used for training. Passages are split by CutPassage. Throws Error naming line and key for
 /// other content, and for an answer that is not at its start offset. `format` overrides the format of the file name.

@@ -41,8 +41,8 @@ inline std::string AnimalTexts(int texts, std::uint64_t seed) {
 }
 
 // Generates a CoNLL file with sentences such as "In spring Bel Dor , as Mir knows , laughs .". A name of one or two
-// arbitrary words belongs to a person, a place or a company, which only the distant verb determines. The other name is
-// a person's.
+// arbitrary words is a person, a location or a company, which only the distant verb determines. The other name is
+// always a person.
 inline std::string NameSentences(int sentences, std::uint64_t seed) {
   constexpr std::array<std::string_view, 10> begins = {"Bel", "Dor", "Mir", "Tan", "Vel",
                                                        "Kor", "Lun", "Sar", "Nim", "Gal"};

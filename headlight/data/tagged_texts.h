@@ -36,6 +36,7 @@ HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 /// An empty line ends a sentence. Columns are separated by spaces or tabs, and all lines have the same number of
 /// columns. Lines that begin with -DOCSTART- are skipped. Records (HasRecords) have "tokens" and "tags" or "ner_tags":
 /// arrays, or texts separated by spaces.
+///
 /// The words of a sentence are joined by spaces and divided into windows as in `TokenClassifier`. Each token has its
 /// label in the window whose edges are farthest from it. All tokens of a word have its tag, but if the tag of the first
 /// token is B-X, the other tokens have I-X, so that the tags of tokens form the same spans. If new tags are added, all

@@ -105,8 +105,7 @@ void ConfigTable::Flag(std::string_view key, bool& value) {
 
 void ConfigTable::Probability(std::string_view key, double& value) {
   if (pass_ == Pass::set_dropout) {
-    const bool attention =
-        key.find("att") != key.npos;  // attention dropout keys contain "att", such as attention_dropout and attn_pdrop
+    const bool attention = key.find("att") != key.npos;  // such as attention_dropout and attn_pdrop
     has_attention_dropout_ = has_attention_dropout_ || attention;
     value = attention && dropout_.attention ? *dropout_.attention : dropout_.all.value_or(value);
   }

@@ -113,9 +113,8 @@ class HEADLIGHT_API ConfigTable {
   /// Throws Error that lists unread keys that could change the result. These are keys of any model of Transformers,
   /// except harmless ones. Other keys are user-defined, and are ignored unless RefuseUnknown was called.
   void RefuseUnread() const;
-  bool has_attention_dropout() const {
-    return has_attention_dropout_;
-  }  ///< only for a table that sets dropout probabilities
+  /// Returns whether there is an attention dropout probability. Only for a table that sets dropout probabilities.
+  bool has_attention_dropout() const { return has_attention_dropout_; }
   Json written() && { return std::move(written_); }
 
  private:

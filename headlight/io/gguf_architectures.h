@@ -43,7 +43,7 @@ struct GgufArchitecture {
   std::vector<GgufName> tensors = {};  ///< tensors outside of layers
 };
 
-/// Returns all architectures. Of those with the same name, the ones that require a tensor come first.
+/// Returns all architectures. Entries that require a tensor come before other entries with the same name.
 HEADLIGHT_API const std::vector<GgufArchitecture>& GgufArchitectures();
 
 /// Returns the architecture of a file. Throws Error that lists the supported architectures.

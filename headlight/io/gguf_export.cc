@@ -88,8 +88,8 @@ struct RowOrder {
     const std::int64_t head = row / of_head, at = row % of_head;
     if (rows == GgufRows::pairs) return head * of_head + at % 2 * (of_head / 2) + at / 2;
     if (rows == GgufRows::same) return row;
-    const std::int64_t queries =
-        heads / key_heads;  // query heads per group, which also has a key head and a value head
+    // A group has `queries` query heads, a key head and a value head.
+    const std::int64_t queries = heads / key_heads;
     const std::int64_t group = head < heads ? head / queries : (head - heads) % key_heads;
     const std::int64_t member = head < heads ? head % queries : queries + (head - heads) / key_heads;
     return (group * (queries + 2) + member) * of_head + at;
@@ -217,9 +217,8 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
   std::map<std::string, std::map<std::int64_t, const StoredTensor*>> experts;  // by the tensor's name in GGUF
   for (const auto& [name, tensor] : files.weights.tensors()) {
     std::optional<ExportedName> exported = ExportedNameOf(architecture, name);
-    if (!exported)
-      exported =
-          ExportedNameOf(architecture, "model." + name);  // the checkpoint has no output layer, and its names no prefix
+    // The names in a checkpoint without the output layer have no prefix.
+    if (!exported) exported = ExportedNameOf(architecture, "model." + name);
     if (!exported) {
       if (!name.ends_with("rotary_emb.inv_freq")) unknown.push_back(Quoted(name));
     } else if (!(tied && exported->gguf == "output.weight")) {

@@ -52,7 +52,7 @@ bool EndsInOneOf(std::string_view name, std::initializer_list<std::string_view> 
   return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-// Weights in unsupported formats.
+// Return true for names of weights in formats that are not safetensors.
 bool IsPickle(std::string_view name) { return EndsInOneOf(name, {".bin", ".pt", ".pth", ".ckpt"}); }
 bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpack", ".gguf", ".onnx"}); }
 

@@ -123,7 +123,7 @@ TEST(ModelFolder, JoinsWeightsOfSeveralFiles) {
     EXPECT_THAT(ErrorOf([&] { model.weights.Read("c", DType::int32); }),
                 HasSubstr("/model-00002-of-00002.safetensors: tensor 'c': holds BF16"));
   }
-  // The index determines the files, whatever their names are.
+  // The index may list files with any names.
   for (const char* name : {"shortlist.safetensors", "spiece.model", "metrics.jsonl"}) WriteFile(path + "/" + name, "");
   fs::rename(path + "/model-00002-of-00002.safetensors", path + "/rest.safetensors");
   const std::string index = ReadFile(path + "/model.safetensors.index.json");

@@ -120,8 +120,7 @@ SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::
     }
   }
   std::ranges::sort(content.tensors, {}, [](const StoredTensor& tensor) {
-    return std::tuple(tensor.bytes.data(),
-                      tensor.bytes.size());  // an empty tensor precedes another tensor with the same offset
+    return std::tuple(tensor.bytes.data(), tensor.bytes.size());  // at equal offsets, empty tensors come first
   });
   CheckLayout(content.tensors, data, source);
   return content;

@@ -248,7 +248,7 @@ TEST(TorchFile, RejectsBadContainers) {
   spoilt = storage;
   spoilt.checksum ^= 1;
   EXPECT_THAT(ParseError(Zip({data, spoilt})), HasSubstr("is damaged: its checksum"));
-  spoilt.checksum = 0;  // not computed
+  spoilt.checksum = 0;  // 0 means that there is no checksum
   EXPECT_THAT(ParseError(Zip({data, spoilt})), IsEmpty());
 
   const std::string good = Sequence(pickle, kFour);

@@ -18,8 +18,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 using Kind = PickleValue::Kind;
 
-constexpr std::int64_t kMostValues =
-    1 << 22;  // maximum number of pushed or memoized values; a tensor of a state dict takes about 35
+constexpr std::int64_t kMostValues = 1 << 22;  // maximum number of pushed or memoized values; a tensor uses about 35
 
 // Opcodes, with the lower-case names of Python's pickletools after op_.
 enum Opcode : std::uint8_t {

@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// Escapes characters that can change what a terminal shows, as \x1b or \u202e: control characters (except those in
-/// `kept`), marks that change the direction of text, and bytes that are not UTF-8.
+/// Escapes characters that can change the terminal's output, for example as \x1b or \u202e. These are control
+/// characters (except those in `kept`), marks that change the direction of text, and bytes that are not UTF-8.
 std::string Printable(std::string_view text, std::string_view kept);
 
 /// Escapes a name for a table row. In addition to Printable, escapes tabs and line ends, which would break the row.

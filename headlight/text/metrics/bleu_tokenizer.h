@@ -12,9 +12,8 @@
 namespace headlight {
 
 struct BleuTokenizer {
-  std::string name;  ///< the name in a signature, such as "13a"
-  std::function<std::vector<std::string>(std::string_view)>
-      words;  ///< returns the words of a UTF-8 line without a newline
+  std::string name;                                                 ///< the name in a signature, such as "13a"
+  std::function<std::vector<std::string>(std::string_view)> words;  ///< splits a UTF-8 line without a newline
 };
 
 /// The names that MakeBleuTokenizer accepts.

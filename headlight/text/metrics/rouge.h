@@ -15,9 +15,9 @@ struct RougeScore {
 };
 
 struct Rouge {
-  RougeScore rouge1, rouge2;  // of words and of word pairs
-  RougeScore rouge_l;         // of the longest common subsequence
-  RougeScore rouge_lsum;      // of the union over sentences, with one sentence per line
+  RougeScore rouge1, rouge2;  // scores of words and of word pairs
+  RougeScore rouge_l;         // score of the longest common subsequence
+  RougeScore rouge_lsum;      // score of the union over sentences, with one sentence per line
 };
 
 /// Computes the scores of a text against its reference. Words are runs of the letters a to z, of either case, and

@@ -106,8 +106,8 @@ class EditTable {
 };
 
 struct Alignment {
-  std::vector<int>
-      at;  // by reference word, the index of the hypothesis word aligned to it or of the last one before it; -1: none
+  // For each reference word, the index of its hypothesis word or of the last one before it; -1: none.
+  std::vector<int> at;
   std::vector<int> hypothesis_errors, reference_errors;  // sums over the preceding words, then over all words
 };
 

@@ -54,8 +54,8 @@ struct FoundAnswers {
   bool declines() const;
 };
 
-inline constexpr std::int64_t kMostSpans =
-    12;  ///< token spans per window that are combined into one answer, as in Transformers' pipeline
+/// The number of best token spans per window if one answer is requested, as in Transformers' pipeline.
+inline constexpr std::int64_t kMostSpans = 12;
 
 struct AnswerSearch {
   std::int64_t longest = kLongestAnswer;  ///< maximum number of tokens of an answer

@@ -49,8 +49,8 @@ class BestAnswersOf : public testing::Test {
 TEST_F(BestAnswersOf, AllWindowsAreTheMostProbableOnes) {
   // The question and [SEP] are ignored, so their values do not matter.
   FoundAnswers found = Best(0, {2, 100, 100, 1, 4, 2, 1, 100}, {1, 100, 100, 1, 1, 1, 6, 100});
-  EXPECT_EQ(found.best()->bytes,
-            (TextSpan{2, 4}));  // p2: 2/10 * 6/10; the span from p1 to p3 is longer than two tokens
+  // The best span is p2, with 2/10 * 6/10. The span from p1 to p3 is longer than two tokens.
+  EXPECT_EQ(found.best()->bytes, (TextSpan{2, 4}));
   EXPECT_FLOAT_EQ(found.best()->score, 0.12F);
   EXPECT_FLOAT_EQ(found.no_answer, 0.02F);
   EXPECT_FALSE(found.declines());

@@ -60,7 +60,7 @@ class BytePairSegmenter {
   BytePairOptions options_;
   WordTable first_;                      // initial symbols, with prefix and suffix, to pieces
   WordTable whole_;                      // words that are a single piece
-  std::array<std::int32_t, 256> bytes_;  // see BytePieces; only for byte_fallback
+  std::array<std::int32_t, 256> bytes_;  // result of BytePieces; only for byte_fallback
   NumberTable rank_;                     // (left piece << 32 | right piece) to rank
   std::vector<std::int32_t> merged_;     // by rank, the resulting piece
 };

@@ -79,8 +79,8 @@ class ByteTrie {
   std::int32_t piece(std::int32_t node) const { return piece_[node]; }
 
  private:
-  static constexpr std::int32_t kManyChildren =
-      8;  // nodes with at least this many children use a table, which is faster than a search
+  // Nodes with at least this many children use a table, which is faster than a search.
+  static constexpr std::int32_t kManyChildren = 8;
 
   std::vector<unsigned char> label_;  // by node, the byte of its incoming edge
   std::vector<std::int32_t> first_child_;

@@ -19,7 +19,7 @@ constexpr std::array<const char*, 2> kAdditional = {"additional_special_tokens",
 JsonView ReadObject(const std::string& path) {
   if (!Exists(path)) return {Json::Object{}, path};
   JsonView json = ReadJson(path);
-  json.Object();  // throws Error for anything else
+  json.Object();  // throws Error for other JSON types
   return json;
 }
 

@@ -121,7 +121,7 @@ struct Unigram {
   UnigramSegmenter<double> segmenter;
   std::int32_t unknown;
   std::unordered_map<std::string, std::int32_t> ids;
-  std::optional<std::array<std::int32_t, 256>> bytes;  // with byte_fallback: see BytePieces
+  std::optional<std::array<std::int32_t, 256>> bytes;  // result of BytePieces, if byte_fallback is set
   std::string place;                                   // for error messages
 };
 

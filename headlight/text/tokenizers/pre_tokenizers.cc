@@ -69,7 +69,7 @@ void Divide(const std::vector<Part>& parts, SplitBehavior behavior, std::vector<
 // Splits each word at the matches that find(text, matches) adds to an empty list.
 template <typename Find>
 void SplitWords(Words& words, SplitBehavior behavior, bool invert, const Find& find) {
-  std::vector<TextSpan> matches, divided;  // of one word
+  std::vector<TextSpan> matches, divided;  // matches and resulting ranges of one word
   std::vector<Part> parts;
   CutWords(words, [&](std::string_view text, const auto& add) {
     parts.clear();

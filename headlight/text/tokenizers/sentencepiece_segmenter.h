@@ -43,9 +43,8 @@ class BpeSegmenter {
                           // merged first
     std::int32_t right, merged;
     std::int32_t left() const { return static_cast<std::int32_t>(order & 0xFFFFFFFF); }
-    friend bool operator<(const Merge& a, const Merge& b) {
-      return a.order > b.order;
-    }  // the lowest order is at the heap's top
+    // The lowest order is at the heap's top.
+    friend bool operator<(const Merge& a, const Merge& b) { return a.order > b.order; }
   };
   void MergeWord(std::vector<Symbol>& symbols, std::vector<Merge>& heap, Random* random, double dropout) const;
 

@@ -31,8 +31,8 @@ void LowercaseInContext(NormalizedText& text) {
     if (!Has(c, UCHAR_CASE_IGNORABLE)) after_cased = Has(c, UCHAR_CASED);
   });
   if (!ends_word.empty()) {
-    std::size_t sigma = 0,
-                waiting = ends_word.size();  // `waiting`: the last sigma, until a character that is not case-ignorable
+    // `waiting` is the last sigma, until a character that is not case-ignorable.
+    std::size_t sigma = 0, waiting = ends_word.size();
     ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {
       if (!Has(c, UCHAR_CASE_IGNORABLE)) {
         if (waiting < ends_word.size() && Has(c, UCHAR_CASED)) ends_word[waiting] = false;

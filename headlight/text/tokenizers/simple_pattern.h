@@ -27,14 +27,13 @@ class SimplePattern {
   friend class SimplePatternParser;
 
   struct Set {
-    std::bitset<128> ascii;             // after `negated` was applied
-    std::vector<char32_t> others = {};  // non-ASCII characters that the flags below do not include
+    std::bitset<128> ascii;             // the ASCII characters, with `negated` already applied
+    std::vector<char32_t> others = {};  // non-ASCII characters; the flags below also apply only to these
     bool space = false, letter = false, number = false;
     bool negated = false;
 
-    std::size_t BytesAt(
-        std::string_view text,
-        std::size_t at) const;  // returns the length of a matching character at text[at], 0 if there is none
+    // Returns the length of a matching character at text[at], or 0 if there is none.
+    std::size_t BytesAt(std::string_view text, std::size_t at) const;
   };
   struct Step {
     Set set;

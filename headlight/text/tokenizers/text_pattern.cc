@@ -16,7 +16,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int32_t kMostStack = 1 << 26;   // bytes for backtracking
-constexpr std::size_t kLongestPattern = 4096;  // bytes; published ones have up to 400
+constexpr std::size_t kLongestPattern = 4096;  // bytes; published patterns have up to 400
 constexpr int kStartsPerLook = 64;             // matches between checks of the time limit
 
 // Only \n ends a line, and ^ and $ match at each line.

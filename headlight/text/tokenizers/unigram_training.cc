@@ -21,7 +21,7 @@ constexpr std::size_t kLongestWord = 24;
 
 struct Piece {
   std::string text;
-  double score;  // its log probability
+  double score;  // log probability
 };
 
 // Computes d/dx ln Gamma(x) for x > 0 (Abramowitz and Stegun, 6.3.5 and 6.3.18).

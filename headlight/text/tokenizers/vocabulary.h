@@ -24,6 +24,7 @@ struct VocabularyOptions {
 /// returns false. For a vocabulary that two languages share, pass the lines of both. The result is deterministic.
 /// Throws Error if the text has no words. Also throws Error if `size` is too small for the text, naming the minimum, or
 /// with `exact` too large, naming the maximum.
+///
 /// TrainTokenizer cannot be used instead, since a MarianMT folder has SentencePiece models. Their nmt_nfkc rules (a
 /// compiled table) are only available from that library's trainer. SentencePiece also merges equally frequent pairs in
 /// another order, which would change the pieces. Conversely, SentencePiece trains neither byte-level BPE nor WordPiece.
