@@ -25,15 +25,15 @@ struct BatchOptions {
 };
 
 struct ExampleLength {
-  std::int64_t size = 0;   // counted towards BatchOptions::batch_size
-  std::int64_t other = 0;  // sort key for examples of the same size
+  std::int64_t size = 0;   ///< counted towards BatchOptions::batch_size
+  std::int64_t other = 0;  ///< sort key for examples of the same size
 };
 using LengthOfExample = std::function<ExampleLength(std::int64_t example)>;
 
 /// The examples of a batch and its position.
 struct BatchPlan {
   std::vector<std::uint32_t> examples;
-  BatchPosition position, next;  // next.batch is 0 after an epoch's last batch
+  BatchPosition position, next;  ///< next.batch is 0 after an epoch's last batch
   std::int64_t batches_in_epoch = 0;
 };
 

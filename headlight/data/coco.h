@@ -15,14 +15,14 @@ namespace headlight {
 inline constexpr std::int64_t kMostId = std::int64_t{1} << 53;
 
 struct CocoImage {
-  std::string path;  // path of the image file
+  std::string path;  ///< path of the image file
   std::int64_t id = 0;
-  std::int64_t height = 0, width = 0;  // in pixels; 0: unknown
+  std::int64_t height = 0, width = 0;  ///< in pixels; 0: unknown
 };
 
 struct CocoImages {
   std::vector<CocoImage> images;
-  std::map<std::int64_t, std::size_t> index_of;  // index by id
+  std::map<std::int64_t, std::size_t> index_of;  ///< index by id
 
   /// Returns the index of the image that an annotation refers to by its "image_id". Throws Error if there is none.
   std::size_t IndexOf(const JsonView& annotation) const;

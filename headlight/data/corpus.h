@@ -25,23 +25,23 @@ struct CorpusFiles {
   /// Plain or gzip UTF-8 files, in which line i of `target` translates line i of `source`. If `target` is empty,
   /// `source` contains pairs (PairReader).
   std::string source, target;
-  std::string cache;         // file of ids; written unless it already has the ids of the same corpus
-  PairColumns columns = {};  // columns of files with pairs
+  std::string cache;         ///< file of ids; written unless it already has the ids of the same corpus
+  PairColumns columns = {};  ///< columns of files with pairs
 };
 
 struct CorpusOptions {
-  std::int32_t max_tokens = 256;  // maximum tokens of a side with the end of sentence; longer pairs are left out
+  std::int32_t max_tokens = 256;  ///< maximum tokens of a side with the end of sentence; longer pairs are left out
   double max_ratio =
-      9;  // maximum ratio of the longer side to the shorter one, in tokens with their ends; other pairs are left out
-  bool keep_text = false;  // keep the text in addition to the ids, to encode it again in each epoch
-  TextShare share = {};    // selects pairs by their sources; other pairs are not counted
+      9;  ///< maximum ratio of the longer side to the shorter one, in tokens with their ends; other pairs are left out
+  bool keep_text = false;  ///< keep the text in addition to the ids, to encode it again in each epoch
+  TextShare share = {};    ///< selects pairs by their sources; other pairs are not counted
 };
 
 /// The number of lines, the number of pairs that are kept, and the number that are left out for each reason.
 struct CorpusCounts {
   std::int64_t lines = 0, kept = 0;
   std::int64_t empty = 0, over_long = 0, lopsided = 0;
-  std::int64_t source_tokens = 0, target_tokens = 0;  // tokens of the kept pairs without ends of sentences
+  std::int64_t source_tokens = 0, target_tokens = 0;  ///< tokens of the kept pairs without ends of sentences
   bool operator==(const CorpusCounts&) const = default;
 };
 
@@ -60,10 +60,10 @@ class HEADLIGHT_API Corpus {
   /// pair is kept, for invalid options, and if `files.cache` is a file of another kind.
   Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options);
 
-  std::int64_t size() const { return counts_.kept; }  // number of kept pairs
+  std::int64_t size() const { return counts_.kept; }  ///< number of kept pairs
   const CorpusCounts& counts() const { return counts_; }
   const CorpusOptions& options() const { return options_; }
-  std::uint64_t hash() const { return hash_; }  // hash of the text, the tokenizer's hash and the options
+  std::uint64_t hash() const { return hash_; }  ///< hash of the text, the tokenizer's hash and the options
 
   /// Return pair i in the order of the files, i from 0 to size() - 1. TextOf requires options().keep_text.
   Ids IdsOf(std::int64_t pair) const;

@@ -26,8 +26,8 @@ class HEADLIGHT_API CsvReader {
   /// next call continues at the second line of that row, unless too many bytes have been read again. Then it throws the
   /// same Error.
   std::optional<std::vector<std::string>> Next();
-  std::int64_t line_number() const { return first_line_; }  // first line of the last row
-  std::string location() const;                             // location of the last row, such as "train.csv:7"
+  std::int64_t line_number() const { return first_line_; }  ///< first line of the last row
+  std::string location() const;                             ///< location of the last row, such as "train.csv:7"
   double share() const { return lines_.share(); }
 
  private:

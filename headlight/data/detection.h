@@ -15,11 +15,11 @@
 namespace headlight {
 
 struct DetectionExample {
-  std::string image;                   // path of the image file
-  std::int64_t id = 0;                 // COCO's id, or the index of the image in its file, from 1
-  std::int64_t height = 0, width = 0;  // in pixels; 0: unknown
+  std::string image;                   ///< path of the image file
+  std::int64_t id = 0;                 ///< COCO's id, or the index of the image in its file, from 1
+  std::int64_t height = 0, width = 0;  ///< in pixels; 0: unknown
   std::vector<LabelledBox> boxes = {};
-  std::vector<LabelledBox> without_area = {};  // used in evaluation, as in pycocotools, but not in training
+  std::vector<LabelledBox> without_area = {};  ///< used in evaluation, as in pycocotools, but not in training
 };
 
 /// Throws Error naming the image if the size in its annotation differs from the decoded size, so that the boxes would
@@ -29,7 +29,7 @@ HEADLIGHT_API void CheckSize(const DetectionExample& example, ImageSize decoded)
 struct DetectionSet {
   std::vector<DetectionExample> examples;
   std::int64_t boxes = 0;
-  std::int64_t without_area = 0;  // number of boxes without area, which `boxes` does not include
+  std::int64_t without_area = 0;  ///< number of boxes without area, which `boxes` does not include
 };
 
 /// A function that reads an annotation of Pascal VOC, such as ReadVoc of image/decoding/voc.h.
@@ -52,8 +52,8 @@ HEADLIGHT_API std::uint64_t HashOfDetectionSet(const DetectionSet& set);
 
 /// The names in a COCO file, for results in COCO's format: the id of each image file name and of each class.
 struct CocoNames {
-  std::vector<std::pair<std::string, std::int64_t>> images;      // file name and image_id, sorted by file name
-  std::vector<std::pair<std::string, std::int64_t>> categories;  // class and category_id
+  std::vector<std::pair<std::string, std::int64_t>> images;      ///< file name and image_id, sorted by file name
+  std::vector<std::pair<std::string, std::int64_t>> categories;  ///< class and category_id
 };
 HEADLIGHT_API CocoNames ReadCocoNames(const std::string& path);
 

@@ -11,14 +11,14 @@
 namespace headlight {
 
 struct AnsweredQuestion {
-  std::size_t image = 0;  // index in ImageQuestions::images
+  std::size_t image = 0;  ///< index in ImageQuestions::images
   std::string question, answer;
-  std::string kind;      // kind of question, such as "how many"; empty if the file has none
-  std::string location;  // file and line, used as prefix of error messages
+  std::string kind;      ///< kind of question, such as "how many"; empty if the file has none
+  std::string location;  ///< file and line, used as prefix of error messages
 };
 
 struct ImageQuestions {
-  std::vector<std::string> images;  // paths without duplicates, in order of first appearance
+  std::vector<std::string> images;  ///< paths without duplicates, in order of first appearance
   std::vector<AnsweredQuestion> questions;
 };
 
@@ -33,7 +33,7 @@ HEADLIGHT_API ImageQuestions ReadImageQuestions(const std::vector<std::string>& 
 /// counts answers to questions of the same kind, or if it is unknown, to all questions. Of equally frequent answers,
 /// the first in sort order is used.
 struct BlindAnswers {
-  std::vector<bool> by_question, by_kind;  // one element per question in `asked`
+  std::vector<bool> by_question, by_kind;  ///< one element per question in `asked`
 };
 HEADLIGHT_API BlindAnswers AnswerBlindly(const ImageQuestions& known, const ImageQuestions& asked);
 

@@ -14,7 +14,7 @@ namespace headlight {
 
 struct ImageTextList {
   std::vector<ImageSource> sources;
-  std::vector<std::vector<std::string>> texts;  // at least one per image
+  std::vector<std::vector<std::string>> texts;  ///< at least one per image
   /// For each text, a hard negative: a similar text that is wrong for the image; empty if there is none.
   std::vector<std::vector<std::string>> hard_negatives;
 };
@@ -39,7 +39,7 @@ class HEADLIGHT_API ImageTextSet {
                std::int64_t memory = ImageSet::kMemory, std::vector<std::string>* skipped = nullptr);
 
   std::int64_t size() const { return images_.size(); }
-  std::int64_t text_count() const;  // number of texts of all images
+  std::int64_t text_count() const;  ///< number of texts of all images
   const std::vector<std::string>& texts(std::int64_t image) const {
     return texts_[static_cast<std::size_t>(images_.label(image))];
   }
@@ -48,7 +48,7 @@ class HEADLIGHT_API ImageTextSet {
   }
   std::string name(std::int64_t image) const { return images_.name(image); }
   Image operator[](std::int64_t image) const { return images_[image]; }
-  std::uint64_t hash() const;  // hash of the files' contents and the texts, in order
+  std::uint64_t hash() const;  ///< hash of the files' contents and the texts, in order
 
  private:
   std::vector<std::vector<std::string>> texts_, hard_negatives_;

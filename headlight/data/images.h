@@ -21,7 +21,7 @@ namespace headlight {
 
 struct ImageList {
   std::vector<ImageSource> sources;
-  std::vector<std::int32_t> labels;  // one per image; empty if the images have no labels
+  std::vector<std::int32_t> labels;  ///< one per image; empty if the images have no labels
 };
 
 /// Lists the images of `paths` with their classes. Each path, or pair of paths, is one of
@@ -68,7 +68,7 @@ class HEADLIGHT_API ImageSet {
   bool labelled() const { return !list_.labels.empty(); }
   std::string name(std::int64_t image) const { return list_.sources[static_cast<std::size_t>(image)].name(); }
   Image operator[](std::int64_t image) const;
-  std::uint64_t hash() const { return hash_; }  // hash of the files' contents and the labels, in order
+  std::uint64_t hash() const { return hash_; }  ///< hash of the files' contents and the labels, in order
 
  private:
   ImageList list_;

@@ -12,8 +12,8 @@ namespace headlight {
 
 /// The treatment of an unknown label.
 enum class NewLabels {
-  added,    // adds a new label
-  refused,  // throws Error
+  added,    ///< adds a new label
+  refused,  ///< throws Error
   /// Throws Error, unless the label is the index of a class and no class has an integer as its name. Datasets for
   /// Transformers often have indices although the model's config.json has names.
   refused_but_numbers,

@@ -17,13 +17,13 @@ namespace headlight {
 /// Error naming the file, line and byte for a line that is not UTF-8. The next call continues after this line.
 class HEADLIGHT_API LineReader {
  public:
-  explicit LineReader(const std::string& path);  // "-" is standard input, which only one reader may use at a time
+  explicit LineReader(const std::string& path);  ///< "-" is standard input, which only one reader may use at a time
   explicit LineReader(LineInput lines) : lines_(std::move(lines)) {}
-  LineReader(int descriptor, std::string name);  // does not close the descriptor; `name` is used in error messages
+  LineReader(int descriptor, std::string name);  ///< does not close the descriptor; `name` is used in error messages
 
   /// Returns the next line without its end, or nothing after the last line. The view is valid until the next call.
   std::optional<std::string_view> Next();
-  std::int64_t line_number() const { return lines_.line_number(); }  // number of the last line, from 1
+  std::int64_t line_number() const { return lines_.line_number(); }  ///< number of the last line, from 1
   const std::string& name() const { return lines_.name(); }
   /// Returns the share of a regular file that has been returned as lines, in [0, 1]. For gzip, this is the share of
   /// compressed bytes. Returns -1 for other files.

@@ -13,9 +13,9 @@
 namespace headlight {
 
 struct HEADLIGHT_API ChainExample {
-  std::string name;                     // the file and the chain, such as "1abc.cif, chain A"
-  std::vector<ResidueLabels> residues;  // all residues of the sequence
-  std::string alignment;                // path of the chain's alignment; empty: only the sequence is used
+  std::string name;                     ///< the file and the chain, such as "1abc.cif, chain A"
+  std::vector<ResidueLabels> residues;  ///< all residues of the sequence
+  std::string alignment;                ///< path of the chain's alignment; empty: only the sequence is used
   std::vector<TemplateFeatures> templates = {};
   std::string Letters() const;
 };
@@ -23,7 +23,7 @@ struct HEADLIGHT_API ChainExample {
 struct ChainSet {
   std::vector<ChainExample> examples;
   std::int64_t repeated = 0;    // number of chains left out because an earlier chain of the file has the same sequence
-  std::int64_t unresolved = 0;  // number of chains left out because fewer than 3 C alpha atoms are known
+  std::int64_t unresolved = 0;  ///< number of chains left out because fewer than 3 C alpha atoms are known
 };
 
 /// Reads chains. Each path is one of

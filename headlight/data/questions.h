@@ -18,13 +18,13 @@ namespace headlight {
 /// A correct answer and its position in the passage.
 struct PassageAnswer {
   std::string text;
-  std::int64_t start = 0;  // character offset in the passage
-  std::string location;    // location in the file, for error messages
+  std::int64_t start = 0;  ///< character offset in the passage
+  std::string location;    ///< location in the file, for error messages
 };
 
 struct AnsweredPassage {
   std::string question, passage;
-  std::vector<PassageAnswer> answers;  // empty: the passage has no answer
+  std::vector<PassageAnswer> answers;  ///< empty: the passage has no answer
   std::string location;
 };
 
@@ -38,7 +38,7 @@ HEADLIGHT_API bool IsInPassage(const PassageAnswer& answer, std::string_view pas
 /// A question with the data for computing the score of a model's answer.
 struct AskedQuestion {
   std::string passage;
-  std::vector<std::string> answers;  // the correct answers; empty: the passage has no answer
+  std::vector<std::string> answers;  ///< the correct answers; empty: the passage has no answer
   PassageWindows cut;
 };
 
@@ -46,7 +46,7 @@ struct QuestionTexts {
   /// Windows over the passages. Their `labels` are the first and last token of the answer. If the answer is not in the
   /// window, both are the window's first token.
   TextExamples texts;
-  std::vector<AskedQuestion> questions;  // only if `to_be_scored`; their windows are in `texts` in this order
+  std::vector<AskedQuestion> questions;  ///< only if `to_be_scored`; their windows are in `texts` in this order
 };
 
 /// Reads questions. Files whose names end in .json have SQuAD's format, version 1.1 or 2.0: {"data": [{"paragraphs":

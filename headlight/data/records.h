@@ -35,15 +35,15 @@ HEADLIGHT_API bool HasRecords(std::string_view path);
 class HEADLIGHT_API Records {
  public:
   explicit Records(const std::string& path);
-  Records(LineReader lines, TextFormat format);                // `format` must not be text
-  Records(LineReader lines, std::vector<std::string> header);  // for TSV if the header has already been read
+  Records(LineReader lines, TextFormat format);                ///< `format` must not be text
+  Records(LineReader lines, std::vector<std::string> header);  ///< for TSV if the header has already been read
 
   /// Returns the next object, or nothing after the last one. Throws Error as LineReader, ParseJson and CsvReader do.
   /// Also throws Error for JSON that is not an object, and for a row whose number of fields differs from the header.
   std::optional<JsonView> Next();
-  const std::vector<std::string>& columns() const { return columns_; }     // columns of CSV and TSV
-  std::int64_t line_number() const { return line_number_; }                // first line of the last object
-  double share() const { return csv_ ? csv_->share() : lines_->share(); }  // as in LineReader::share
+  const std::vector<std::string>& columns() const { return columns_; }     ///< columns of CSV and TSV
+  std::int64_t line_number() const { return line_number_; }                ///< first line of the last object
+  double share() const { return csv_ ? csv_->share() : lines_->share(); }  ///< as in LineReader::share
 
  private:
   void CheckColumns(const std::string& location) const;

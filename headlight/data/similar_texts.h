@@ -11,8 +11,8 @@ namespace headlight {
 
 struct SimilarTexts {
   std::string text, match;
-  std::vector<std::string> negatives;  // hard negatives: similar texts that do not match the anchor
-  std::string location;                // file and line, used as prefix of error messages
+  std::vector<std::string> negatives;  ///< hard negatives: similar texts that do not match the anchor
+  std::string location;                ///< file and line, used as prefix of error messages
 };
 
 /// Reads pairs from records or lines. Records (HasRecords) have "anchor" (or "query", "text"), "positive" (or "match")

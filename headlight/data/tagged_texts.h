@@ -18,8 +18,8 @@ struct TaggedTexts {
   /// Windows over the sentences. Their `labels` are the tags of tokens. Their `words` have for each token that begins a
   /// word the index of the word in the sentence, and otherwise a negative number.
   TextExamples texts;
-  std::vector<std::int32_t> sentence_of;        // index of each window's sentence
-  std::vector<std::vector<std::int32_t>> tags;  // tags of the words of each sentence
+  std::vector<std::int32_t> sentence_of;        ///< index of each window's sentence
+  std::vector<std::vector<std::int32_t>> tags;  ///< tags of the words of each sentence
 };
 
 /// Returns the columns of a line of a CoNLL file, which are separated by spaces or tabs.

@@ -16,22 +16,22 @@ namespace headlight {
 
 /// A text as model input.
 struct TextExample {
-  std::vector<std::int32_t> ids;    // with special tokens for encoders, without them for language models
-  std::vector<std::int32_t> types;  // token types; empty if there are none
-  std::vector<std::int32_t> words;  // word index of each token, for masking; negative: a special token
+  std::vector<std::int32_t> ids;    ///< with special tokens for encoders, without them for language models
+  std::vector<std::int32_t> types;  ///< token types; empty if there are none
+  std::vector<std::int32_t> words;  ///< word index of each token, for masking; negative: a special token
   /// The targets: the text's class, or each token's label (negative: ignored), or the first and last token of an
   /// answer.
   std::vector<std::int32_t> labels;
-  std::vector<float> numbers = {};  // regression targets, instead of labels
+  std::vector<float> numbers = {};  ///< regression targets, instead of labels
 };
 
 struct TextExamples {
   std::vector<TextExample> texts;
-  std::int64_t bytes = 0;  // bytes of the texts with their line ends
+  std::int64_t bytes = 0;  ///< bytes of the texts with their line ends
   std::int64_t tokens = 0;
-  std::int64_t cut = 0;                    // number of texts that were divided
-  std::int64_t truncated = 0;              // number of texts that were truncated
-  std::vector<std::string> warnings = {};  // warnings about files with an unexpected format
+  std::int64_t cut = 0;                    ///< number of texts that were divided
+  std::int64_t truncated = 0;              ///< number of texts that were truncated
+  std::vector<std::string> warnings = {};  ///< warnings about files with an unexpected format
 };
 
 /// Calls body(text) for each text of a file. Throws the errors of TextReader.

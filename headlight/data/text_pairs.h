@@ -16,7 +16,7 @@ namespace headlight {
 
 struct TextPair {
   std::string source, target;
-  std::string location;  // file and line, used as prefix of error messages
+  std::string location;  ///< file and line, used as prefix of error messages
 };
 
 /// The names of the members with a source and its target. If empty, the default names are used.
@@ -61,8 +61,8 @@ class HEADLIGHT_API SideReader {
  public:
   SideReader(const std::string& source, const std::string& target, bool of_target, const PairColumns& columns = {});
 
-  std::optional<std::string_view> Next();          // valid until the next call; nothing after the last text
-  std::int64_t number() const { return number_; }  // number of the last text, from 1
+  std::optional<std::string_view> Next();          ///< valid until the next call; nothing after the last text
+  std::int64_t number() const { return number_; }  ///< number of the last text, from 1
 
  private:
   std::optional<LineReader> lines_;

@@ -11,7 +11,7 @@ namespace headlight {
 /// A share of all texts, selected by a hash of seed and text, or all other texts. Equal texts are always on the same
 /// side, so that no text is used both for training and validation.
 struct TextShare {
-  double share = 0;  // the held-out share; 0: use all texts
+  double share = 0;  ///< the held-out share; 0: use all texts
   std::uint64_t seed = 1;
   bool held_out = false;
 

@@ -18,12 +18,12 @@ namespace headlight {
 /// labels[t]. Encoder-only and decoder-only models have only one side. Without an encoder there is no source. Without a
 /// decoder there are no target_inputs, and labels are the targets of each text or of each token.
 struct TokenBatch {
-  std::vector<std::int32_t> source_ids;     // [source tokens]
-  std::vector<std::int32_t> source_types;   // [source tokens]: token types; empty if there are none
-  std::vector<std::int32_t> target_inputs;  // [target tokens]: for a pair the start token, then the target
-  std::vector<std::int32_t> labels;  // [target tokens]: for a pair the target, then the end token; negative: ignored
-  Sequences source, target;          // [batch]
-  bool twice = false;                // made by Twice: the labels apply to each half of the texts
+  std::vector<std::int32_t> source_ids;     ///< [source tokens]
+  std::vector<std::int32_t> source_types;   ///< [source tokens]: token types; empty if there are none
+  std::vector<std::int32_t> target_inputs;  ///< [target tokens]: for a pair the start token, then the target
+  std::vector<std::int32_t> labels;  ///< [target tokens]: for a pair the target, then the end token; negative: ignored
+  Sequences source, target;          ///< [batch]
+  bool twice = false;                ///< made by Twice: the labels apply to each half of the texts
 };
 
 /// Appends ids as another sequence of `sequences`.

@@ -21,7 +21,7 @@
 
 namespace headlight {
 
-inline constexpr std::int64_t kLargestSize = 1 << 24;  // upper bound of dimensions, vocabularies and tables
+inline constexpr std::int64_t kLargestSize = 1 << 24;  ///< upper bound of dimensions, vocabularies and tables
 
 /// The name of an enumeration's value in a file. If a value has several names, the first one is written.
 template <typename Value>

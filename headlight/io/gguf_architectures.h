@@ -19,7 +19,7 @@ struct GgufName {
 
 /// The tensors of numbered layers: "blk.3.attn_q.weight" is "model.layers.3.self_attn.q_proj.weight".
 struct GgufLayers {
-  const char *gguf, *name;  // prefixes, such as "blk." and "model.layers."
+  const char *gguf, *name;  ///< prefixes, such as "blk." and "model.layers."
   std::vector<GgufName> tensors;
 };
 

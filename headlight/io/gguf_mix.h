@@ -15,8 +15,8 @@ namespace headlight {
 /// A type of files, such as Q4_K_M, in which tensors have several types.
 struct GgufFileType {
   const char* name;
-  std::int64_t id;  // value of `general.file_type`
-  GgufType usual;   // type of most matrices
+  std::int64_t id;  ///< value of `general.file_type`
+  GgufType usual;   ///< type of most matrices
 };
 /// Returns all file types in the order of their precision.
 HEADLIGHT_API std::span<const GgufFileType> GgufFileTypes();
@@ -26,9 +26,9 @@ HEADLIGHT_API const GgufFileType& GgufFileTypeOf(std::string_view name);
 
 /// The properties of the model that determine the types of its tensors.
 struct GgufMixModel {
-  std::string architecture;  // name in GGUF
+  std::string architecture;  ///< name in GGUF
   std::int64_t layers = 0, heads = 1, key_heads = 1, experts = 0;
-  bool importance = false;  // whether an importance matrix is given
+  bool importance = false;  ///< whether an importance matrix is given
 };
 
 /// Returns the types of the tensors in a file of type `file`, as selected by llama.cpp's quantize program. Vectors,

@@ -50,7 +50,7 @@ struct PickleValue {
   std::string_view text = {};  ///< view of the file's bytes
 };
 
-const char* Name(PickleValue::Kind kind);  // the name in Python, such as "dict"
+const char* Name(PickleValue::Kind kind);  ///< the name in Python, such as "dict"
 
 /// The contents of a pickle. Views refer to the bytes from which it was read.
 struct TorchPickle {

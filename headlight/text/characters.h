@@ -18,11 +18,11 @@ inline bool IsWhiteSpace(char32_t character) {  // has the property White_Space
 inline bool IsAsciiPunctuation(char32_t c) {
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }
-bool IsPunctuation(char32_t character);     // is in the general category P
-bool IsNonspacingMark(char32_t character);  // is in the general category Mn
-bool IsMark(char32_t character);            // is in the general category M
-bool IsWordCharacter(char32_t character);   // matches \w in regular expressions (UTS 18, annex C)
-bool IsOther(char32_t character);           // is in the category C and assigned: controls, formats, private use
+bool IsPunctuation(char32_t character);     ///< is in the general category P
+bool IsNonspacingMark(char32_t character);  ///< is in the general category Mn
+bool IsMark(char32_t character);            ///< is in the general category M
+bool IsWordCharacter(char32_t character);   ///< matches \w in regular expressions (UTS 18, annex C)
+bool IsOther(char32_t character);           ///< is in the category C and assigned: controls, formats, private use
 
 /// The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",
 /// 2019).

@@ -11,7 +11,7 @@ namespace headlight {
 
 struct Utf8Character {
   char32_t code = 0;
-  int bytes = 0;  // 0 if the text is empty or does not begin with a character
+  int bytes = 0;  ///< 0 if the text is empty or does not begin with a character
 };
 
 /// Decodes the first character of `text`.

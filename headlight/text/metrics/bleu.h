@@ -24,14 +24,14 @@ struct BleuOptions {
 };
 
 struct Bleu {
-  double score = 0;                       // 0 to 100
-  std::array<double, 4> precisions{};     // percent, for 1-grams to 4-grams; smoothed if no n-gram matches
-  std::array<std::int64_t, 4> matches{};  // n-grams of the hypotheses that also occur in the references
-  std::array<std::int64_t, 4> totals{};   // n-grams of the hypotheses
+  double score = 0;                       ///< 0 to 100
+  std::array<double, 4> precisions{};     ///< percent, for 1-grams to 4-grams; smoothed if no n-gram matches
+  std::array<std::int64_t, 4> matches{};  ///< n-grams of the hypotheses that also occur in the references
+  std::array<std::int64_t, 4> totals{};   ///< n-grams of the hypotheses
   double brevity_penalty = 0;
   std::int64_t hypothesis_length = 0,
-               reference_length = 0;  // in words; the sum over lines of the reference that is nearest in length
-  std::string signature;              // the settings, in sacreBLEU's format
+               reference_length = 0;  ///< in words; the sum over lines of the reference that is nearest in length
+  std::string signature;              ///< the settings, in sacreBLEU's format
 };
 
 /// Computes corpus BLEU with exponential smoothing. hypotheses[i] is compared with references[r][i] for all r. There
@@ -41,7 +41,7 @@ HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
 
 /// Computes per-line statistics, whose sums over a corpus determine its BLEU.
-inline constexpr std::size_t kBleuStatistics = 10;  // two lengths, then the matches and totals of each order
+inline constexpr std::size_t kBleuStatistics = 10;  ///< two lengths, then the matches and totals of each order
 HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
                                                                  std::span<const std::string_view> references,
                                                                  const BleuOptions& options);

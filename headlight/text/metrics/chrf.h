@@ -18,9 +18,9 @@ struct ChrfOptions {
 };
 
 struct Chrf {
-  double score = 0;       // 0 to 100
-  bool words = false;     // chrF++
-  std::string signature;  // the settings, in sacreBLEU's format
+  double score = 0;       ///< 0 to 100
+  bool words = false;     ///< chrF++
+  std::string signature;  ///< the settings, in sacreBLEU's format
 };
 
 /// Computes corpus chrF. The arguments and errors are those of CorpusBleu. For each line, uses the reference with the

@@ -12,7 +12,7 @@ namespace headlight {
 /// The counts of one class, or of one kind of item.
 struct ClassCounts {
   std::int64_t right = 0, found = 0,
-               both = 0;  // numbers of true, predicted, and correctly predicted members
+               both = 0;  ///< numbers of true, predicted, and correctly predicted members
   /// Metrics from 0 to 1; 0 if the denominator is 0.
   double precision() const;
   double recall() const;
@@ -28,8 +28,8 @@ class HEADLIGHT_API ClassScores {
   void Add(std::int32_t right, std::int32_t found);
 
   std::int64_t count() const { return count_; }
-  double accuracy() const;  // 0 to 1
-  double macro_f1() const;  // the mean F1 over the classes that occur or were predicted
+  double accuracy() const;  ///< 0 to 1
+  double macro_f1() const;  ///< the mean F1 over the classes that occur or were predicted
   const std::vector<ClassCounts>& classes() const { return classes_; }
 
  private:

@@ -25,7 +25,7 @@ bool AreSpanTags(std::span<const std::string> tags);
 
 struct Entity {
   std::string_view name;
-  std::int32_t begin = 0, end = 0;  // the words [begin, end)
+  std::int32_t begin = 0, end = 0;  ///< the words [begin, end)
   bool operator==(const Entity&) const = default;
 };
 /// Returns the spans of a sentence. A span begins at each B-X and S-X. It also begins at an I-X, E-X or X that follows

@@ -11,13 +11,13 @@
 namespace headlight {
 
 struct RougeScore {
-  double precision = 0, recall = 0, f1 = 0;  // 0 to 1
+  double precision = 0, recall = 0, f1 = 0;  ///< 0 to 1
 };
 
 struct Rouge {
-  RougeScore rouge1, rouge2;  // scores of words and of word pairs
-  RougeScore rouge_l;         // score of the longest common subsequence
-  RougeScore rouge_lsum;      // score of the union over sentences, with one sentence per line
+  RougeScore rouge1, rouge2;  ///< scores of words and of word pairs
+  RougeScore rouge_l;         ///< score of the longest common subsequence
+  RougeScore rouge_lsum;      ///< score of the union over sentences, with one sentence per line
 };
 
 /// Computes the scores of a text against its reference. Words are runs of the letters a to z, of either case, and

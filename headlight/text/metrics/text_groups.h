@@ -11,9 +11,9 @@
 namespace headlight {
 
 struct TextGroup {
-  std::string by;                  // "words", "rarest word" or "likeness"
-  std::string range;               // "10 to 13"
-  std::vector<std::size_t> texts;  // indices, from 0
+  std::string by;                  ///< "words", "rarest word" or "likeness"
+  std::string range;               ///< "10 to 13"
+  std::vector<std::size_t> texts;  ///< indices, from 0
 };
 
 /// Divides the texts in three ways, each into up to three non-empty groups:

@@ -15,10 +15,10 @@ namespace headlight {
 struct AddedToken {
   std::int32_t id = 0;
   std::string content;
-  bool special = false;                 // skipped by Decode
-  bool normalized = false;              // matched in the normalized text, otherwise in the raw text
-  bool single_word = false;             // matched only between word boundaries
-  bool lstrip = false, rstrip = false;  // matches include the white space on that side
+  bool special = false;                 ///< skipped by Decode
+  bool normalized = false;              ///< matched in the normalized text, otherwise in the raw text
+  bool single_word = false;             ///< matched only between word boundaries
+  bool lstrip = false, rstrip = false;  ///< matches include the white space on that side
 };
 
 class AddedTokens {

@@ -16,10 +16,10 @@
 namespace headlight {
 
 inline constexpr std::int64_t kLongestAnswerWindow =
-    384;  // tokens; most published models were trained with this length
+    384;  ///< tokens; most published models were trained with this length
 /// Returns the number of tokens that adjacent windows of `longest` tokens share.
 inline std::int64_t OverlapOf(std::int64_t longest) { return std::min<std::int64_t>(128, longest / 2); }
-inline constexpr std::int64_t kLongestAnswer = 15;  // tokens
+inline constexpr std::int64_t kLongestAnswer = 15;  ///< tokens
 
 /// A question and a passage, as one window or several windows over the passage.
 struct PassageWindows {

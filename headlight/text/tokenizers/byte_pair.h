@@ -17,13 +17,13 @@
 namespace headlight {
 
 struct BytePairOptions {
-  bool bytes = false;                          // initial symbols are bytes instead of characters
-  std::optional<std::int32_t> unknown;         // the piece for unknown characters; without it they are skipped
-  bool fuse_unknown = false;                   // consecutive unknown characters become one piece
-  std::string continuing_subword_prefix = "";  // prefix of pieces inside a word
-  std::string end_of_word_suffix = "";         // suffix of pieces that end a word
-  bool byte_fallback = false;  // an unknown character becomes byte pieces such as <0x0A>, if all of them exist
-  bool ignore_merges = false;  // a word that is a piece is not built by merges
+  bool bytes = false;                          ///< initial symbols are bytes instead of characters
+  std::optional<std::int32_t> unknown;         ///< the piece for unknown characters; without it they are skipped
+  bool fuse_unknown = false;                   ///< consecutive unknown characters become one piece
+  std::string continuing_subword_prefix = "";  ///< prefix of pieces inside a word
+  std::string end_of_word_suffix = "";         ///< suffix of pieces that end a word
+  bool byte_fallback = false;  ///< an unknown character becomes byte pieces such as <0x0A>, if all of them exist
+  bool ignore_merges = false;  ///< a word that is a piece is not built by merges
 };
 
 /// Returns for each byte the piece that represents it, such as <0x0A>, or -1 if there is none.

@@ -11,7 +11,7 @@ namespace headlight {
 
 /// A distinct word of a text and its frequency.
 struct CountedWord {
-  std::string text;  // UTF-8
+  std::string text;  ///< UTF-8
   std::int64_t count = 0;
 };
 
@@ -19,8 +19,8 @@ struct CountedWord {
 using TrainingProgressCallback = std::function<void(std::int64_t done, std::int64_t total)>;
 
 struct BytePairVocabulary {
-  std::vector<std::string> pieces;                          // by id
-  std::vector<std::pair<std::string, std::string>> merges;  // by rank
+  std::vector<std::string> pieces;                          ///< by id
+  std::vector<std::pair<std::string, std::string>> merges;  ///< by rank
 };
 
 /// Starts from `pieces` and every character of the words, and repeatedly merges the most frequent adjacent pair until

@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-inline constexpr std::int32_t kMostIds = 1 << 22;  // the largest known vocabularies have 262,144 tokens
+inline constexpr std::int32_t kMostIds = 1 << 22;  ///< the largest known vocabularies have 262,144 tokens
 
 /// Returns the text of a token, which is a JSON string or an object with its content and matching flags.
 std::string TextOfToken(const JsonView& token);

@@ -16,7 +16,7 @@ namespace headlight {
 using TokenDecoder = std::function<void(std::vector<std::string>&)>;
 
 /// Convert between bytes and the visible characters that represent them in byte-level vocabularies.
-std::optional<std::string> BytesOfPiece(std::string_view piece);  // empty if a character represents no byte
+std::optional<std::string> BytesOfPiece(std::string_view piece);  ///< empty if a character represents no byte
 std::string PieceOfBytes(std::string_view bytes);
 
 /// Returns the byte of a piece such as <0x0A>, or nothing for other pieces.
@@ -31,7 +31,7 @@ void DecodeByteLevel(std::vector<std::string>& pieces);
 
 struct WordPieceDecoder {
   std::string prefix = "##";
-  bool cleanup = true;  // remove spaces before punctuation and the ends of English contractions
+  bool cleanup = true;  ///< remove spaces before punctuation and the ends of English contractions
   void operator()(std::vector<std::string>& pieces) const;
 };
 

@@ -9,9 +9,9 @@ namespace headlight {
 
 /// The tokenizer settings that depend on the model.
 struct TokenizerOfModel {
-  std::optional<std::int64_t> longest;  // maximum number of tokens of a text
-  bool reads_types = false;             // the model has token type embeddings
-  bool pads_left = false;               // pads on the left for generation, so that every text ends in the last column
+  std::optional<std::int64_t> longest;  ///< maximum number of tokens of a text
+  bool reads_types = false;             ///< the model has token type embeddings
+  bool pads_left = false;               ///< pads on the left for generation, so that every text ends in the last column
 };
 
 /// Writes a tokenizer_config.json with which Transformers' AutoTokenizer loads tokenizer.json without changes

@@ -46,16 +46,16 @@ class HEADLIGHT_API MarianTokenizer : public Tokenizer {
                                           Side side = Side::source) const;
 
   std::string Decode(std::span<const std::int32_t> ids)
-      const override;  // `<unk>` becomes the text that the model defines, usually U+2047
-  const std::string& Piece(std::int32_t id) const override;  // a space is written as U+2581
+      const override;  ///< `<unk>` becomes the text that the model defines, usually U+2047
+  const std::string& Piece(std::int32_t id) const override;  ///< a space is written as U+2581
   std::optional<std::int32_t> FindSpecial(std::string_view) const override { return {}; }
   std::int32_t size() const override;
-  Json::Object Description() const override;  // includes the algorithms of both sides
+  Json::Object Description() const override;  ///< includes the algorithms of both sides
 
-  std::int32_t eos() const;    // ends a sentence
-  std::int32_t unk() const;    // represents characters without a piece
-  std::int32_t pad() const;    // padding in other programs; the first token of a target sentence
-  std::uint64_t hash() const;  // hash of all pieces in order
+  std::int32_t eos() const;    ///< ends a sentence
+  std::int32_t unk() const;    ///< represents characters without a piece
+  std::int32_t pad() const;    ///< padding in other programs; the first token of a target sentence
+  std::uint64_t hash() const;  ///< hash of all pieces in order
   SubwordAlgorithm algorithm(Side side = Side::source) const;
 
  private:

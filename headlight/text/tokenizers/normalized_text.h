@@ -26,16 +26,16 @@ struct NormalizedText {
   TextSpan Origin(TextSpan bytes) const { return {origins[bytes.begin].begin, origins[bytes.end - 1].end}; }
   std::int32_t size() const { return static_cast<std::int32_t>(text.size()); }
 
-  std::int32_t start = 0;         // the first byte of the part in the original text
-  std::size_t longest = 0;        // maximum bytes, so that the rules of a hostile file cannot exhaust memory
-  std::string text;               // UTF-8
-  std::vector<TextSpan> origins;  // by byte of `text`
+  std::int32_t start = 0;         ///< the first byte of the part in the original text
+  std::size_t longest = 0;        ///< maximum bytes, so that the rules of a hostile file cannot exhaust memory
+  std::string text;               ///< UTF-8
+  std::vector<TextSpan> origins;  ///< by byte of `text`
 };
 
 /// An output character and the number of input characters that it replaces.
 struct Change {
   char32_t character;
-  std::int32_t by;  // 0: replaces one input character; 1: is inserted; -n: replaces n + 1 input characters
+  std::int32_t by;  ///< 0: replaces one input character; 1: is inserted; -n: replaces n + 1 input characters
 };
 
 /// Applies the changes from left to right. An inserted character has the origin of the previous input character.

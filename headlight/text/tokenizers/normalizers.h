@@ -14,13 +14,13 @@ namespace headlight {
 
 using Normalizer = std::function<void(NormalizedText&)>;
 
-void Lowercase(NormalizedText& text);     // converts each character separately, without the final form of sigma
-void StripLeft(NormalizedText& text);     // removes white space at the beginning
-void StripRight(NormalizedText& text);    // removes white space at the end
-void StripAccents(NormalizedText& text);  // removes marks, such as decomposed accents
+void Lowercase(NormalizedText& text);     ///< converts each character separately, without the final form of sigma
+void StripLeft(NormalizedText& text);     ///< removes white space at the beginning
+void StripRight(NormalizedText& text);    ///< removes white space at the end
+void StripAccents(NormalizedText& text);  ///< removes marks, such as decomposed accents
 
 enum class NormalForm { nfd, nfkd, nfc, nfkc };
-void Normalize(NormalForm form, NormalizedText& text);  // converts to a Unicode normal form
+void Normalize(NormalForm form, NormalizedText& text);  ///< converts to a Unicode normal form
 
 /// Replaces every match by `content`.
 struct Replace {
@@ -46,14 +46,14 @@ struct Precompiled {
   explicit Precompiled(std::string charsmap, const std::string& name);
   void operator()(NormalizedText& text) const;
   TextNormalizer rules;
-  std::array<bool, 128> keeps;  // by ASCII character, whether no rule begins with it
+  std::array<bool, 128> keeps;  ///< by ASCII character, whether no rule begins with it
 };
 
 /// BERT's normalizer (Devlin et al., "BERT", 2019).
 struct BertNormalizer {
-  bool clean_text = true;            // remove controls and U+FFFD, and replace white space by spaces
-  bool handle_chinese_chars = true;  // insert spaces around ideographs
-  bool strip_accents = true;         // decompose, and remove nonspacing marks
+  bool clean_text = true;            ///< remove controls and U+FFFD, and replace white space by spaces
+  bool handle_chinese_chars = true;  ///< insert spaces around ideographs
+  bool strip_accents = true;         ///< decompose, and remove nonspacing marks
   bool lowercase = true;
 
   void operator()(NormalizedText& text) const;

@@ -17,15 +17,15 @@ namespace headlight {
 /// The tokens of a text or a pair of texts. Each vector has one entry per token.
 struct Encoding {
   std::vector<std::int32_t> ids;
-  std::vector<std::int32_t> type_ids;  // for models with token types: 1 in a second text, otherwise mostly 0
-  std::vector<std::int32_t> texts;     // index of the text, 0 or 1; -1 for added tokens such as [CLS]
-  std::vector<TextSpan> spans;         // bytes [begin, end) of that text; empty for added tokens
-  std::vector<std::int32_t> words;     // index of the pre-tokenizer's word; -1 for added tokens
+  std::vector<std::int32_t> type_ids;  ///< for models with token types: 1 in a second text, otherwise mostly 0
+  std::vector<std::int32_t> texts;     ///< index of the text, 0 or 1; -1 for added tokens such as [CLS]
+  std::vector<TextSpan> spans;         ///< bytes [begin, end) of that text; empty for added tokens
+  std::vector<std::int32_t> words;     ///< index of the pre-tokenizer's word; -1 for added tokens
 };
 
 struct EncodeOptions {
-  bool add_special = true;   // add special tokens as the model expects, such as [CLS]
-  bool read_special = true;  // parse special tokens in the text, such as [MASK]; otherwise they are text
+  bool add_special = true;   ///< add special tokens as the model expects, such as [CLS]
+  bool read_special = true;  ///< parse special tokens in the text, such as [MASK]; otherwise they are text
 };
 
 /// The end of a long text that is truncated: "right" or "left" in tokenizer_config.json's `truncation_side`.
@@ -58,7 +58,7 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
   std::string Decode(std::span<const std::int32_t> ids) const override { return Decode(ids, true); }
   std::string Decode(std::span<const std::int32_t> ids, bool skip_special) const;
 
-  const std::string& Piece(std::int32_t id) const override;  // empty for an id without a token
+  const std::string& Piece(std::int32_t id) const override;  ///< empty for an id without a token
   std::vector<std::string> Labels(std::span<const std::int32_t> ids) const override;
   std::optional<std::int32_t> Find(std::string_view piece) const;
   std::optional<std::int32_t> FindSpecial(std::string_view name) const override;

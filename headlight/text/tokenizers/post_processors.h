@@ -9,8 +9,8 @@ namespace headlight {
 
 /// The position of a text's tokens in a template, or special tokens.
 struct TemplatePart {
-  std::int32_t text = -1;         // 0 or 1: the tokens of the first or second text; -1: the special tokens `ids`
-  std::vector<std::int32_t> ids;  // ids of special tokens
+  std::int32_t text = -1;         ///< 0 or 1: the tokens of the first or second text; -1: the special tokens `ids`
+  std::vector<std::int32_t> ids;  ///< ids of special tokens
   std::int32_t type_id = 0;
 };
 using Template = std::vector<TemplatePart>;

@@ -12,14 +12,14 @@ namespace headlight {
 
 struct Words {
   NormalizedText text;
-  std::vector<TextSpan> words;  // non-empty ranges of bytes of `text`, in order
+  std::vector<TextSpan> words;  ///< non-empty ranges of bytes of `text`, in order
 };
 
 /// Divides each of the words further.
 using PreTokenizer = std::function<void(Words&)>;
 
-void SplitAtSpaces(Words& words);  // splits at white space, which is removed
-void SplitAtWords(Words& words);   // separates letters, marks, digits and _ from other characters
+void SplitAtSpaces(Words& words);  ///< splits at white space, which is removed
+void SplitAtWords(Words& words);   ///< separates letters, marks, digits and _ from other characters
 
 /// The treatment of matches in a Split: they are removed, are separate words, join the previous or the next text, or
 /// join adjacent matches.
@@ -33,7 +33,7 @@ struct SplitPunctuation {
 struct Split {
   TextPattern pattern;
   SplitBehavior behavior = SplitBehavior::isolated;
-  bool invert = false;  // exchange matches and the text between them
+  bool invert = false;  ///< exchange matches and the text between them
   void operator()(Words& words) const;
 };
 
@@ -57,8 +57,8 @@ struct Metaspace {
 /// GPT-2's pre-tokenizer: splits a text into words with the preceding space, numbers, runs of other characters, ends of
 /// English contractions, and white space. The bytes of the result are the model's symbols.
 struct ByteLevelPreTokenizer {
-  bool add_prefix_space = false;  // add a space before a text without one
-  bool use_regex = true;          // false: do not split
+  bool add_prefix_space = false;  ///< add a space before a text without one
+  bool use_regex = true;          ///< false: do not split
 
   void operator()(Words& words) const;
 };

@@ -12,25 +12,25 @@ namespace headlight {
 
 enum class SubwordAlgorithm {
   bpe,  // merges pairs in descending order of score (Sennrich et al., "Neural Machine Translation of Rare Words", 2016)
-  unigram,  // the most probable segmentation (Kudo, "Subword Regularization", 2018)
+  unigram,  ///< the most probable segmentation (Kudo, "Subword Regularization", 2018)
 };
 
 struct SentencePiece {
   /// The values are those of the file format. The text of a byte piece has the form <0x0A>.
   enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, byte = 6 };
-  std::string text;  // a space is written as U+2581
-  float score = 0;   // BPE: higher merges earlier; unigram: log probability
+  std::string text;  ///< a space is written as U+2581
+  float score = 0;   ///< BPE: higher merges earlier; unigram: log probability
   Type type = Type::normal;
 };
 
 struct SentencePieceModel {
   SubwordAlgorithm algorithm = SubwordAlgorithm::unigram;
-  std::vector<SentencePiece> pieces;  // exactly one piece is `unknown`
-  bool byte_fallback = false;         // unknown characters become byte pieces
+  std::vector<SentencePiece> pieces;  ///< exactly one piece is `unknown`
+  bool byte_fallback = false;         ///< unknown characters become byte pieces
   std::string unknown_surface = " \u2047 ";
   /// Normalization settings, see TextNormalizer.
-  std::string normalization;  // the name, such as "nmt_nfkc"
-  std::string charsmap;       // the compiled rules; empty: none
+  std::string normalization;  ///< the name, such as "nmt_nfkc"
+  std::string charsmap;       ///< the compiled rules; empty: none
   bool add_dummy_prefix = true;
   bool remove_extra_whitespaces = true;
 };

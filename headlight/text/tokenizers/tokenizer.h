@@ -46,7 +46,7 @@ class HEADLIGHT_API Tokenizer {
   virtual std::vector<std::string> Labels(std::span<const std::int32_t> ids) const;
   /// Returns the id of a special token other than the end, such as a language code "de_DE".
   virtual std::optional<std::int32_t> FindSpecial(std::string_view name) const = 0;
-  virtual std::int32_t size() const = 0;  // largest id + 1
+  virtual std::int32_t size() const = 0;  ///< largest id + 1
   /// Returns the size and kind of the tokenizer, for display.
   virtual Json::Object Description() const { return {{"vocabulary", size()}}; }
 

@@ -6,8 +6,8 @@
 namespace headlight {
 
 enum class TokenizerFamily {
-  unknown,   // no class is declared, and the model type is unknown
-  pipeline,  // supported, but only with a tokenizer.json
+  unknown,   ///< no class is declared, and the model type is unknown
+  pipeline,  ///< supported, but only with a tokenizer.json
   bert,
   clip,
   deberta,

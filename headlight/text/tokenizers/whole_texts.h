@@ -14,7 +14,7 @@ namespace headlight {
 
 struct HEADLIGHT_API WholeTexts {
   PipelineTokenizer tokenizer;
-  std::int64_t longest = 77;  // maximum number of tokens, including special tokens
+  std::int64_t longest = 77;  ///< maximum number of tokens, including special tokens
   /// If positive, every text is padded to this many tokens with `pad_id`, which the model attends to.
   std::int32_t filled = 0;
   std::int32_t pad_id = 0;
@@ -25,7 +25,7 @@ struct HEADLIGHT_API WholeTexts {
 
   struct Read {
     std::vector<std::int32_t> ids;
-    std::int64_t cut = 0;  // number of tokens that were truncated at the end
+    std::int64_t cut = 0;  ///< number of tokens that were truncated at the end
   };
   /// Encodes a text with special tokens as at most `longest` tokens. Special tokens in the text are treated as text.
   /// Throws Error if the text is not UTF-8.

@@ -14,9 +14,9 @@ namespace headlight {
 /// A range of one text's tokens, with all special tokens and the tokens of the other text.
 struct Window {
   Encoding encoding;
-  std::int32_t begin = 0;  // index of the range's first token in the whole encoding
-  std::int32_t first = 0;  // index of the range's first token in the window
-  std::int32_t count = 0;  // number of tokens in the range
+  std::int32_t begin = 0;  ///< index of the range's first token in the whole encoding
+  std::int32_t first = 0;  ///< index of the range's first token in the window
+  std::int32_t count = 0;  ///< number of tokens in the range
 };
 
 /// Divides the tokens of `text` (0 or 1) into windows of at most `longest` tokens. Each window shares `overlap` tokens

@@ -12,9 +12,9 @@
 namespace headlight {
 
 struct WordPieceOptions {
-  std::int32_t unknown = 0;                      // the piece for a word that cannot be segmented
-  std::string continuing_subword_prefix = "##";  // prefix of pieces that do not begin a word
-  std::int64_t max_input_chars_per_word = 100;   // longer words are unknown
+  std::int32_t unknown = 0;                      ///< the piece for a word that cannot be segmented
+  std::string continuing_subword_prefix = "##";  ///< prefix of pieces that do not begin a word
+  std::int64_t max_input_chars_per_word = 100;   ///< longer words are unknown
 };
 
 /// Segments a word greedily: uses the longest piece at its beginning, then the longest one at each following position.
