@@ -21,7 +21,7 @@ namespace {
 
 struct ClassifiedText {
   std::string text, location;
-  std::vector<std::string> labels;  // or numbers
+  std::vector<std::string> labels;  // class names, or numbers as text
   std::optional<std::string> second;
 };
 
@@ -164,7 +164,7 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     else
       for (const std::string& label : text.labels)
         example.labels.push_back(NumberOfLabel(label, labels, options.rule, text.location));
-    if (!options.share.Has(text.text)) return;  // its class is still one of the model's
+    if (!options.share.Has(text.text)) return;  // its class is still added to the labels
     Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                     : tokenizer.Encode(text.text, {.read_special = false});
     Check(options.truncate || std::ssize(encoding.ids) <= longest,

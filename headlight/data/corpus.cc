@@ -17,9 +17,8 @@ namespace {
 
 // The layout of the cache:
 // - kMagic;
-// - a record for each pair: int32 ids of source, then target. With keep_text, both lines follow, each ended by "\n",
-// and
-//   zeros up to a multiple of 4 bytes;
+// - a record for each pair: int32 ids of source, then target. With keep_text, both lines follow, each ended by "\n".
+//   Zeros follow up to a multiple of 4 bytes;
 // - zeros up to a multiple of 8;
 // - an Entry for each pair;
 // - the Footer.

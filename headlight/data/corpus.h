@@ -31,10 +31,9 @@ struct CorpusFiles {
 
 struct CorpusOptions {
   std::int32_t max_tokens = 256;  ///< maximum tokens of a side with the end of sentence; longer pairs are left out
-  double max_ratio =
-      9;  ///< maximum ratio of the longer side to the shorter one, in tokens with their ends; other pairs are left out
-  bool keep_text = false;  ///< keep the text in addition to the ids, to encode it again in each epoch
-  TextShare share = {};    ///< selects pairs by their sources; other pairs are not counted
+  double max_ratio = 9;           ///< maximum ratio of the longer side to the shorter one, in tokens with their ends
+  bool keep_text = false;         ///< keep the text in addition to the ids, to encode it again in each epoch
+  TextShare share = {};           ///< selects pairs by their sources; other pairs are not counted
 };
 
 /// The number of lines, the number of pairs that are kept, and the number that are left out for each reason.

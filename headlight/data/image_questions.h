@@ -30,8 +30,8 @@ HEADLIGHT_API ImageQuestions ReadImageQuestions(const std::vector<std::string>& 
 
 /// The results of two baselines that answer without images: for each question, whether the most frequent answer in
 /// `known` is correct. `by_question` counts answers to the same question, or if it is unknown, to its kind. `by_kind`
-/// counts answers to questions of the same kind, or if it is unknown, to all questions. Of equally frequent answers,
-/// the first in sort order is used.
+/// counts answers to questions of the same kind, or if it is unknown, to all questions. If answers are equally
+/// frequent, the first in sort order is used.
 struct BlindAnswers {
   std::vector<bool> by_question, by_kind;  ///< one element per question in `asked`
 };

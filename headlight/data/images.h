@@ -27,8 +27,7 @@ struct ImageList {
 /// Lists the images of `paths` with their classes. Each path, or pair of paths, is one of
 /// - a folder that has a folder for each class, named like the class, with images at any depth;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class");
-/// - .tsv (optionally .gz): lines of a path, a tab and a class, or records if the first line is a header with these
-/// names;
+/// - .tsv (optionally .gz): lines of a path, a tab and a class, or records if the first line is such a header;
 /// - an IDX file of images, followed by the IDX file of their class indices.
 /// Paths in tables are relative to the file's folder. New labels are added or refused by `rule`. Added labels are
 /// sorted (SortLabels). Throws Error naming the file and line for other content, and if there is no image.

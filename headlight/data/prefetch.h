@@ -29,8 +29,8 @@ class Prefetch {
                  1) {}
 
   /// Uses several threads. plan() is called by one thread at a time, in the order of the items. It returns a function
-  /// that makes the next item on any thread. Uses fewer threads if a thread cannot be created. Throws if the first one
-  /// cannot.
+  /// that makes the next item on any thread. Throws std::system_error if the first thread cannot be created, and uses
+  /// fewer threads if another thread cannot be created.
   Prefetch(std::function<Make()> plan, std::size_t depth, int threads) : plan_(std::move(plan)), depth_(depth) {
     for (int thread = 0; thread < threads; ++thread) {
       try {

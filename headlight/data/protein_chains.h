@@ -22,8 +22,8 @@ struct HEADLIGHT_API ChainExample {
 
 struct ChainSet {
   std::vector<ChainExample> examples;
-  std::int64_t repeated = 0;    // number of chains left out because an earlier chain of the file has the same sequence
-  std::int64_t unresolved = 0;  ///< number of chains left out because fewer than 3 C alpha atoms are known
+  std::int64_t repeated = 0;    ///< chains left out because an earlier chain of the file has the same sequence
+  std::int64_t unresolved = 0;  ///< chains left out because fewer than 3 C alpha atoms are known
 };
 
 /// Reads chains. Each path is one of

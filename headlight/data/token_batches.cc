@@ -56,7 +56,7 @@ std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens)
     const Sequence& target = batch.target[text];
     const std::int64_t cost =
         of_target * target.length + (batch.source.empty() ? 0 : std::int64_t{batch.source[text].length});
-    // Selects the part that contains the text's middle, so that each boundary is within half a text of its ideal
+    // Selects the micro-batch that contains the text's middle, so that each boundary is within half a text of its ideal
     // position.
     if (const std::int64_t index = (2 * before + cost) * parts / (2 * total); index != last) {
       split.emplace_back();

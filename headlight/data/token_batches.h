@@ -33,8 +33,9 @@ HEADLIGHT_API void AppendRows(std::vector<std::int32_t>& rows, Sequences& sequen
 HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<const std::int32_t> target,
                               std::int32_t start_id, std::int32_t end_id, TokenBatch& batch);
 
-/// Divides the batch's texts, in order, into parts of at most about `tokens` rows with similar computation time. Counts
-/// the rows of the target, or half of the source's rows if that is more. Without a decoder, counts the source's rows.
+/// Divides the batch's texts, in order, into micro-batches of at most about `tokens` rows with similar computation
+/// time. Counts the rows of the target, or half of the source's rows if that is more. Without a decoder, counts the
+/// source's rows.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
 /// Returns the batch's texts twice, with the labels of the first half, to compute the two passes of R-Drop in one.

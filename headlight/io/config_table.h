@@ -99,8 +99,8 @@ class HEADLIGHT_API ConfigTable {
   }
   /// Makes these keys required.
   void Require(std::initializer_list<std::string_view> keys) { required_.insert(keys.begin(), keys.end()); }
-  /// Rejects keys that no model of Transformers has, too. For families that Transformers lacks, and for parts of a
-  /// config in which Transformers rejects such keys.
+  /// Also rejects keys that no model of Transformers has. Intended for families that Transformers lacks, and for parts
+  /// of a config in which Transformers rejects such keys.
   void RefuseUnknown() { refuses_unknown_ = true; }
   /// Adds keys that are not read and do not change the model's outputs.
   void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }

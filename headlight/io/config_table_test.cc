@@ -191,7 +191,7 @@ TEST(ConfigTable, IgnoresKeysThatNoModelKnows) {
   ConfigTable strict(JsonView(Json::Object{{"trained_by", "a team"}}, "toy/config.json"));
   strict.RefuseUnknown();
   EXPECT_THAT(ErrorOf([&] { strict.RefuseUnread(); }), HasSubstr("unknown key: 'trained_by'"));
-  // Keys of Transformers 5, and keys of Transformers 4 only.
+  // Keys of Transformers 5, and keys that only Transformers 4 has, are refused.
   for (const char* const key : {"rope_parameters", "rotary_pct", "position_embedding_type", "alibi", "n_head"})
     EXPECT_THAT(ErrorWith(key, 3), HasSubstr(key));
 }

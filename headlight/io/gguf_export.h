@@ -20,7 +20,7 @@ namespace headlight {
 /// A tensor of a file to be written, and the source of its values.
 struct GgufTensorSource {
   GgufTensorPlan plan;                                         ///< has the type of the source
-  std::span<const std::byte> bytes;                            // bytes in that type; if empty, `read` provides the rows
+  std::span<const std::byte> bytes;                            ///< bytes in that type; empty: `read` provides the rows
   std::function<void(std::int64_t row, float* numbers)> read;  ///< reads one row of plan.RowNumbers() values
 };
 

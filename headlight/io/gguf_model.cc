@@ -53,7 +53,7 @@ std::span<const std::byte> Reordered(const GgufTensor& tensor, Memory& memory,
   return copy;
 }
 
-// Reorders the rows of each head: row 2 i + j, in which i is a rotary pair, becomes row j * half + i.
+// Reorders the rows of each head: row 2 i + j of rotary pair i becomes row j * half + i.
 std::span<const std::byte> Separated(const GgufTensor& tensor, std::int64_t heads, Memory& memory) {
   const std::int64_t rows = tensor.axes[0], of_head = rows / heads, half = of_head / 2;
   Check(rows == heads * half * 2, "{}: tensor {}: {} rows are not those of {} heads of pairs", memory.file.path(),

@@ -106,7 +106,7 @@ TEST(Npz, ReadsLargeArchives) {
               HasSubstr("zip64 sizes are missing"));
   EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(99, 2)),
               HasSubstr("zip64 sizes are missing"));
-  // Sums of these numbers overflow.
+  // Sums of these fields would overflow.
   const std::size_t place = file.rfind("PK\6\6");
   for (std::size_t field = place + 24; field < place + 56; field += 8) {
     std::string damaged = file;

@@ -230,7 +230,7 @@ TEST(Safetensors, RejectsEveryTruncation) {
   EXPECT_NE(ParseError(whole + '\0'), "");
 }
 
-// Checks for every bit of the header that the file with this bit flipped is rejected or read completely.
+// Checks that a file with any single bit of the header flipped is rejected or read completely.
 TEST(Safetensors, EveryFlippedBitIsRejectedOrHarmless) {
   const std::string whole = ReadFile(Golden("every_type.safetensors"));
   const std::size_t header = whole.rfind('}') + 1, data = whole.size() - 135;

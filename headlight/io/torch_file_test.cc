@@ -225,7 +225,7 @@ TEST(TorchFile, RejectsBadPickles) {
   EXPECT_THAT(ParseError(Archive(Pickle("N" + std::string(5'000'000, '\x94')), kFour)), HasSubstr("values"));
   EXPECT_THAT(ParseError(Archive(Pickle(std::string(5'000'000, '(')), kFour)), HasSubstr("values"));
   EXPECT_THAT(ParseError(Archive(Pickle(")" + std::string(1'000'000, '\x85')), kFour)), HasSubstr("holds a tuple"));
-  // A list that contains itself.
+  // This list contains itself.
   EXPECT_THAT(ParseError(Archive(Pickle("]q\1h\1a"), kFour)), HasSubstr("holds a list"));
 }
 

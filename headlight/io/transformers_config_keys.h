@@ -1,4 +1,4 @@
-// The keys of config.json and tokenizer_config.json that Transformers knows.
+// The keys of config.json and tokenizer_config.json in Transformers.
 #pragma once
 
 #include <string_view>

@@ -19,9 +19,9 @@ struct ZipEntry {
   std::span<const std::byte> bytes;  ///< the stored bytes: the content for method 0
 };
 
-/// Reads the entries of an archive in the order of its directory. Throws Error with `source` and the entry unless names
-/// are distinct, bytes are inside the file, and together at most as large as the file. Also throws Error for encrypted
-/// entries and for multi-part archives.
+/// Reads the entries of an archive in the order of its directory. Names must be distinct, and the bytes of all entries
+/// must be inside the file and together at most as large as the file. Throws Error with `source` and the entry
+/// otherwise, and for encrypted entries and multi-part archives.
 std::vector<ZipEntry> ReadZip(std::span<const std::byte> file, const std::string& source);
 
 /// Throws Error unless `content` has the checksum in the archive.

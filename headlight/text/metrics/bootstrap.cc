@@ -127,7 +127,7 @@ PairedBootstrap ComparePaired(const std::vector<std::vector<double>>& system,
     baseline_scores.push_back(score(baseline_sums));
     differences.push_back(std::abs(scores.back() - baseline_scores.back()));
   }
-  // Differences minus their mean have the distribution of the null hypothesis.
+  // The differences minus their mean follow the distribution under the null hypothesis.
   const double mean =
       std::accumulate(differences.begin(), differences.end(), 0.0) / static_cast<double>(differences.size());
   const auto larger = std::ranges::count_if(differences, [&](double one) { return one - mean > difference; });

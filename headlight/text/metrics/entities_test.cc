@@ -67,14 +67,14 @@ TEST(EntityScore, CountsExactSpans) {
   };
   add("B-PER I-PER O B-LOC", "B-PER I-PER O B-LOC");  // 2 true, 2 predicted, 2 correct
   EXPECT_EQ(score.f1(), 1);
-  add("B-PER I-PER O B-LOC", "B-PER O O B-ORG");  // 2, 2, 0: one span is too short, the other has another name
-  add("O O O O", "O B-PER I-PER O");              // 0, 1, 0
-  add("B-ORG I-ORG I-ORG", "I-ORG I-ORG I-ORG");  // 1, 1, 1: a span can begin with I
-  add("B-LOC B-LOC", "B-LOC I-LOC");              // 2, 1, 0
+  add("B-PER I-PER O B-LOC", "B-PER O O B-ORG");  // 2 true, 2 predicted, 0 correct: one span is too short
+  add("O O O O", "O B-PER I-PER O");              // 0 true, 1 predicted, 0 correct
+  add("B-ORG I-ORG I-ORG", "I-ORG I-ORG I-ORG");  // 1 true, 1 predicted, 1 correct: a span can begin with I
+  add("B-LOC B-LOC", "B-LOC I-LOC");              // 2 true, 1 predicted, 0 correct
   EXPECT_DOUBLE_EQ(score.precision(), 3.0 / 7);
   EXPECT_DOUBLE_EQ(score.recall(), 3.0 / 7);
   EXPECT_DOUBLE_EQ(score.f1(), 3.0 / 7);
-  add("B-LOC O", "O O");  // 1, 0, 0
+  add("B-LOC O", "O O");  // 1 true, 0 predicted, 0 correct
   EXPECT_DOUBLE_EQ(score.recall(), 3.0 / 8);
   EXPECT_DOUBLE_EQ(score.f1(), 2 * (3.0 / 7) * (3.0 / 8) / (3.0 / 7 + 3.0 / 8));
 }

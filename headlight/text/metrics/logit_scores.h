@@ -24,7 +24,7 @@ class HEADLIGHT_API LogitScores {
 
   const ClassScores& classes() const { return classes_; }
   double loss() const;           ///< the mean negative log-probability of the true class
-  double top5_accuracy() const;  ///< 0 to 1; of equal logits, the first ranks higher
+  double top5_accuracy() const;  ///< 0 to 1; if logits are equal, the first ranks higher
   /// The number of examples by [true class, predicted class]. Empty for more than kMostConfused classes.
   const std::vector<std::int64_t>& confusions() const { return confusions_; }
 

@@ -82,7 +82,7 @@ void Plurals(std::string& word) {  // step 1a
 }
 
 void PastAndProgressive(std::string& word) {                              // step 1b
-  if (word.ends_with("ied")) return Cut(word, word.size() == 4 ? 1 : 2);  // NLTK
+  if (word.ends_with("ied")) return Cut(word, word.size() == 4 ? 1 : 2);  // only in NLTK
   if (word.ends_with("eed")) {
     if (Measure(std::string_view(word).substr(0, word.size() - 3)) > 0) Cut(word, 1);
     return;
@@ -113,7 +113,7 @@ void DoubleSuffixes(std::string& word) {  // step 2
                      {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"}, {"eli", "e"},     {"ousli", "ous"},
                      {"ization", "ize"}, {"ation", "ate"},   {"ator", "ate"},  {"alism", "al"},  {"iveness", "ive"},
                      {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"},  {"iviti", "ive"}, {"biliti", "ble"},
-                     {"fulli", "ful"}},  // NLTK: bli for abli, fulli
+                     {"fulli", "ful"}},  // NLTK has bli instead of abli, and adds fulli
               0))
     return;
   // NLTK: the l of -logi belongs to the stem.

@@ -85,8 +85,8 @@ class CommonLengths {
   std::vector<std::int32_t> lengths_;
 };
 
-// Marks the reference positions that are in its longest common subsequence with the text. If there are several such
-// subsequences, uses the one that rouge-score finds.
+// Marks the positions of the reference that are in the longest common subsequence of text and reference. If there are
+// several such subsequences, uses the one that rouge-score finds.
 void MarkCommon(std::u32string_view text, std::u32string_view reference, std::vector<bool>& common) {
   const CommonLengths lengths(text, reference);
   for (std::size_t i = reference.size(), j = text.size(); i > 0 && j > 0;) {

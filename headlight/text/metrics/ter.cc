@@ -21,7 +21,7 @@ using TerWords = std::u32string;  // equal words have equal numbers
 
 // The limits in Tercom.
 constexpr int kLongestShift = 10, kFarthestShift = 50, kMostCandidates = 1000, kBeam = 25;
-constexpr std::size_t kMostWords = 100'000;  // per line, which requires 100 MB
+constexpr std::size_t kMostWords = 100'000;  // maximum words per line; such a line requires 100 MB
 
 // An operation on the hypothesis. If costs are equal, the first operation in this order is used.
 enum class Edit : unsigned char { keep, substitute, remove, insert, none };

@@ -54,7 +54,7 @@ TEST_F(BestAnswersOf, AllWindowsAreTheMostProbableOnes) {
   EXPECT_FLOAT_EQ(found.best()->score, 0.12F);
   EXPECT_FLOAT_EQ(found.no_answer, 0.02F);
   EXPECT_FALSE(found.declines());
-  found.Add(passage_, Best(1, {1, 1, 1, 1, 5, 2, 1, 1}, {1, 1, 1, 1, 7, 1, 1, 1}));  // 5/10 * 7/11
+  found.Add(passage_, Best(1, {1, 1, 1, 1, 5, 2, 1, 1}, {1, 1, 1, 1, 7, 1, 1, 1}));  // the score is 5/10 * 7/11
   EXPECT_EQ(found.best()->bytes, (TextSpan{3, 4}));
   EXPECT_FLOAT_EQ(found.no_answer, 1.0F / 110);
   found.Add(passage_, Best(2, {96, 1, 1, 1, 1, 1, 1, 1}, {96, 1, 1, 1, 1, 1, 1, 1}));

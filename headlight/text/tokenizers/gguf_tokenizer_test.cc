@@ -39,7 +39,7 @@ TEST(GgufTokenizer, MatchesBytePairsOfBytes) {
   ExpectTokensOf("gpt2", "gpt2");
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(TestData("gguf_gpt2.gguf"));
   const Encoding encoding = tokenizer.Encode("a dog");
-  EXPECT_EQ(encoding.ids.back(), *tokenizer.Find("<|endoftext|>"));  // add_eos_token
+  EXPECT_EQ(encoding.ids.back(), *tokenizer.Find("<|endoftext|>"));  // the file sets add_eos_token
   EXPECT_TRUE(tokenizer.IsSpecial(encoding.ids.back()));
 }
 

@@ -1,4 +1,5 @@
-// Compares folders with LlamaTokenizer with Transformers (tools/make_llama_tokenizer_goldens.py).
+// Compares the tokenizers of folders that declare LlamaTokenizer with Transformers
+// (tools/make_llama_tokenizer_goldens.py).
 #include <gmock/gmock.h>
 
 #include <string>

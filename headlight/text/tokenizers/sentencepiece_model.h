@@ -11,7 +11,7 @@
 namespace headlight {
 
 enum class SubwordAlgorithm {
-  bpe,  // merges pairs in descending order of score (Sennrich et al., "Neural Machine Translation of Rare Words", 2016)
+  bpe,      ///< merges pairs in descending order of score (Sennrich et al., 2016)
   unigram,  ///< the most probable segmentation (Kudo, "Subword Regularization", 2018)
 };
 

@@ -39,8 +39,8 @@ class BpeSegmenter {
   };
   /// A possible merge of two adjacent symbols.
   struct Merge {
-    std::uint64_t order;  // rank of the merged piece's score, then the position of the left symbol; the lowest order is
-                          // merged first
+    // The rank of the merged piece's score, then the position of the left symbol.
+    std::uint64_t order;
     std::int32_t right, merged;
     std::int32_t left() const { return static_cast<std::int32_t>(order & 0xFFFFFFFF); }
     // The lowest order is at the heap's top.

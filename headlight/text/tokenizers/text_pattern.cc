@@ -135,7 +135,7 @@ class Translation {
       // A ] directly after [ or [^ is literal.
       if (rest.starts_with("[]") || rest.starts_with("[^]")) Refuse(rest.substr(0, rest.find(']') + 1));
       sets_ = 1;
-      if (rest.starts_with("[:")) return Write("[\\:", 2);  // a class only within a set
+      if (rest.starts_with("[:")) return Write("[\\:", 2);  // [:NAME:] is a class only within a set
     } else if (rest.starts_with("(?")) {
       std::size_t end = 2;
       while (end < rest.size() && ((rest[end] >= 'a' && rest[end] <= 'z') || rest[end] == '-')) ++end;

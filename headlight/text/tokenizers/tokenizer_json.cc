@@ -56,7 +56,7 @@ Json MergesJson(const std::vector<SentencePiece>& pieces) {
     normal.Insert(piece.text, 0);
   }
   std::ranges::stable_sort(ordered, std::greater<>(), &SentencePiece::score);
-  std::vector<std::vector<std::size_t>> ends(ordered.size());  // of the first parts
+  std::vector<std::vector<std::size_t>> ends(ordered.size());  // offsets that split a piece into two pieces
   constexpr std::size_t chunk = 1024;
   ParallelFor(static_cast<std::int64_t>((ordered.size() + chunk - 1) / chunk), [&](std::int64_t index) {
     const std::size_t begin = static_cast<std::size_t>(index) * chunk;
