@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kFarthest = 1 << 24;  // pixels
+constexpr double kFarthest = 1 << 24;  // maximum absolute coordinate in pixels
 
 std::vector<std::string> With(std::vector<std::string> folders, std::initializer_list<fs::path> more) {
   for (const fs::path& path : more) folders.push_back(path.empty() ? "." : path.string());

@@ -63,7 +63,7 @@ enum Opcode : std::uint8_t {
   op_frame = 0x95,
 };
 
-// A name of an unsupported opcode for error messages.
+// The name of an unsupported opcode, for error messages.
 struct OpcodeName {
   std::uint8_t code;
   const char* name;

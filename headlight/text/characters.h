@@ -11,18 +11,18 @@
 namespace headlight {
 
 bool IsWhiteSpaceBeyondAscii(char32_t character);
-inline bool IsWhiteSpace(char32_t character) {  // has the property White_Space
+inline bool IsWhiteSpace(char32_t character) {  // true for the property White_Space
   return character < 0x80 ? character == U' ' || (character >= 0x9 && character <= 0xD)
                           : IsWhiteSpaceBeyondAscii(character);
 }
 inline bool IsAsciiPunctuation(char32_t c) {
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }
-bool IsPunctuation(char32_t character);     ///< is in the general category P
-bool IsNonspacingMark(char32_t character);  ///< is in the general category Mn
-bool IsMark(char32_t character);            ///< is in the general category M
-bool IsWordCharacter(char32_t character);   ///< matches \w in regular expressions (UTS 18, annex C)
-bool IsOther(char32_t character);           ///< is in the category C and assigned: controls, formats, private use
+bool IsPunctuation(char32_t character);     ///< true for the general category P
+bool IsNonspacingMark(char32_t character);  ///< true for the general category Mn
+bool IsMark(char32_t character);            ///< true for the general category M
+bool IsWordCharacter(char32_t character);   ///< true for \w in regular expressions (UTS 18, annex C)
+bool IsOther(char32_t character);  ///< true for controls, formats and private use (assigned characters of category C)
 
 /// The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",
 /// 2019).

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;  // bytes; twice the size for 500,000 pieces
+constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;  // bytes; 500,000 pieces take about half
 constexpr std::size_t kMostDecoderGrowth = 32;                      // limit on how much decoders lengthen a text
 constexpr std::size_t kLongestTokenizedText = std::size_t{1}
                                               << 28;  // bytes, so that offsets in the normalized text fit 32 bits

@@ -102,7 +102,7 @@ TEST(TextPattern, InterpretsNamedClassesLikeOniguruma) {
   EXPECT_EQ(CharactersOf("[[:space:]]"), CharactersOf(R"(\s)"));
   EXPECT_EQ(CharactersOf(R"(\p{^L})").size(), kCharacters - CharactersOfCategories({"L"}).size());
   EXPECT_EQ(CharactersOf(R"(\P{^L})"), CharactersOfCategories({"L"}));
-  EXPECT_THAT(CharactersOf("[:alpha:]"), ElementsAre(U':', U'a', U'h', U'l', U'p'));  // it is no class outside of a set
+  EXPECT_THAT(CharactersOf("[:alpha:]"), ElementsAre(U':', U'a', U'h', U'l', U'p'));  // not a class without outer []
   EXPECT_THAT(CharactersOf(R"([\v\e]|\v)"), ElementsAre(0x0B, 0x1B));
 }
 
