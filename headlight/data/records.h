@@ -18,8 +18,8 @@ namespace headlight {
 
 enum class TextFormat { text, jsonl, csv, tsv };
 
-/// Returns the format of a file by its name, in upper or lower case and optionally with .gz: jsonl for .jsonl, .ndjson
-/// and .json, csv for .csv, tsv for .tsv, otherwise text.
+/// Returns the format of a file by its name, ignoring case and an optional .gz at the end. The format is jsonl for
+/// .jsonl, .ndjson and .json, csv for .csv, tsv for .tsv, otherwise text.
 HEADLIGHT_API TextFormat TextFormatOf(std::string_view path);
 /// Returns true for names that end in .json, optionally with .gz.
 HEADLIGHT_API bool IsJson(std::string_view path);

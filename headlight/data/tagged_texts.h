@@ -38,9 +38,9 @@ HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 /// arrays, or texts separated by spaces.
 ///
 /// The words of a sentence are joined by spaces and divided into windows as in `TokenClassifier`. Each token has its
-/// label in the window whose edges are farthest from it. All tokens of a word have its tag, but if the tag of the first
-/// token is B-X, the other tokens have I-X, so that the tags of tokens form the same spans. If new tags are added, all
-/// tags are sorted (SortLabels). `format` overrides the format of the file name. Throws Error naming the line for other
+/// label in the window whose edges are farthest from it. All tokens of a word have its tag. If the tag is B-X, the
+/// tokens after the first one have I-X, so that the tags of tokens form the same spans. If new tags are added, all tags
+/// are sorted (SortLabels). `format` overrides the format of the file name. Throws Error naming the line for other
 /// content.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,

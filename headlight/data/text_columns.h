@@ -63,9 +63,9 @@ HEADLIGHT_API JsonView LabelOfRecord(const JsonView& record, const TextColumns& 
 HEADLIGHT_API bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns,
                                     const std::string& location);
 
-/// Opens the records of a file of texts with labels: JSON lines, CSV, or a .tsv file whose header has columns for one
-/// or two texts and the label. Returns nothing for other files, whose columns have no names. `format` overrides the
-/// format of the file name. Throws Error if columns are named and the file has none of them.
+/// Opens the records of a file of texts with labels: JSON lines, CSV, or .tsv. The header of a .tsv file must have
+/// columns for one or two texts and the label. Returns nothing for other files, whose columns have no names. `format`
+/// overrides the format of the file name. Throws Error if columns are named and the file has none of them.
 std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns,
                                        std::optional<TextFormat> format = {});
 

@@ -178,8 +178,8 @@ void SetUnigramParts(const Gguf& file, const std::vector<SentencePiece>& pieces,
   json.Set("decoder", std::move(metaspace));
 }
 
-// Returns a special token: the token of the first key that is in the file, otherwise the token with the usual text,
-// otherwise an empty text.
+// Returns the special token of the first key that is in the file, otherwise the token with the usual text. Returns an
+// empty text if there is none.
 std::string SpecialToken(const Gguf& file, const std::vector<SentencePiece>& pieces,
                          std::initializer_list<const char*> keys, std::string_view usual = "") {
   for (const char* key : keys)
