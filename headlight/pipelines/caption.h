@@ -1,4 +1,4 @@
-// Captions of images, and the options for writing them.
+// Captions of images, and the options for generating them.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,27 @@
 
 namespace headlight {
 
-/// Options that are not set are taken from the folder's generation_config.json, or from config.json without that file,
-/// under the names in brackets. If the file has no value either, the default after "else" applies.
+/// Options that are not set are taken from the folder's generation_config.json, or from config.json if that file is
+/// missing. The names of the keys are in brackets. If the file has no value either, the default after "else" applies.
 struct CaptionOptions {
-  std::string prompt = {};  ///< what every caption begins with, such as "an image of"; not part of its score
+  std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not part of its score
 
-  /// The search. Beam search keeps the beam_size best partial captions; 1 is greedy search, or sampling.
+  /// The search. Beam search keeps the beam_size best partial captions; 1 selects greedy search or sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
-      {};  ///< captions of each image: at most beam_size, or the samples drawn [num_return_sequences], else 1
+      {};  ///< captions of each image: at most beam_size, or the samples [num_return_sequences], else 1
   std::optional<std::int32_t> max_length = {};    ///< tokens of a caption, including its end and the prompt; 1 to the
                                                   ///< model's positions [max_length, max_new_tokens], else
                                                   ///< 20 more than the prompt has
   std::optional<std::int32_t> min_length = {};    ///< tokens of a caption at least [min_length], else 0
   std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};  ///< n-grams of this many tokens do not repeat, else 0: they may
+      {};  ///< the size of n-grams that must not repeat, else 0: no limit
 
-  /// Sampling instead of a search. The next token is drawn from softmax(logits / temperature). `top_k` and then `top_p`
-  /// restrict it to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
+  /// Sampling instead of a search. The next token is sampled from softmax(logits / temperature). `top_k` and then
+  /// `top_p` restrict it to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is
+  /// ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -38,7 +39,7 @@ struct CaptionOptions {
 
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are encoded at once, at least 1
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
-  /// Called between tokens, by any thread, one at a time; if it returns true, the call throws Cancelled.
+  /// Called between tokens, from any thread but never concurrently. If it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
 };
 

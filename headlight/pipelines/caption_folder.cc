@@ -78,7 +78,7 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
   decoding.cancelled = options.cancelled;
   DecodingOptions checked = decoding;
   if (checked.search.sample) checked.search.n_best = 1;  // samples are separate entries
-  Decode(*folder.model, Memory{}, checked);              // rejects impossible options
+  Decode(*folder.model, Memory{}, checked);              // rejects invalid options
   return decoding;
 }
 

@@ -20,7 +20,7 @@
 
 namespace headlight {
 
-/// A task of these models, with its name for messages.
+/// A task of caption models, and its name in error messages.
 struct CaptionUse {
   bool CaptionModel::Uses::*has;
   const char* name;
@@ -35,16 +35,16 @@ struct CaptionFolder {
   DecodingOptions decoding;  ///< the folder's settings
 };
 
-/// Throws Error if the folder has no model for that use, no image processor or no tokenizer. Options that such models
-/// do not have are errors, too.
+/// Loads a model for `use` with its image processor and tokenizer. Throws Error if one of them is missing, and for
+/// options that such models do not have.
 CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& options, const CaptionUse& use);
 
-/// The folder's settings, overridden by `options`; options.prompt begins every text. Throws Error naming an impossible
-/// option.
+/// Returns the folder's settings, overridden by `options`. options.prompt begins every text. Throws Error naming an
+/// invalid option.
 DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& options);
 
-/// Writes options.n_best texts for each entry of the memory. `which` has the index of each entry within the whole call,
-/// which selects its random stream.
+/// Generates options.n_best texts for each entry of the memory. `which` has the index of each entry within the whole
+/// call; the index selects the random stream.
 std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
                                                      const DecodingOptions& decoding, const CaptionOptions& options,
                                                      std::span<const std::size_t> which);

@@ -23,8 +23,9 @@ struct Contact {
   float score = 0;  ///< the probability that they touch (their CB within 8 A), 0 to 1
 };
 
-/// The pairs that are at least `separation` residues apart, highest score first; at most as many as there are residues.
-/// `probabilities`: [residues, residues] in float32. Throws Error for another shape, and if `separation` is below 1.
+/// Returns the pairs that are at least `separation` residues apart, the highest score first. Returns at most as many
+/// pairs as there are residues. `probabilities`: [residues, residues] in float32. Throws Error for another shape, and
+/// if `separation` is below 1.
 HEADLIGHT_API std::vector<Contact> BestContacts(const Tensor& probabilities, std::int64_t separation = 6);
 
 /// Immutable and cheap to copy; every method may be called from many threads at once.
@@ -34,15 +35,16 @@ class HEADLIGHT_API ContactPredictor {
   /// not supported.
   static ContactPredictor Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The most probable contacts of a protein, as BestContacts selects them. `letters`: its residues, in one-letter
-  /// codes. Throws Error that begins with `name` if there are no letters, too many for the model, or one that is not in
-  /// its vocabulary.
+  /// Returns the most probable contacts of a protein, selected by BestContacts. `letters` has its residues in
+  /// one-letter codes. Throws Error that begins with `name` if `letters` is empty, too long for the model, or has a
+  /// letter that is not in the vocabulary.
   std::vector<Contact> Predict(std::string_view letters, std::int64_t separation = 6,
                                const std::string& name = "the sequence") const {
     return BestContacts(Scores(letters, name), separation);
   }
 
-  /// The probability of contact of each pair of residues, [residues, residues] in float32. Throws Error as Predict.
+  /// Returns the contact probability of each pair of residues, [residues, residues] in float32. Throws the same errors
+  /// as Predict.
   Tensor Scores(std::string_view letters, const std::string& name = "the sequence") const;
 
  private:

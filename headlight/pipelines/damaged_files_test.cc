@@ -1,4 +1,4 @@
-// Damaged settings: every error about a file of a folder names that file.
+// Checks that every error about a damaged settings file names that file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ Action CopyOf(const std::string& folder, const std::map<std::string, std::string
   };
 }
 
-// The vocabulary of a tokenizer.json as a separate file, as in older folders.
+// Saves the vocabulary of a tokenizer.json as a separate file, as in older folders.
 void SaveOlderTokenizer(const std::string& to, const std::string& family) {
   const JsonView file = ReadJson(kTokenizers + "family_" + family + ".json");
   Json vocabulary = file["model"]["vocab"].value();
@@ -130,7 +130,7 @@ std::vector<Case> Cases() {
   };
 }
 
-// The path of a value in a JSON file: names and indices.
+// The path to a value in a JSON file: names and indices.
 using Path = std::vector<std::string>;
 
 void AddPaths(const Json& json, const Path& path, std::vector<Path>& paths) {
@@ -189,7 +189,7 @@ std::size_t CheckChanges(const std::string& path, const std::vector<std::string>
     check(file, "[]", "an array");
     std::vector<Path> paths;
     AddPaths(json, {}, paths);
-    // Every step-th pair of a path and a value. The number of values does not divide the step, so that all values
+    // Tests every step-th pair of a path and a value. The step is coprime to the number of values, so that all values
     // occur.
     const std::size_t pairs = paths.size() * std::size(values);
     std::size_t step = pairs / most + 1;
@@ -222,7 +222,7 @@ TEST_P(DamagedFiles, AreNamed) {
   EXPECT_GT(CheckChanges(path, files, 60, one.use), 10U);
 }
 
-// The configurations of all families.
+// Changes the configurations of all families.
 TEST(DamagedConfigurations, AreNamed) {
   std::size_t folders = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kData)) {

@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-// Bytes of keys and values of a sequence that fills the model's positions.
+// Returns the size, in bytes, of the keys and values of a sequence that fills the model's positions.
 std::int64_t BytesOfSequence(const LanguageModel& model, std::span<const std::int32_t> prompt) {
   DecoderCache cache;
   Context context;

@@ -18,7 +18,7 @@ struct TokensToDraw {
 };
 
 /// Samples `count` tokens after each prompt. The cache limits how many images are sampled at once. Throws Error naming
-/// an impossible option.
+/// an invalid option.
 std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, const TokensToDraw& wanted,
                                                   const TextToImageOptions& options);
 

@@ -27,16 +27,17 @@ struct DualFolder {
   std::optional<ImageProcessor> processor;  ///< if the model has an image tower
 };
 
-/// Throws Error if the folder has no such model, or its tokenizer has more tokens than the model. Options that encoders
-/// do not have are errors, too.
+/// Loads a folder. Throws Error if it has no such model, if its tokenizer has more tokens than the model, and for
+/// options that encoders do not have.
 HEADLIGHT_API DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {},
                                         LoadFor purpose = LoadFor::computing);
 
-/// The text tower's attention for a text. Throws Error if the model has no text tower or the text is too long.
+/// Returns the attention of the text tower for a text. Throws Error if the model has no text tower or the text is too
+/// long.
 AttentionRecord TextAttentionOf(const DualFolder& loaded, std::string_view text);
 
-/// The relevance of each patch for the similarity of an image and a text (inspect/relevance.h). The folder must be
-/// loaded with both towers. Throws Error if the model lacks a tower or the text is too long.
+/// Returns the relevance of each patch for the similarity of an image and a text (inspect/relevance.h). The folder must
+/// be loaded with both towers. Throws Error if the model lacks a tower or the text is too long.
 AttentionRecord ImageRelevanceOf(const DualFolder& loaded, const Image& image, std::string_view text);
 
 }  // namespace headlight

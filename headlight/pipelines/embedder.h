@@ -23,21 +23,22 @@ namespace headlight {
 /// on the other texts of a call.
 class HEADLIGHT_API Embedder {
  public:
-  /// Loads the folder of any text encoder, plain or of sentence-transformers. `modules.json` gives the pooling and the
-  /// modules after it; without that file, a vector is the mean of the tokens' states. Throws Error that names the file
-  /// and what is wrong with it or not supported, and if the processor cannot compute in `compute`.
+  /// Loads the folder of a text encoder, with or without the files of sentence-transformers. `modules.json` specifies
+  /// the pooling and the modules after it. Without that file, a vector is the mean of the hidden states of all tokens.
+  /// Throws Error that names the file and what is wrong with it or not supported, and if the processor cannot compute
+  /// in `compute`.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The vectors of the texts, [texts, dimension], or without pooling [residues of all texts, dimension]. Throws Error
-  /// that names the text if it is not UTF-8, has no tokens, or is too long and `truncate` is not set. Throws Error for
-  /// an unknown prompt name. Other poolings than the folder's are errors unless each residue is one token, as in an
-  /// ESM.
+  /// Returns the vectors of the texts, [texts, dimension], or without pooling [residues of all texts, dimension].
+  /// Throws Error that names the text if it is not UTF-8, has no tokens, or is too long and `truncate` is not set.
+  /// Throws Error for an unknown prompt name. EmbedPooling::residues and EmbedPooling::none require a tokenizer with
+  /// one token per residue, such as that of an ESM.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return Embed(std::span(texts.begin(), texts.size()), options);
   }
 
-  /// The vector of one text, [dimension].
+  /// Returns the vector of one text, [dimension].
   std::vector<float> Embed(std::string_view text, const EmbedOptions& options = {}) const;
 
   std::int64_t dimension() const;  ///< numbers of a vector

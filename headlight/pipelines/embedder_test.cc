@@ -50,7 +50,7 @@ TEST(Embedder, EqualsSentenceTransformers) {
   }
 }
 
-// A copy of the folder with these files replaced; a file without a text is removed.
+// Returns a copy of the folder with these files replaced; a file without a text is removed.
 std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, std::optional<std::string>>>& files) {
   auto folder = std::make_unique<TemporaryFolder>();
   std::filesystem::copy(kFolder, folder->path(), std::filesystem::copy_options::recursive);
@@ -91,7 +91,7 @@ TEST(Embedder, PoolsAndPromptsAsSentenceTransformers) {
   expect(R"({"pooling_mode": "mean"})", golden["prompt"].value().Line(), golden["prompted"]);
 }
 
-// The vector of a text from a copy of the folder with these files replaced.
+// Returns the vector of a text from a copy of the folder with these files replaced.
 std::vector<float> VectorWith(const std::vector<std::pair<std::string, std::optional<std::string>>>& files,
                               const std::string& text, const EmbedOptions& options = {}) {
   return Embedder::Load(With(files)->path()).Embed(text, options);

@@ -1,4 +1,4 @@
-// The vectors of texts, the options for making them, and their similarity.
+// Embeddings of texts, the options for computing them, and their similarity.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +18,22 @@ namespace headlight {
 /// document has the first of "document", "passage" and "corpus". Otherwise the default prompt is used.
 enum class EmbedAs { text, query, document };
 
-/// How sentence-transformers compares two vectors. A larger number means more similar: distances are negated.
+/// The similarity functions of sentence-transformers. A larger value means more similar; distances are negated.
 enum class Similarity { cosine, dot, euclidean, manhattan };
 HEADLIGHT_API const char* Name(Similarity similarity);
-/// The similarity of two vectors of the same length. The cosine similarity with a zero vector is 0.
+/// Returns the similarity of two vectors of the same length. The cosine similarity with a zero vector is 0.
 HEADLIGHT_API double Compare(Similarity similarity, std::span<const float> a, std::span<const float> b);
-/// How the vectors of a text's tokens are pooled.
+/// The pooling of the hidden states of a text's tokens.
 enum class EmbedPooling {
   folder,    ///< the folder's pooling, including special tokens
-  residues,  ///< the mean of a protein's residues, without special tokens, like `mean` in the esm repository
+  residues,  ///< the mean of a protein's residues, without special tokens, as `mean` in the esm repository
   none,      ///< no pooling: a vector of each residue of a protein
 };
 
 struct EmbedOptions {
-  std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1: with more, activations no longer
-                                    ///< fit in the processor's cache
-  bool truncate = false;            ///< cuts the end of a text that is too long for the model; otherwise an Error
+  std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1. With more than 512, activations do
+                                    ///< not fit in the processor's cache
+  bool truncate = false;  ///< cuts the end of a text that is too long for the model; otherwise an Error
   EmbedPooling pooling = EmbedPooling::folder;
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
   EmbedAs purpose = EmbedAs::text;

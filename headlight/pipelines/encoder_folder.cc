@@ -121,7 +121,7 @@ void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> 
       types.insert(types.end(), encoding.type_ids.begin(), encoding.type_ids.end());
       lengths.push_back(static_cast<std::int32_t>(encoding.ids.size()));
     }
-    // A model with one token type gets type 0 for every token, whatever the tokenizer gives.
+    // For a model with one token type, the tokenizer's token types are ignored.
     if (!model.reads_types()) types.clear();
     const Sequences texts = PackedSequences(lengths);
     Context context;

@@ -25,52 +25,53 @@ struct EncoderFolder {
   PipelineTokenizer tokenizer;
 };
 
-/// The head that a task needs, with its name for messages.
+/// The head that a task needs, and its name in error messages.
 struct NeededHead {
   bool TextHeadsConfig::*has;
   const char* name;
 };
 
-/// Throws Error if the folder has no text encoder with that head, or its tokenizer has more tokens than the model.
-/// Options that encoders do not have are errors, too.
+/// Loads a text encoder with its tokenizer. Throws Error if the folder has no text encoder with that head, if the
+/// tokenizer has more tokens than the model, and for options that encoders do not have.
 HEADLIGHT_API EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {},
                                               std::optional<NeededHead> head = {});
 
-/// Names a text in errors by its index: "text 1" for the first, unless `name` is given.
+/// Returns the name of a text in error messages: name(text), or by default "text 1" for the first text.
 using TextName = std::function<std::string(std::size_t text)>;
 std::string NameOf(const TextName& name, std::size_t text);
 
 /// Throws Error naming the text if it is not UTF-8.
 void CheckText(std::string_view text, const TextName& name, std::size_t index);
 
-/// The attention weights of every head of every layer for a text or a pair of texts. Throws Error if they are longer
-/// than the model's positions.
+/// Returns the attention weights of every head of every layer for a text or a pair of texts. Throws Error if they are
+/// longer than the model's positions.
 AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
                             std::optional<std::string_view> second = {});
 
-/// Throws Error if an encoding has no tokens or more than the model reads. The second message ends with `advice`.
+/// Throws Error if an encoding has no tokens, or more tokens than the model reads. The message for too many tokens ends
+/// with `advice`.
 void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name,
                  std::string_view advice = "");
 inline constexpr std::string_view kTruncateAdvice = "; `truncate` leaves out its end";
 
-/// Throws Error naming the model and `step`, such as "embedding text 3", if the result has a NaN or infinite number.
+/// Throws Error naming the model and `step`, such as "embedding text 3", if the result has a NaN or infinite value.
 HEADLIGHT_API void CheckFinite(const Tensor& result, const Model& model, const std::string& step);
 
-/// The token of a residue's letter. Throws Error that begins with `name` if it is not in the vocabulary.
+/// Returns the token of a residue's letter. Throws Error that begins with `name` if it is not in the vocabulary.
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);
 
-/// Throws Error that begins with `name` if there are no letters. Throws Error unless the encoding has one token per
-/// residue, between one first and one last special token. The length is not checked.
+/// Throws Error that begins with `name` if `letters` is empty. Throws Error unless the encoding has one special token,
+/// one token per residue, and one special token. The length is not checked.
 void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
                    const std::string& name);
 
-/// The tokens of a protein, with the special tokens around them. Throws Error that begins with `name` if the protein is
-/// empty, too long for the model, or not encoded as one token per residue.
+/// Returns the tokens of a protein, with the special tokens around them. Throws Error that begins with `name` if the
+/// protein is empty, too long for the model, or not encoded as one token per residue.
 Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name);
 
-/// Encodes all texts in batches of at most `batch_tokens` tokens, or of one text. Equal encodings, such as empty texts,
-/// are computed once. `done` receives the hidden states of a batch [tokens, model], the indices of its encodings, and
-/// the sequence of each encoding; equal encodings have the same sequence.
+/// Encodes all texts in batches of at most `batch_tokens` tokens; a longer text is a batch of one text. Equal
+/// encodings, such as those of empty texts, are computed once. `done` receives the hidden states of a batch [tokens,
+/// model], the indices of its encodings, and the sequence of each encoding; equal encodings have the same sequence.
 using EncodedTexts = std::function<void(Context& context, const Tensor& hidden, const Sequences& texts,
                                         std::span<const std::size_t> which)>;
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,

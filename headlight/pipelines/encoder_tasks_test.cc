@@ -1,4 +1,4 @@
-// Encoder pipelines compared with those of Transformers; tools/make_encoder_goldens.py describes the folders.
+// Compares encoder pipelines with Transformers' pipelines. tools/make_encoder_goldens.py describes the folders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,7 +127,7 @@ TEST(TextClassifier, OmitsTokenTypesThatTheTokenizerDoesNotGive) {
   const std::vector<float> with = scores(R"("input_ids", "token_type_ids", "attention_mask")");
   const std::vector<float> without = scores(R"("input_ids", "attention_mask")");
   EXPECT_NE(without, with);
-  // If the folder does not list them, the tokenizer's class decides.
+  // If the folder does not list its inputs, the tokenizer's class decides.
   const auto scores_of_class = [&](const char* name) {
     WriteFile(path + "/tokenizer_config.json", fmt::format(R"({{"tokenizer_class": "{}"}})", name));
     return TextClassifier::Load(path).Scores(pair).ToVector<float>();
@@ -178,7 +178,7 @@ void ExpectSpans(const std::vector<NamedSpan>& spans, const JsonView& golden) {
   }
 }
 
-// With each aggregation strategy, and with BIOES labels.
+// Compares all aggregation strategies, also with BIOES labels.
 TEST(TokenClassifier, EqualsTransformersPipeline) {
   const JsonView golden = Golden("tag");
   const std::vector<std::string> texts = Strings(golden["texts"]);
@@ -211,7 +211,7 @@ TEST(TokenClassifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { TokenClassifier::Load(kFolders + "answer"); }), HasSubstr("head for classes of tokens"));
 }
 
-// Labels per token, and long texts in windows (tools/make_pipeline_goldens.py).
+// Compares labels per token, and long texts in windows (tools/make_pipeline_goldens.py).
 TEST(TokenClassifier, EqualsTransformersPipelineInTokensAndWindows) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   const JsonView golden = ReadJson(kFolders + "tag/pipelines.json");
@@ -318,7 +318,7 @@ TEST(QuestionAnswerer, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { QuestionAnswerer::Load(kFolders + "tag"); }), HasSubstr("no head for answers"));
 }
 
-// Several answers, windows of other sizes and spans of partial words (tools/make_pipeline_goldens.py).
+// Compares several answers, windows of other sizes, and spans of partial words (tools/make_pipeline_goldens.py).
 TEST(QuestionAnswerer, EqualsTransformersPipelineInSeveralAnswers) {
   const QuestionAnswerer answerer = QuestionAnswerer::Load(kFolders + "answer");
   const JsonView golden = ReadJson(kFolders + "answer/pipelines.json");

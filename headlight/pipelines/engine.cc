@@ -24,7 +24,7 @@ struct TextJob final : EngineJobOf<GeneratedText> {
       : call(generator, Buffered(queue, std::move(options))) {}
   void Finish() override { results = std::move(call.Results(found).front()); }
 
-  // on_text collects pieces for the thread that waits.
+  // Sets an on_text that collects pieces for the thread that calls Ticket::Wait.
   GenerateOptions Buffered(EngineQueue& queue, GenerateOptions options) {
     if (options.on_text)
       options.on_text = [this, &queue](std::size_t text, std::string_view piece) {
@@ -65,7 +65,7 @@ std::int64_t BytesOf(const DecodingRequest& request) {
          BytesOf(request.source);
 }
 
-// The largest number of tokens that a sequence may have in the cache.
+// Returns the largest number of tokens that a sequence may have in the cache.
 std::int64_t MostCached(const DecodingRequest& request, std::int64_t positions) {
   const auto of = [&](std::int64_t prompt) {
     const std::int64_t longest = std::min(prompt + request.max_new_tokens - 1, positions);

@@ -1,4 +1,4 @@
-// A queue of requests from many threads to one running batch, as a server needs it.
+// A request queue for servers: requests from many threads join one running batch.
 //   Engine engine(TextGenerator::Load("gpt2"));
 //   Ticket<GeneratedText> ticket = engine.Submit({.prompt = "Once upon a time", .options = {.max_new_tokens = 50}});
 //   std::string text = ticket.Wait().front().text;
@@ -15,31 +15,33 @@
 
 namespace headlight {
 
-/// Current counts.
+/// The current state of an Engine.
 struct EngineStatistics {
   std::int64_t running = 0, waiting = 0;  ///< requests
-  std::int64_t generated_tokens = 0;      ///< since the engine was made; with beams, those of one beam
-  std::int64_t cached_tokens = 0;         ///< in the cache
+  std::int64_t generated_tokens = 0;  ///< since the engine was constructed; with beam search, the tokens of one beam
+  std::int64_t cached_tokens = 0;     ///< in the cache
 };
 
-/// Runs the requests to one model in one batch, which they join and leave at any time: first come, first served. A
-/// result is bit-identical to that of the request by itself, whatever else is in the batch.
+/// Runs requests to one model by continuous batching: requests join and leave the batch at any step, first come, first
+/// served. The result of a request does not depend on the other requests: it is bit-identical to the result of the
+/// request without an Engine.
 ///
-/// Any thread may call Submit and Statistics. The engine's thread runs the model with the process's compute threads; it
-/// sleeps if there is no request. An error in one request is reported only by its own ticket. If the batch fails as a
-/// whole, such as for lack of memory, all requests in it end with that error. Waiting requests then continue.
+/// Any thread may call Submit and Statistics. The engine's thread runs the model on the process's compute threads, and
+/// sleeps if there is no request. An error in one request is reported only by the ticket of that request. If a forward
+/// pass fails, for example for lack of memory, all requests in the batch end with that error. Requests in the queue are
+/// not affected.
 class HEADLIGHT_API Engine {
  public:
-  /// Throws Error for impossible options.
+  /// Throws Error for invalid options.
   explicit Engine(TextGenerator generator, const EngineOptions& options = {});
   explicit Engine(Translator translator, const EngineOptions& options = {});
-  /// Ends every request; their tickets throw Cancelled. Waits for the current forward pass.
+  /// Ends every request; the tickets throw Cancelled. Waits for the current forward pass.
   ~Engine();
   Engine(const Engine&) = delete;
 
-  /// Tokenizes on the caller's thread and returns without waiting for the model. Throws QueueFull if max_waiting
-  /// requests or max_waiting_bytes are waiting already. Throws Error for an impossible request, and if the engine's
-  /// model is of the other kind.
+  /// Tokenizes on the caller's thread and returns without waiting for the model. Throws QueueFull if the queue has
+  /// reached max_waiting requests or max_waiting_bytes. Throws Error for an invalid request, and if the engine's model
+  /// does not handle requests of this type.
   [[nodiscard]] Ticket<GeneratedText> Submit(TextRequest request);
   [[nodiscard]] Ticket<Translation> Submit(TranslationRequest request);
 

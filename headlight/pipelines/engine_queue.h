@@ -1,4 +1,4 @@
-// The requests of an Engine: the waiting ones and those in its batch.
+// The requests of an Engine that are in its queue or in its batch.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct EngineJob {
   EngineJob() = default;
   EngineJob(const EngineJob&) = delete;
   virtual ~EngineJob() = default;
-  /// Makes the results from the hypotheses, on the thread that waits.
+  /// Makes the results from the hypotheses, on the thread that calls Ticket::Wait.
   virtual void Finish() = 0;
 
   std::int64_t bytes = 0;  ///< counted while it waits
@@ -44,20 +44,21 @@ struct EngineJob {
   std::vector<std::vector<Hypothesis>> found{};  ///< hypotheses of each sequence
 };
 
-/// A request with its results after Finish.
+/// A request and, after Finish, its results.
 template <typename Result>
 struct EngineJobOf : EngineJob {
   std::vector<Result> results;
 };
 
 struct EngineQueue {
-  /// Throws Error for impossible options.
+  /// Throws Error for invalid options.
   explicit EngineQueue(const EngineOptions& given);
 
-  /// Ends a request, with results if there is no error. No effect if it has ended. The mutex must be locked.
+  /// Ends a request, with results if `error` is null. Has no effect if the request has already ended. The mutex must be
+  /// locked.
   void End(EngineJob& job, std::exception_ptr error);
 
-  /// Throws QueueFull unless `bytes` more fit. The mutex must be locked.
+  /// Throws QueueFull unless a request of `bytes` more bytes fits. The mutex must be locked.
   void CheckRoom(std::int64_t bytes) const;
 
   const EngineOptions options;
@@ -72,7 +73,7 @@ struct EngineQueue {
   std::int64_t generated_tokens = 0, cached_tokens = 0;
 };
 
-/// Reserves space in the queue for a request, from before Submit begins its work until the request is queued.
+/// Reserves space in the queue for a request while Submit prepares it.
 class EngineReservation {
  public:
   /// Throws QueueFull if there is no space, and Error for a request that is larger than the queue.
@@ -80,7 +81,7 @@ class EngineReservation {
   ~EngineReservation();
   EngineReservation(const EngineReservation&) = delete;
 
-  /// Queues the request. Throws as the constructor does if the request has become larger.
+  /// Queues the request. Throws the same errors as the constructor if the request has become larger.
   void Enter(const std::shared_ptr<EngineJob>& job);
 
  private:

@@ -1,4 +1,4 @@
-// Results of an Engine equal those of the same request by itself, while many threads submit, cancel and wait.
+// Checks that the results of an Engine equal the results without an Engine while many threads submit, cancel and wait.
 // ThreadSanitizer runs these tests too.
 #include "headlight/pipelines/engine.h"
 
@@ -25,7 +25,7 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-// All fields of a result, to the last bit.
+// Formats all fields of a result exactly.
 std::string Described(const GeneratedText& text) {
   return fmt::format("{} {} {} {} {:a}", text.text, static_cast<int>(text.finish_reason), text.prompt_tokens,
                      text.tokens, text.log_probability);
@@ -52,7 +52,7 @@ std::string Alone(const Translator& translator, const TranslationRequest& reques
   return Described(translator.TranslateBatch({request.text}, request.options).front());
 }
 
-// A request and its result by itself.
+// A request and its result without an Engine.
 template <typename Request>
 struct Case {
   Request request;
@@ -181,7 +181,7 @@ void RunClients(Engine& engine, const std::vector<Case<Request>>& cases, int thr
   for (std::thread& one : clients) one.join();
 }
 
-// Waits until the condition holds, and fails if that takes too long.
+// Waits until the condition is true, and fails after a time limit.
 void Await(const std::function<bool()>& holds) {
   for (int i = 0; i < 20'000 && !holds(); ++i) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(holds());
@@ -229,7 +229,7 @@ TEST(EngineClients, GetTheTranslationsOfSingleCalls) {
   }
 }
 
-// The check must detect an engine that numbers random streams by arrival.
+// Checks that RunClients detects an engine that numbers random streams by arrival.
 TEST(EngineClients, DetectRandomStreamsThatDependOnTheOrder) {
   const TemporaryFolder folder;
   SaveTinyGpt(folder.path());
@@ -243,7 +243,7 @@ TEST(EngineClients, DetectRandomStreamsThatDependOnTheOrder) {
   EXPECT_GT(outcome.differing, 0);
 }
 
-// Uses a model with so many positions that a text up to the limit would take longer than the test.
+// Uses a model with many positions, so that a text of the maximum length would take longer than the test.
 class EngineTest : public testing::Test {
  protected:
   static constexpr std::int32_t kPositions = 100'000;
@@ -348,7 +348,7 @@ TEST_F(EngineTest, EndsRequestsAtTheirTimeout) {
   EXPECT_THROW(waiting.Wait(), TimedOut);
   EXPECT_THROW(running.Wait(), TimedOut);
   late.timeout = 20ms;
-  auto forgotten = engine.Submit(late);  // nobody waits for this one
+  auto forgotten = engine.Submit(late);  // no thread waits for this request
   ExpectGood(engine);
   ExpectIdle(engine);
   EXPECT_THROW(forgotten.Wait(), TimedOut);

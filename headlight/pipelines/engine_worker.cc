@@ -53,7 +53,7 @@ void EngineWorker::Work() {
   for (bool goes_on = true; goes_on;) {
     try {
       goes_on = Round();
-    } catch (...) {  // such as for lack of memory: all requests in the batch are lost
+    } catch (...) {  // for example for lack of memory: all requests in the batch are lost
       const std::lock_guard lock(queue_.mutex);
       for (const auto& job : queue_.running) queue_.End(*job, std::current_exception());
       queue_.running.clear();

@@ -1,4 +1,4 @@
-// The thread of an Engine: it adds requests to its batch, runs the batch step by step, and hands out the results.
+// The thread of an Engine. It adds requests to the batch, runs decoding steps, and completes the requests.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class EngineWorker {
  public:
   using MakeBatch = std::function<std::unique_ptr<DecodingBatch>()>;
 
-  /// `encoder` encodes the sources of requests; null for a language model. The batch has at most `cached_tokens` source
-  /// tokens. The queue and the encoder must outlive the worker.
+  /// `encoder` encodes the sources of requests. It is null for a language model. The batch has at most `cached_tokens`
+  /// source tokens. The queue and the encoder must outlive the worker.
   EngineWorker(EngineQueue& queue, MakeBatch make_batch, const EncoderDecoder* encoder, std::int64_t cached_tokens);
   /// Ends every request with Cancelled, and waits for the current forward pass.
   ~EngineWorker();
@@ -35,21 +35,21 @@ class EngineWorker {
   };
 
   void Work();
-  // Waits for work and runs one pass. Returns false if the engine stops.
+  // Waits for work and runs one decoding step. Returns false if the engine stops.
   bool Round();
   // Ends requests that have timed out. The mutex must be locked.
   void EndLate();
-  // The next sequences that fit in the batch. The mutex must be locked.
+  // Returns the next sequences that fit in the batch. The mutex must be locked.
   std::vector<Entry> Joining(std::int64_t in_batch);
   // Encodes the sources of the sequences, and adds the sequences to the batch.
   void Join(const std::vector<Entry>& joining);
   // Ends the request with the current exception.
   void EndFailed(EngineJob& job);
-  // Sets each sequence's encoder states. Neighbours with the same source share them.
+  // Sets the encoder states of each sequence. Consecutive sequences with the same source share them.
   void Encode(std::span<const Entry> joining);
-  // Sets the sequences' encoder states to those of the last encoded source, which is theirs.
+  // Sets the encoder states of sequences whose source is the last encoded source.
   void ShareEncoded(std::span<const Entry> same) const;
-  // Encodes the common source of each group in one forward pass.
+  // Encodes the source that each group shares, all in one forward pass.
   void EncodeTogether(const std::vector<std::span<const Entry>>& sources);
 
   EngineQueue& queue_;

@@ -24,7 +24,7 @@ std::int32_t AnswerLength(std::int64_t max_length, std::int64_t most) {
   return static_cast<std::int32_t>(max_length);
 }
 
-// The name of an option that is set and needs a model that finds answers, or "".
+// Returns the name of an option that is set and needs a model that finds answers, or "".
 std::string_view FindingOptionOf(const FolderAnswererOptions& options) {
   if (options.always) return "always";
   if (!options.align_words) return "align_words";
@@ -57,7 +57,7 @@ FolderAnswerer LoadFinding(const std::string& folder, const FolderAnswererOption
           }};
 }
 
-// T5's input for SQuAD (Raffel et al., 2020, appendix D).
+// Returns T5's input for SQuAD (Raffel et al., 2020, appendix D).
 std::string SquadInput(const Question& question) {
   std::string text = fmt::format("question: {} context: {}", question.question, question.context);
   std::ranges::replace_if(

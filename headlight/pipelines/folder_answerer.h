@@ -1,4 +1,4 @@
-// Answers to questions with the model in any folder that answers questions about passages or images.
+// Question answering with any model that answers questions about passages or images.
 #pragma once
 
 #include <cstddef>
@@ -19,28 +19,30 @@ namespace headlight {
 
 /// The kind of input that a question is about.
 enum class AnswersFrom { passages, images };
-/// Decided by the model's kind, without its weights. Kinds that answer no questions give `passages`; loading them
-/// throws Error.
+/// Returns the kind of input by the kind of model, without loading weights. Returns `passages` for models that do not
+/// answer questions; loading them throws Error.
 HEADLIGHT_API AnswersFrom AnswersFromOf(const std::string& folder);
 
-/// Load throws Error for an option that the model does not have.
+/// The options of FolderAnswerer::Load, which throws Error for an option that the model does not have.
 struct FolderAnswererOptions {
   LoadOptions load = {};
-  std::string detector = {};                    ///< the folder of a detector, for a model that reads regions of images
-  std::optional<std::int64_t> max_length = {};  ///< tokens of an answer, at most, unless the model chooses one
-  /// For models that find answers:
-  bool always = false;                                ///< never "no answer"
-  std::optional<std::int64_t> top_k = {};             ///< answers to each question, 1 to 100 [1]
-  bool align_words = true;                            ///< this and the next two: as in AnswerOptions
-  std::optional<std::int64_t> max_input_length = {};  ///< tokens of a window: of the question and a part of the passage
-  std::optional<std::int64_t> stride = {};            ///< tokens that neighbouring windows share
-  /// For models that write answers: truncates a passage that is longer than the model reads. `on_truncated` receives
-  /// the question's name and the number of tokens that the model reads.
+  std::string detector = {};  ///< the folder of a detector, for a model that reads regions of images
+  std::optional<std::int64_t> max_length =
+      {};  ///< the maximum number of tokens of an answer, unless the model chooses from a fixed set
+  /// For models that extract answers:
+  bool always = false;                     ///< never "no answer"
+  std::optional<std::int64_t> top_k = {};  ///< answers to each question, 1 to 100 [1]
+  bool align_words = true;                 ///< this option and the next two are as in AnswerOptions
+  std::optional<std::int64_t> max_input_length =
+      {};                                   ///< tokens of a window, which has the question and a part of the passage
+  std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share
+  /// For models that generate answers: truncates a passage that is too long for the model. `on_truncated` receives the
+  /// question's name and the maximum number of tokens.
   bool truncate = false;
   std::function<void(const std::string& question, std::int64_t longest)> on_truncated = {};
 };
 
-/// How a model answers: with a span of the passage, with generated text, or with one of a fixed set of answers.
+/// The form of an answer: a span of the passage, generated text, or one of a fixed set of answers.
 enum class AnswerForm { found, written, chosen };
 
 struct FolderAnswer {
@@ -48,12 +50,12 @@ struct FolderAnswer {
   std::optional<double> score = {};  ///< as in AnswerSpan or VisualAnswer; not set for a T5 or a BART
   std::int32_t start = 0, end = 0;   ///< of a span: [start, end) in characters of the passage
   bool found = true;                 ///< false if the passage has no answer
-  /// With `top_k`, the other answers, the best first; their own `further` is empty.
+  /// With `top_k`, the other answers, the best first. The `further` of each of them is empty.
   std::vector<FolderAnswer> further = {};
 };
 
-/// Names a text or an image by its index in errors. If it is empty, errors about passages say "text 1", and errors
-/// about images have no name.
+/// Returns the name of a text or an image in error messages, by its index. If the function is empty, a passage is named
+/// "text 1", and an image has no name.
 using QuestionName = std::function<std::string(std::size_t index)>;
 
 struct FolderAnswerer {
@@ -61,7 +63,7 @@ struct FolderAnswerer {
   HEADLIGHT_API static FolderAnswerer Load(const std::string& folder, const FolderAnswererOptions& options = {});
 
   AnswerForm form = AnswerForm::found;
-  /// Answers each question; the function for the other kind of input is empty.
+  /// Answers each question. Only the function for the model's kind of input is set.
   std::function<std::vector<FolderAnswer>(std::span<const Question> questions, const QuestionName& question_name)>
       passages = {};
   std::function<std::vector<FolderAnswer>(std::span<const Image> images, std::span<const ImageQuestion> questions,

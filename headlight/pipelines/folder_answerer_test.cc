@@ -1,4 +1,4 @@
-// Answers with folders of each kind; the tests of the program cover images.
+// Tests answers about passages with each kind of model. The tests of the program cover images.
 #include "headlight/pipelines/folder_answerer.h"
 
 #include <gmock/gmock.h>

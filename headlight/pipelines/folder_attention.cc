@@ -68,7 +68,7 @@ AttentionRecord OfImageGenerator(const std::string& folder, const AttentionInput
   return AttentionOf(*model, model->config().start_id(), LoadImageProcessor(folder), *input.image, OneLayer(input));
 }
 
-// The attention in a text and the image generated from it, with the default options of `headlight draw`.
+// Returns the attention in a text and the image generated from it, with the default options of `headlight draw`.
 AttentionRecord OfTextToImage(const std::string& folder, const AttentionInput& input) {
   const std::optional<std::string>& text = input.text;
   Check(text.has_value(), "{}: a text-to-image model reads a text: give it with `text`", folder);
@@ -137,7 +137,7 @@ AttentionRecord OfRegionTextEncoder(const std::string& folder, const AttentionIn
   return RegionAttentionOf(LoadRegionFolder(folder), *input.image, boxes, *input.question, OneLayer(input));
 }
 
-// The inputs that a kind of model reads and not every kind does.
+// The inputs that only some kinds of models read.
 struct Reads {
   bool image = false, text_with_image = false, target_of_image = false;
   bool question = false, detector = false, threshold = false;
@@ -182,7 +182,7 @@ AttentionRecord FolderAttention(const std::string& folder, const AttentionInput&
   Check(reads.detector || !input.detector, "{}: `detector` is for models that read regions of an image", folder);
   Check(reads.threshold || !input.threshold, "{}: `threshold` is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
-  if (input.patch)  // it is shown first
+  if (input.patch)  // this patch is shown first
     std::stable_partition(record.maps.begin(), record.maps.end(),
                           [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   AddRollout(record);

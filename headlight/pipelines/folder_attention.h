@@ -1,4 +1,4 @@
-// The attention of the model in any folder.
+// Attention of models of all kinds.
 //   AttentionRecord record = FolderAttention("opus-mt-de-en", {.source = "Guten Tag!"});
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace headlight {
 
-/// The model's inputs, and which attention to record. Inputs that the model does not read are errors.
+/// The model's inputs, and the selection of attention to record. Inputs that the model does not read are errors.
 struct AttentionInput {
   std::optional<std::string> source, target;  ///< for an encoder-decoder; `target` also for a caption model
   std::optional<std::string> text, second;    ///< for an encoder (a pair), a language model or a CLIP
   std::optional<Image> image;
   std::optional<std::string> question,
       detector;  ///< for models that answer questions; the folder of the detector for their regions
-  std::optional<std::string> attention;  ///< as ParseAttentionChoice reads it
+  std::optional<std::string> attention;  ///< in the format of ParseAttentionChoice
   std::optional<int> layer;              ///< only this layer, from 1
   std::optional<double> threshold;       ///< for a detector: the lowest score of an object
   std::optional<std::string> patch;      ///< ROW:COLUMN of the patch that is shown first
@@ -27,11 +27,11 @@ struct AttentionInput {
   std::function<void(const std::string&)> note = {};  ///< receives notes for the user; may be empty
 };
 
-/// The name of a folder, without the path to it.
+/// Returns the last component of a folder's path.
 std::string NameOfFolder(const std::string& folder);
 
-/// The attention weights or attention rollout that `input` asks for, with the model's name as title. Throws Error for
-/// inputs that the model does not read, and for missing ones.
+/// Returns the attention weights or attention rollout that `input` selects, with the model's name as title. Throws
+/// Error for inputs that the model does not read, and for missing inputs.
 AttentionRecord FolderAttention(const std::string& folder, const AttentionInput& input);
 
 }  // namespace headlight

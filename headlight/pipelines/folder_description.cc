@@ -51,7 +51,7 @@ void DescribeTextEncoder(const std::string& folder, const TextEncoder& encoder, 
   AddTokenizer(folder, encoder, description);
 }
 
-// Describes one tokenizer, or the two of a MarianMT.
+// Describes the tokenizer, or both tokenizers of a MarianMT.
 void DescribeEncoderDecoder(const std::string& folder, const EncoderDecoder& /*model*/, Json::Object& description) {
   Append(description, LoadTokenizer(folder)->Description());
 }
@@ -75,7 +75,7 @@ void ReadImages(const ModelFolder& files, const Model& /*model*/) {
     LoadImageProcessor(files.path);
 }
 
-// How to describe the other files of a kind of model. Kinds that are not in kKinds only have an image processor.
+// The functions that describe the files of a kind of model. Kinds that are not in kKinds only have an image processor.
 struct KindFiles {
   std::string_view kind;
   void (*describe)(const std::string& folder, const Model& model, Json::Object& description);

@@ -1,5 +1,5 @@
-// A description of a folder's files other than the weights: the tokenizer, the sentence embeddings, the settings of
-// pipelines.
+// Descriptions of a folder's files other than the weights: the tokenizer, the modules of sentence embeddings, and the
+// settings of pipelines.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// Describes the model, its tokenizer and its sentence embeddings. `files` must be the folder as returned by
+/// Describes the model, its tokenizer and its sentence embedding modules. `files` must be the folder as returned by
 /// OpenModelFolder, and `model` the model loaded from it. Throws Error if a tokenizer is missing or not supported.
 HEADLIGHT_API Json::Object DescribeFolder(const std::string& folder, const ModelFolder& files, const Model& model);
 

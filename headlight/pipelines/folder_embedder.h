@@ -1,4 +1,4 @@
-// The embedder for any model's folder, whether it reads texts, images, or both.
+// Embeddings from any model that reads texts, images, or both.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace headlight {
 struct EmbedderInputs {
   bool texts = false, images = false;
 };
-/// Decided by the model's kind, without its weights. Kinds that have no embedder give `texts`; loading them throws
-/// Error.
+/// Returns the inputs by the kind of model, without loading weights. Returns `texts` for models without an embedder;
+/// loading them throws Error.
 HEADLIGHT_API EmbedderInputs EmbedderInputsOf(const std::string& folder);
 
 struct FolderEmbedder {
   /// Throws Error naming the file and what is wrong with it or not supported.
   HEADLIGHT_API static FolderEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Empty if the model does not read this kind of input.
+  /// Each function is empty if the model does not read that kind of input.
   std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
   std::function<Embeddings(std::span<const Image> fitted, const EmbedImageOptions& options)> fitted = {};
   std::function<Image(const Image& image)> fit = {};  ///< with `fitted`

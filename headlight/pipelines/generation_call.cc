@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The index of the first stop string, or npos. There is known to be none in the first `searched` bytes.
+// Returns the index of the first stop string, or npos. The first `searched` bytes must not contain a stop string.
 std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop, std::size_t searched = 0) {
   std::size_t first = std::string_view::npos;
   for (const std::string& one : stop)
@@ -20,8 +20,8 @@ std::size_t FindStop(std::string_view text, const std::vector<std::string>& stop
   return first;
 }
 
-// The number of bytes that are final: without an incomplete character at the end, and without a possible beginning of a
-// stop string.
+// Returns the number of bytes that are final. An incomplete character and a possible beginning of a stop string at the
+// end of the text are not final.
 std::size_t Certain(const GrowingText& growing, const std::vector<std::string>& stop) {
   constexpr std::string_view incomplete = "\xEF\xBF\xBD";
   const std::string_view text = growing.text();
@@ -45,7 +45,7 @@ GenerationCall::GenerationCall(TextGenerator generator, GenerateOptions options)
   ApplyChoices(options_, generation_.search);
   generation_.seed = options_.seed.value_or(kDefaultSeed);
   CheckDraft(generator_.model(), generation_.search);
-  if (options_.max_new_tokens) {  // it may be below the folder's minimum
+  if (options_.max_new_tokens) {  // may be below the folder's minimum
     generation_.max_new_tokens = *options_.max_new_tokens;
     generation_.min_new_tokens = std::min(generation_.min_new_tokens, std::max(0, *options_.max_new_tokens));
     generation_.max_length = 0;

@@ -14,19 +14,20 @@
 
 namespace headlight {
 
-/// The requests refer to this object: it must outlive them and must not move.
+/// One call of TextGenerator::Generate. Its requests refer to this object, which must outlive them and must not move.
 class GenerationCall {
  public:
-  /// Throws Error for impossible options.
+  /// Throws Error for invalid options.
   GenerationCall(TextGenerator generator, GenerateOptions options);
   GenerationCall(const GenerationCall&) = delete;
 
-  /// The requests for prompts given as texts or as tokens: one for each sample, or one per prompt without sampling.
-  /// Throws Error as Generate does.
+  /// Returns the requests for prompts that are texts or tokens: one request for each sample, or without sampling one
+  /// per prompt. Throws the same errors as Generate.
   std::vector<DecodingRequest> Requests(std::span<const std::string> prompts);
   std::vector<DecodingRequest> Requests(std::vector<std::vector<std::int32_t>> prompts);
 
-  /// The texts of each prompt, from the hypotheses of each request. Calls on_text with the ends of the texts.
+  /// Returns the texts of each prompt, from the hypotheses of each request. Calls on_text with the last piece of each
+  /// text.
   std::vector<std::vector<GeneratedText>> Results(const std::vector<std::vector<Hypothesis>>& found);
 
  private:

@@ -23,11 +23,11 @@ constexpr unsigned kDecoding = kTranslation | kCaption, kAll = kText | kDecoding
 
 struct Setting {
   const char* key;
-  unsigned read;  // the kinds that implement it
-  Json usual;     // if not implemented: the value that has no effect, besides null
+  unsigned read;  // the kinds of models that implement the setting
+  Json usual;     // if not implemented: the value, other than null, that has no effect
 };
 
-// The keys of GenerationConfig that can change the output.
+// Returns the keys of GenerationConfig that can change the output.
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting> settings = {
       // Lengths.
@@ -101,8 +101,8 @@ std::vector<std::int32_t> ReadSequence(const JsonView& json, std::int64_t vocabu
   return ids;
 }
 
-// forced_eos_token_id. If there are several tokens, the first one in the vocabulary, as greedy decoding in Transformers
-// chooses.
+// Reads forced_eos_token_id. If there are several tokens, the token with the lowest id is used, which greedy decoding
+// in Transformers chooses.
 void ReadLastToken(const JsonView& json, std::int64_t vocabulary, SearchOptions& search) {
   if (!json.present()) return;
   const std::vector<std::int32_t> ids = ReadTokenIds(json, vocabulary);
@@ -284,7 +284,8 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
     return static_cast<std::int32_t>(id.Integer(0, limits.target_vocabulary - 1));
   };
   JsonView start = json["decoder_start_token_id"];
-  // A generation_config.json without a start token begins with the BOS token, whatever config.json has.
+  // With a generation_config.json without a start token, the start token is the BOS token. The start token of
+  // config.json is ignored.
   const bool of_model = json.value().Find("model_type") != nullptr;
   if (!start.present() && !of_model && kind == GenerationKind::translation) start = json["bos_token_id"];
   if (start.present() && start.Integer() != limits.start_id) decoding.prefix = {token(start)};

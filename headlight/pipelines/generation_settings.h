@@ -1,4 +1,4 @@
-// The settings of generation_config.json that all kinds of models share.
+// Reads the settings of generation_config.json that all kinds of models share.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,35 @@
 
 namespace headlight {
 
-/// Kinds of models, which differ in the settings that are implemented.
+/// The kinds of models. They differ in the settings that are implemented.
 enum class GenerationKind : std::uint8_t { text = 1, translation = 2, caption = 4 };
 
 /// Throws Error naming the first setting that could change the result and is not implemented for this kind of model.
 /// The settings are the keys of GenerationConfig in Transformers 5.24 and earlier. Other keys are ignored.
 void CheckGenerationSettings(const JsonView& settings, GenerationKind kind);
 
-/// The JSON with a folder's generation settings: generation_config.json or, without that file, config.json.
+/// Returns the JSON with a folder's generation settings: generation_config.json, or config.json if that file is
+/// missing.
 const JsonView& GenerationSettings(const ModelFolder& folder);
 
-/// One token id or an array of them, without ids outside the vocabulary. Empty if `json` is absent.
+/// Reads a token id or an array of token ids, and omits ids outside the vocabulary. Returns an empty vector if `json`
+/// is absent.
 std::vector<std::int32_t> ReadTokenIds(const JsonView& json, std::int64_t vocabulary);
 
-/// early_stopping: false, true or "never"; `fallback` if it is not set.
+/// Reads early_stopping, which is false, true or "never". Returns `fallback` if it is not set.
 Stopping ReadStopping(const JsonView& settings, Stopping fallback);
 
-/// The seed of sampling if none is given, as in training.
+/// The default seed of sampling, the same as in training.
 inline constexpr std::uint64_t kDefaultSeed = 1;
 
-/// Replaces the values that `json` sets. Transformers samples from 50 tokens if top_k is not set.
+/// ReadSampling replaces the values that `json` sets. As in Transformers, top_k is 50 by default.
 inline constexpr SamplingOptions kDefaultSampling = {.top_k = 50};
 void ReadSampling(const JsonView& json, SamplingOptions& sampling);
-/// `pad_id`: -1 if there is none. It may be generated unless it is in bad_words_ids.
+/// Reads the settings of logits processors. `pad_id` is the padding token, or -1 if there is none. It may be generated
+/// unless it is in bad_words_ids.
 void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search);
 
-/// Sampling sets the number of beams to 1.
+/// Reads the settings of the search. With sampling, the number of beams is 1.
 void ReadSearch(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search);
 
 /// Applies the caller's options. Throws Error for an option that would have no effect.
@@ -69,26 +72,26 @@ void ApplyChoices(const Options& options, SearchOptions& search) {
         "`seed` is for sampling, which `top_k`, `top_p`, `temperature` or `sample` select");
 }
 
-/// Throws Error if the model has a draft and the options are not those of greedy search.
+/// Throws Error if the model has a draft and `search` is not greedy search.
 void CheckDraft(const Model& model, const SearchOptions& search);
 
-/// The settings of a language model. Without a length there are at most 128 new tokens.
+/// The settings of a language model. By default at most 128 new tokens are generated.
 struct TextSettings {
   GenerationOptions generation = {.search = {.sampling = kDefaultSampling}};
   std::vector<std::string> stop = {};  ///< a text ends with the token that completes one of these
 };
 TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits& limits);
 
-/// A folder's decoding settings, in general or for a task.
+/// A folder's decoding settings, for all tasks or for one task.
 struct TranslationSettings {
   DecodingOptions decoding = {.search = {.beam_size = 4, .sampling = kDefaultSampling}};
   std::vector<std::string> stop = {};  ///< as in TextSettings
   std::string prefix;
-  bool length_given = false;  ///< the folder gives a maximum length, which may be the model's positions
+  bool length_given = false;  ///< the folder specifies a maximum length
 };
 
-/// `settings`, overridden by the values in `json`, for a model with these limits. Transformers' lengths include the
-/// start token.
+/// Returns `settings`, overridden by the values in `json`, for a model with these limits. Lengths in `json` include the
+/// start token, as in Transformers.
 TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSettings settings,
                                             const ConditionalDecoder::Limits& limits, GenerationKind kind);
 

@@ -38,8 +38,8 @@ bool GrowingText::SpellsByte(std::int32_t id) const {
   return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
 }
 
-// Keeps only the last tokens. Their decoding agrees with the text from some byte on. An incomplete character has at
-// most three bytes, so that byte is found once there are four characters.
+// Keeps only the last tokens, whose decoding must agree with the end of the text. An incomplete character has at most
+// three bytes, so four decoded characters are sufficient to find the first byte that agrees.
 void GrowingText::Forget() {
   forget_at_ = ids_.size() + kStep;
   std::size_t first = ids_.size() - kContext;

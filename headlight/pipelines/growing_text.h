@@ -1,4 +1,4 @@
-// Decoding of a text while its tokens are generated.
+// Decodes a text while its tokens are generated.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,17 @@
 
 namespace headlight {
 
-/// An incremental detokenizer. It gives the bytes of Tokenizer::Decode for all tokens so far, but decodes only a
-/// bounded tail for each new token, so that the total time is linear. The tail covers the context that decoders depend
-/// on:
+/// An incremental detokenizer. Its text equals Tokenizer::Decode of all tokens, but for each new token only a bounded
+/// tail is decoded, so that the total time is linear. The tail covers the context that decoders depend on:
 /// - the bytes of an incomplete character,
 /// - whether a piece is the first one (some decoders drop its space),
 /// - a whole run of byte pieces (<0xE2>), which are decoded together.
 class GrowingText {
  public:
-  /// The last tokens of the prompt are decoded with the text as its context, and are not part of it.
+  /// The last tokens of the prompt are the context for decoding. They are not part of the text.
   explicit GrowingText(const Tokenizer& tokenizer, std::span<const std::int32_t> prompt = {});
 
-  /// Returns true if the text has changed: ids outside the tokenizer's vocabulary add no text.
+  /// Appends tokens. Returns true if the text has changed; ids outside the tokenizer's vocabulary add no text.
   bool Add(std::span<const std::int32_t> ids);
 
   std::string_view text() const { return std::string_view(text_).substr(begin_); }  // until the next Add
@@ -42,7 +41,7 @@ class GrowingText {
   const Tokenizer* tokenizer_;
   std::string before_, text_;  // the decoded prompt; the prompt with all generated text
   std::size_t begin_ = 0;
-  // The text is its first kept_ bytes, followed by the decoded ids_ without their first skipped_ bytes.
+  // The text consists of its first kept_ bytes and the decoded ids_ without their first skipped_ bytes.
   std::vector<std::int32_t> ids_;
   std::size_t kept_ = 0, skipped_ = 0;
   std::size_t forget_at_;     // number of tokens

@@ -11,7 +11,7 @@
 namespace headlight::growing_text_test {
 namespace {
 
-// Counts decoded tokens.
+// A tokenizer that counts the tokens it decodes.
 struct CountingTokenizer : Tokenizer {
   explicit CountingTokenizer(PipelineTokenizer counted) : Tokenizer({}, {}), tokenizer(std::move(counted)) {}
   std::vector<std::int32_t> Encode(std::string_view text, Side side, std::vector<TextSpan>* spans) const override {
@@ -48,7 +48,7 @@ TEST_P(GrowingTextTest, EqualsDecodingAllTokens) {
       std::string stable;
       while (ids.size() < 150) {
         const auto id = static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(tokenizer.size())));
-        // Byte pieces make incomplete and invalid characters, and runs.
+        // Byte pieces produce incomplete and invalid characters, and runs of byte pieces.
         const std::string& piece = tokenizer.Piece(id);
         if (bytes_alone && piece.size() > 2 && !piece.starts_with("<0x") && random.Uniform() < 0.95) continue;
         ids.push_back(id);

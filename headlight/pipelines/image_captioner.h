@@ -24,36 +24,36 @@ class CaptionModel;       // kinds/caption_model.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 struct CaptionFolder;
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. An image's captions do not depend
-/// on the other images of a call; only its random stream depends on its index.
+/// Immutable and cheap to copy; every method may be called from many threads at once. The captions of an image do not
+/// depend on the other images of a call, except that the index of the image selects its random stream.
 class HEADLIGHT_API ImageCaptioner {
  public:
   /// Loads the folder of a VisionEncoderDecoder or a BLIP with its tokenizer and preprocessor_config.json. Throws Error
   /// that names the file and what is wrong with it or not supported.
   static ImageCaptioner Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The n_best captions of each image, the best first; samples are in the order of sampling. Throws Error that names
-  /// the image if it has no pixels or cannot be resized, and naming an impossible option.
+  /// Returns the n_best captions of each image, the best first; samples are in the order of sampling. Throws Error that
+  /// names the image if it has no pixels or cannot be resized. Throws Error naming an invalid option.
   std::vector<std::vector<ImageCaption>> Caption(std::span<const Image> images,
                                                  const CaptionOptions& options = {}) const;
   std::vector<std::vector<ImageCaption>> Caption(std::initializer_list<Image> images,
                                                  const CaptionOptions& options = {}) const {
     return Caption(std::span(images.begin(), images.size()), options);
   }
-  /// The best caption of one image.
+  /// Returns the best caption of one image.
   ImageCaption Caption(const Image& image, const CaptionOptions& options = {}) const {
     return Caption(std::span(&image, 1), options).front().front();
   }
 
-  /// Caption in two steps; the first can run ahead on other threads while the second computes. Fit resizes an image for
-  /// the model, and CaptionFitted writes the captions of such images.
+  /// Caption in two steps, so that other threads can prepare the next images during the computation. Fit resizes an
+  /// image for the model, and CaptionFitted writes the captions of such images.
   Image Fit(const Image& image) const;
   std::vector<std::vector<ImageCaption>> CaptionFitted(std::span<const Image> fitted,
                                                        const CaptionOptions& options = {}) const;
 
-  /// The attention of every head in every layer, or in one layer (from 0), for an image and a caption. Without a
-  /// caption, the model's own is used. The decoder's steps are labelled by the tokens that they generate. Throws Error
-  /// if the caption has no tokens, or more than the model's positions.
+  /// Returns the attention of every head in every layer, or in one layer (from 0), for an image and a caption. Without
+  /// a caption, the caption that the model generates is used. The decoder's steps are labelled by the tokens that they
+  /// generate. Throws Error if the caption has no tokens, or more than the model's positions.
   AttentionRecord Attention(const Image& image, std::optional<std::string_view> caption = {},
                             const CaptionOptions& options = {}, std::optional<int> layer = {}) const;
 

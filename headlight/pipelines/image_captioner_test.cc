@@ -85,7 +85,7 @@ TEST(VisualQuestionAnswerer, EqualsTransformers) {
 
 const std::vector<Image> kImages = {Pattern(9, 7), Pattern(30, 20), Pattern(8, 8), Pattern(3, 40), Pattern(12, 5)};
 
-// A caption is the same by itself and in any batch, with beam search and sampling.
+// Checks that a caption does not depend on the batch, with beam search and sampling.
 TEST(ImageCaptioner, IsBatchInvariant) {
   for (const char* name : {"vit_gpt2_text", "blip_text"}) {
     const ImageCaptioner captioner = ImageCaptioner::Load(FolderOf(name));
@@ -143,7 +143,7 @@ TEST(ImageCaptioner, ReadsTheFoldersSettings) {
   EXPECT_EQ(caption(R"({"max_new_tokens": 3, "min_length": 5})").tokens, 3);
   EXPECT_EQ(caption(R"({"min_length": 30})").tokens, 20);
   EXPECT_EQ(caption(R"({"max_length": 1000, "min_length": 1000})").tokens, 40);
-  // The last possible token is forced to be the end token.
+  // The token at the maximum length is forced to be the end token.
   EXPECT_FALSE(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").complete);
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 0})").tokens, 3);
   EXPECT_EQ(caption(R"({"max_length": 5, "min_length": 5, "forced_eos_token_id": 5})").tokens, 4);

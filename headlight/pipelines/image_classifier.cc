@@ -32,7 +32,8 @@ namespace {
 
 constexpr std::int64_t kTokens = 4096;  // tokens of one batch of an ImageGPT, which has one token per pixel
 
-// The logits of images of one size. The input is the colours of each image without the start token, as in Transformers.
+// Returns the logits of images of one size. The input has the colours of each image without the start token, as in
+// Transformers.
 Tensor LogitsOf(const ImageGpt& model, Context& context, const ImageProcessor& processor,
                 std::span<const Image> fitted) {
   std::vector<std::int32_t> ids;

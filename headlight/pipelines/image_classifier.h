@@ -29,9 +29,9 @@ struct ClassifyImageOptions {
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
 
-/// The classes of a folder's model: none, those of its classification head, or any described by labels (zero-shot).
+/// The classes of a model: none, the classes of its classification head, or classes described by labels (zero-shot).
 enum class ImageClasses { none, own, described };
-/// Decided by the model's kind, without its weights.
+/// Returns the kind of classes by the kind of model, without loading weights.
 HEADLIGHT_API ImageClasses ImageClassesOf(const std::string& folder);
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image's scores do not depend
@@ -43,33 +43,33 @@ class HEADLIGHT_API ImageClassifier {
   static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
   /// Loads the folder of a CLIP or SigLIP for zero-shot classification with distinct `labels`. Each label replaces "{}"
   /// in each of the templates (ImageTextEmbedder::EmbedLabels). For a CLIP the scores of all labels sum to 1; for a
-  /// SigLIP each is independent. Throws Error as Load and EmbedLabels.
+  /// SigLIP each is independent. Throws the same errors as Load and EmbedLabels.
   static ImageClassifier LoadZeroShot(const std::string& folder, std::vector<std::string> labels,
                                       const std::vector<std::string>& templates = {"{}"},
                                       const LoadOptions& options = {});
 
-  /// The labels of each image with their scores, the highest score first (see LabelScores). Throws Error that names the
-  /// image if it has no pixels or cannot be resized.
+  /// Returns the labels of each image with their scores, the highest score first (see LabelScores). Throws Error that
+  /// names the image if it has no pixels or cannot be resized.
   std::vector<std::vector<LabelScore>> Classify(std::span<const Image> images,
                                                 const ClassifyImageOptions& options = {}) const;
   std::vector<std::vector<LabelScore>> Classify(std::initializer_list<Image> images,
                                                 const ClassifyImageOptions& options = {}) const {
     return Classify(std::span(images.begin(), images.size()), options);
   }
-  /// The same for one image.
+  /// Returns the labels of one image.
   std::vector<LabelScore> Classify(const Image& image, const ClassifyImageOptions& options = {}) const {
     return Classify(std::span(&image, 1), options).front();
   }
 
-  /// The scores of all labels, [images, labels] in float32: probabilities, or for Problem::number the model's outputs.
-  /// `top_k` is ignored. Throws Error as Classify.
+  /// Returns the scores of all labels, [images, labels] in float32: probabilities, or for Problem::number the model's
+  /// outputs. `top_k` is ignored. Throws the same errors as Classify.
   Tensor Scores(std::span<const Image> images, const ClassifyImageOptions& options = {}) const;
   Tensor Scores(std::initializer_list<Image> images, const ClassifyImageOptions& options = {}) const {
     return Scores(std::span(images.begin(), images.size()), options);
   }
 
-  /// Classify in two steps; the first can run ahead on other threads while the second computes. Fit resizes and crops
-  /// an image for the model, and ClassifyFitted classifies such images.
+  /// Classify in two steps, so that other threads can prepare the next images during the computation. Fit resizes and
+  /// crops an image for the model, and ClassifyFitted classifies such images.
   Image Fit(const Image& image) const;
   std::vector<std::vector<LabelScore>> ClassifyFitted(std::span<const Image> fitted,
                                                       const ClassifyImageOptions& options = {}) const;

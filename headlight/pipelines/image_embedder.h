@@ -35,19 +35,20 @@ class HEADLIGHT_API ImageEmbedder {
   /// that names the file and what is wrong with it or not supported.
   static ImageEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The vectors of the images, [images, dimension]: the state of the class token after the last norm. Without a class
-  /// token, the mean of all states is used. Throws Error that names the image if it has no pixels or cannot be resized.
+  /// Returns the vectors of the images, [images, dimension]: the state of the class token after the last norm. Without
+  /// a class token, the mean of all states is used. Throws Error that names the image if it has no pixels or cannot be
+  /// resized.
   Embeddings Embed(std::span<const Image> images, const EmbedImageOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<Image> images, const EmbedImageOptions& options = {}) const {
     return Embed(std::span(images.begin(), images.size()), options);
   }
-  /// The vector of one image, [dimension].
+  /// Returns the vector of one image, [dimension].
   std::vector<float> Embed(const Image& image, const EmbedImageOptions& options = {}) const {
     return Embed(std::span(&image, 1), options).vectors.ToVector<float>();
   }
 
-  /// Embed in two steps; the first can run ahead on other threads while the second computes. Fit resizes and crops an
-  /// image for the model, and EmbedFitted embeds such images.
+  /// Embed in two steps, so that other threads can prepare the next images during the computation. Fit resizes and
+  /// crops an image for the model, and EmbedFitted embeds such images.
   Image Fit(const Image& image) const;
   Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 

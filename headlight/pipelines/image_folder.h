@@ -29,8 +29,8 @@ void CheckImageOptions(const std::string& folder, const LoadOptions& options);
 /// patch, and if the model does not read three channels.
 ImageProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch = {1, 1});
 
-/// Throws Error if the folder has no image encoder with three channels or no image processor, and for options that such
-/// encoders do not have.
+/// Loads an image encoder with its image processor. Throws Error if the folder has no image encoder with three channels
+/// or no image processor, and for options that image encoders do not have.
 HEADLIGHT_API ImageFolder LoadImageFolder(const std::string& folder, const LoadOptions& options = {});
 
 struct DetectorFolder {
@@ -38,10 +38,11 @@ struct DetectorFolder {
   ImageProcessor processor;
 };
 
-/// Loads a detector the same way. Throws Error also if its image processor crops images.
+/// Loads a detector with its image processor. Throws the same errors as LoadImageFolder, and Error if the image
+/// processor crops images.
 DetectorFolder LoadDetectorFolder(const std::string& folder, const LoadOptions& options = {});
 
-/// Names an image in errors by its index: "image 1" for the first, unless `name` is given.
+/// Returns the name of an image in error messages: name(image), or by default "image 1" for the first image.
 using ImageName = std::function<std::string(std::size_t image)>;
 std::string NameOfImage(const ImageName& name, std::size_t image);
 
@@ -49,26 +50,27 @@ std::string NameOfImage(const ImageName& name, std::size_t image);
 /// cannot be resized.
 std::vector<Image> FitImages(const ImageProcessor& processor, std::span<const Image> images, const ImageName& name);
 
-/// batch_pixels for patches of at most 16 x 16 pixels. For larger patches the number of pixels grows in proportion to
-/// the patch, so that the number of patches stays the same.
+/// Returns the number of pixels per batch: `batch_pixels` for patches of at most 16 x 16 pixels. For larger patches it
+/// is scaled by the patch area, so that the number of patches stays the same.
 std::int64_t PixelsAtOnce(std::int64_t batch_pixels, Grid patch);
 
-/// Calls `compute` for images from FitImages, in order, in batches of at most `batch_pixels` pixels or of one image. It
-/// receives the pixel values and the index of the first image.
+/// Calls `compute` for images from FitImages, in order, in batches of at most `batch_pixels` pixels; a larger image is
+/// a batch of one image. `compute` receives the pixel values and the index of the first image.
 using ValuesBatch = std::function<void(std::span<const Tensor> values, std::size_t first)>;
 void ForEachBatchOfValues(const ImageProcessor& processor, std::span<const Image> fitted, std::int64_t batch_pixels,
                           const ValuesBatch& compute);
 
-/// Encodes images in such batches. `done` receives the states of a batch and the index of its first image.
+/// Encodes images in the batches of ForEachBatchOfValues. `done` receives the states of a batch and the index of its
+/// first image.
 using EncodedBatch = std::function<void(Context& context, const EncodedImages& encoded, std::size_t first)>;
 HEADLIGHT_API void EncodeImages(const ImageFolder& folder, std::span<const Image> fitted, std::int64_t batch_pixels,
                                 const EncodedBatch& done);
 
 std::vector<ImageSize> SizesOf(std::span<const Image> images);
 
-/// Runs a detector on images in such batches. `done` is called for each image in order with the output of its batch,
-/// the first row of the image in that output, and its index. Throws Error naming the image if an output is NaN or
-/// infinite. Throws Error unless there is one size per image and `threshold` is from 0 to 1.
+/// Runs a detector on images in the batches of ForEachBatchOfValues. `done` is called for each image in order with the
+/// output of its batch, the first row of the image in that output, and its index. Throws Error naming the image if an
+/// output is NaN or infinite. Throws Error unless there is one size per image and `threshold` is from 0 to 1.
 using ImageDetected =
     std::function<void(Context& context, const DetectedImages& found, std::int64_t row, std::size_t image)>;
 void DetectInBatches(const DetectorFolder& folder, std::span<const Image> fitted, std::span<const ImageSize> sizes,

@@ -42,7 +42,7 @@ ImageGenerator ImageGenerator::Load(const std::string& folder, const LoadOptions
 std::int64_t ImageGenerator::height() const { return state_->size.height; }
 std::int64_t ImageGenerator::width() const { return state_->size.width; }
 
-// Samples the remaining colours of each list.
+// Samples the remaining colours of each image.
 std::vector<Image> ImageGenerator::Draw(const std::vector<std::vector<std::int32_t>>& begun,
                                         const TextToImageOptions& options) const {
   const ImageGpt& model = *state_->model;

@@ -1,5 +1,4 @@
-// New images or completions of given ones, generated pixel by pixel (ImageGPT): load
-// a folder once, call it from any number of threads.
+// Generates new images and completes given images, pixel by pixel (ImageGPT).
 //   const ImageGenerator generator = ImageGenerator::Load("imagegpt-small");
 //   std::vector<Image> images = generator.Generate({.count = 4, .temperature = 0.9, .seed = 7});
 #pragma once
@@ -19,18 +18,18 @@
 namespace headlight {
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// others of a call; only its random stream depends on its index.
+/// other images of a call, except that its index selects its random stream.
 class HEADLIGHT_API ImageGenerator {
  public:
   /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error that names
   /// the file and what is wrong with it or not supported.
   static ImageGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// options.count new images of the model's size. Throws Error naming an impossible option.
+  /// Generates options.count new images of the model's size. Throws Error naming an invalid option.
   std::vector<Image> Generate(const TextToImageOptions& options = {}) const;
-  /// options.count completions of each image. An image is resized to the model's size and reduced to its colours. Its
-  /// upper `rows` rows are kept, by default half of them, and the others are generated. Throws Error if no row is left
-  /// to generate, and for impossible options.
+  /// Generates options.count completions of each image. An image is resized to the model's size and quantized to its
+  /// colours. The upper `rows` rows are kept, by default half of the rows, and the lower rows are generated. Throws
+  /// Error if no row is left to generate, and for invalid options.
   std::vector<std::vector<Image>> Complete(std::span<const Image> images, std::optional<std::int64_t> rows = {},
                                            const TextToImageOptions& options = {}) const;
 

@@ -102,7 +102,7 @@ TEST_F(ImageGeneratorTest, KeepsGivenRows) {
   EXPECT_EQ(At(both[1][0], 0, 0), (Pixel{0, 0, 0}));
 }
 
-// With tied embeddings the start token, which is not a colour, has a logit too.
+// With tied embeddings, the start token also has a logit, although it is not a colour.
 TEST(ImageGenerator, NeverSamplesTheStartToken) {
   const TemporaryFolder folder;
   SaveTinyImageGpt(folder.path(), /*tie_output=*/true);

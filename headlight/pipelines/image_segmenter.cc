@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kQueriesAtOnce = 16;  // masks have a quarter of the image's rows and columns, and many channels
 
-// The segment candidates of the image with rows [first, first + queries), and the size of their masks.
+// Returns the segment candidates of the image with rows [first, first + queries), and the size of their masks.
 std::vector<MaskedThing> ThingsOf(const DetectionModel& model, Context& context, const DetectedImages& found,
                                   std::int64_t first, double threshold, const std::string& name, ImageSize& size) {
   const QueryAnswers& answers = found.layers.back();

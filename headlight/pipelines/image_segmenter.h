@@ -36,19 +36,19 @@ class HEADLIGHT_API ImageSegmenter {
   /// is wrong with it or not supported.
   static ImageSegmenter Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The segments of each image, by id, and the segment of each of its original pixels. Throws Error that names the
-  /// image if it has no pixels or cannot be resized.
+  /// Returns the segments of each image by id, and the segment of each pixel at the original size. Throws Error that
+  /// names the image if it has no pixels or cannot be resized.
   std::vector<Segmentation> Segment(std::span<const Image> images, const SegmentOptions& options = {}) const;
   std::vector<Segmentation> Segment(std::initializer_list<Image> images, const SegmentOptions& options = {}) const {
     return Segment(std::span(images.begin(), images.size()), options);
   }
-  /// The segments of one image.
+  /// Returns the segments of one image.
   Segmentation Segment(const Image& image, const SegmentOptions& options = {}) const {
     return Segment(std::span(&image, 1), options).front();
   }
 
-  /// Segment in two steps; the first can run ahead on other threads while the second computes. Fit resizes an image for
-  /// the model, and SegmentFitted finds the segments of such images. `sizes` has their original sizes.
+  /// Segment in two steps, so that other threads can prepare the next images during the computation. Fit resizes an
+  /// image for the model, and SegmentFitted finds the segments of such images. `sizes` has their original sizes.
   Image Fit(const Image& image) const;
   std::vector<Segmentation> SegmentFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                           const SegmentOptions& options = {}) const;

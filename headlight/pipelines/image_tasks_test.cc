@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 struct ImageTasks : testing::Test {
   ImageTasks() { SaveTinyVit(folder.path()); }
-  // The logits and the state of the class token of one image, computed by the model directly.
+  // Returns the logits and the hidden state of the class token for one image, computed by the model without a pipeline.
   std::pair<std::vector<float>, std::vector<float>> Direct(const Image& image) const {
     const auto model = LoadModel<ImageEncoder>(folder.path());
     const ImageProcessor processor = LoadImageProcessor(folder.path());
@@ -87,7 +87,7 @@ TEST_F(ImageTasks, AreBatchInvariant) {
     same(images, ImageClassifier::Load(folder.path(), {.compute = compute}), scores, ClassifyImageOptions());
     same(images, ImageEmbedder::Load(folder.path(), {.compute = compute}), vectors, EmbedImageOptions());
   }
-  // Also with images of different sizes.
+  // Checks images of different sizes.
   WriteFile(folder.File("preprocessor_config.json"),
             R"({"image_processor_type": "ViTImageProcessor", "do_resize": false})");
   same({images[0], images[1], images[2], images[4]}, ImageEmbedder::Load(folder.path()), vectors, EmbedImageOptions());
@@ -111,7 +111,7 @@ TEST_F(ImageTasks, MakeScoresForTheProblemType) {
   EXPECT_EQ(ImageClassifier::Load(folder.path()).Scores({images[0]}).ToVector<float>(), logits);
 }
 
-// Errors of wrong values name the file that has them.
+// Checks that an error about a wrong value names its file.
 TEST_F(ImageTasks, NameInconsistentFiles) {
   const auto error = [&] { return ErrorOf([&] { ImageClassifier::Load(folder.path()); }); };
   WriteFile(folder.File("preprocessor_config.json"),

@@ -15,7 +15,7 @@ inline void SaveTinyVit(const std::string& folder, bool classes = true) {
   config.classes = classes;
   if (classes) config.labels = {"cat", "dog", "bird"};
   Vit model(config);
-  for (Parameter& parameter : model.parameters().all())  // otherwise images give the same result
+  for (Parameter& parameter : model.parameters().all())  // otherwise all images would have the same result
     parameter.initialisation = Initialisation::Normal(0.5);
   model.parameters().Initialise(/*seed=*/3);
   model.Save(folder);

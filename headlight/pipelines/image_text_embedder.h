@@ -1,5 +1,5 @@
-// Embeddings of images and texts in one space, in which images are close to texts that describe them: search of one by
-// the other, and zero-shot classification (Radford et al., "Learning Transferable Visual Models From Natural Language
+// Embeddings of images and texts in a shared space, in which images are close to texts that describe them. Used for
+// retrieval and zero-shot classification (Radford et al., "Learning Transferable Visual Models From Natural Language
 // Supervision", 2021).
 //   const ImageTextEmbedder embedder = ImageTextEmbedder::Load("clip-vit-base-patch32");
 //   Tensor images = embedder.EmbedImages({ReadImage("cat.jpg"), ReadImage("dog.png")}).vectors;  // [2, dimension]
@@ -32,43 +32,43 @@ class HEADLIGHT_API ImageTextEmbedder {
   /// Throws Error that names the file and what is wrong with it or not supported.
   static ImageTextEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Vectors of length 1, [texts, dimension]. Throws Error if the model has no text tower. Throws Error that names the
-  /// text if it is not UTF-8, or is too long and `truncate` is not set.
+  /// Returns vectors of length 1, [texts, dimension]. Throws Error if the model has no text tower. Throws Error that
+  /// names the text if it is not UTF-8, or is too long and `truncate` is not set.
   Embeddings EmbedTexts(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings EmbedTexts(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return EmbedTexts(std::span(texts.begin(), texts.size()), options);
   }
-  /// The vector of one text, [dimension].
+  /// Returns the vector of one text, [dimension].
   std::vector<float> EmbedText(const std::string& text, const EmbedOptions& options = {}) const {
     return EmbedTexts(std::span(&text, 1), options).vectors.ToVector<float>();
   }
 
-  /// Vectors of length 1, [images, dimension]. Throws Error if the model has no image tower. Throws Error that names
-  /// the image if it has no pixels or cannot be resized.
+  /// Returns vectors of length 1, [images, dimension]. Throws Error if the model has no image tower. Throws Error that
+  /// names the image if it has no pixels or cannot be resized.
   Embeddings EmbedImages(std::span<const Image> images, const EmbedImageOptions& options = {}) const;
   Embeddings EmbedImages(std::initializer_list<Image> images, const EmbedImageOptions& options = {}) const {
     return EmbedImages(std::span(images.begin(), images.size()), options);
   }
-  /// The vector of one image, [dimension].
+  /// Returns the vector of one image, [dimension].
   std::vector<float> EmbedImage(const Image& image, const EmbedImageOptions& options = {}) const {
     return EmbedImages(std::span(&image, 1), options).vectors.ToVector<float>();
   }
-  /// EmbedImages in two steps; the first can run ahead on other threads while the second computes. Fit resizes and
-  /// crops an image for the model, and EmbedFitted embeds such images.
+  /// EmbedImages in two steps, so that other threads can prepare the next images during the computation. Fit resizes
+  /// and crops an image for the model, and EmbedFitted embeds such images.
   Image Fit(const Image& image) const;
   Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 
-  /// The vectors of labels for zero-shot classification, [labels, dimension]: for each label, the mean over all
-  /// templates with the label in place of "{}", normalized to length 1. Throws Error if there is no label or no
-  /// template, if a template has no "{}", and as EmbedTexts.
+  /// Returns the vectors of labels for zero-shot classification, [labels, dimension]. In each template "{}" is replaced
+  /// by the label. The vector of a label is the mean over all templates, normalized to length 1. Throws Error if there
+  /// is no label or no template, and if a template has no "{}". Throws the same errors as EmbedTexts.
   Tensor EmbedLabels(std::span<const std::string> labels, std::span<const std::string> templates) const;
   Tensor EmbedLabels(std::initializer_list<std::string> labels, std::initializer_list<std::string> templates) const {
     return EmbedLabels(std::span(labels.begin(), labels.size()), std::span(templates.begin(), templates.size()));
   }
 
-  /// The probability that each of `others`, [others, dimension], matches each of `vectors`, [vectors, dimension]; all
-  /// have length 1. Returns [vectors, others]. For a CLIP each row sums to 1; for a SigLIP each pair is independent.
-  /// Throws Error if the model has only one tower.
+  /// Returns the probability that each of `others`, [others, dimension], matches each of `vectors`, [vectors,
+  /// dimension]; all have length 1. Returns [vectors, others]. For a CLIP each row sums to 1; for a SigLIP each pair is
+  /// independent. Throws Error if the model has only one tower.
   Tensor Probabilities(const Tensor& vectors, const Tensor& others) const;
 
   bool reads_texts() const;        ///< the model has a text tower

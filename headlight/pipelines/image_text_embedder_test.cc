@@ -76,7 +76,8 @@ TEST_P(DualEmbedderTest, IsBatchInvariant) {
   }
 }
 
-// The mean of the templates' vectors, normalized again (Radford et al., 2021, section 3.1.4).
+// Checks that the vectors of all templates are averaged, and that the mean is normalized (Radford et al., 2021, section
+// 3.1.4).
 TEST_P(DualEmbedderTest, AveragesTemplates) {
   const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path());
   const Tensor classes = embedder.EmbedLabels({"dog", "cat"}, {"a {}", "the {} and the {}."});
@@ -119,7 +120,7 @@ TEST_P(DualEmbedderTest, RefusesTextsThatAreTooLong) {
   EXPECT_THAT(ErrorOf([&] { embedder.EmbedImages({Image{}}); }), HasSubstr("image 1"));
 }
 
-// SigLIP attends to padding, so the padding token must be the tokenizer's.
+// SigLIP attends to padding, so the padding token must be the padding token of the tokenizer.
 TEST(ImageTextEmbedder, PadsWithTheTokenizersPaddingToken) {
   const TemporaryFolder folder;
   SaveTinySiglip(folder.path());

@@ -1,4 +1,4 @@
-// Labels with scores, which every classifier returns.
+// Labels with scores, the result of every classifier.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct LabelScore {
   bool operator==(const LabelScore&) const = default;
 };
 
-/// The labels of each row of `scores`, [rows, labels] in float32, the highest score first; equal scores keep the order
-/// of `labels`. Outputs of Problem::number (regression) stay in the order of `labels` unless `top_k` is set. Returns
-/// `top_k` labels per row, or all if it is not set. Throws Error if `top_k` is below 1.
+/// Returns the labels of each row of `scores`, [rows, labels] in float32, the highest score first; equal scores keep
+/// the order of `labels`. Outputs of Problem::number (regression) stay in the order of `labels` unless `top_k` is set.
+/// Returns `top_k` labels per row, or all if it is not set. Throws Error if `top_k` is below 1.
 HEADLIGHT_API std::vector<std::vector<LabelScore>> LabelScores(const Tensor& scores,
                                                                std::span<const std::string> labels,
                                                                Problem problem = Problem::one_label,

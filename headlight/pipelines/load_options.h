@@ -1,4 +1,4 @@
-// How a model's folder is loaded, in every pipeline.
+// The options for loading a model's folder, shared by all pipelines.
 //   const Translator translator = Translator::Load("opus-mt-de-en", {.compute = Compute::int8});
 #pragma once
 
@@ -8,18 +8,18 @@
 
 namespace headlight {
 
-/// A pipeline throws Error, naming the option, if it does not have the option: a TextClassifier has neither a shortlist
-/// nor a draft.
+/// A pipeline throws Error naming an option that it does not support. For example, a TextClassifier has no shortlist
+/// and no draft.
 struct LoadOptions {
   /// The type of matrix products. Default: float32, or the type in which `headlight convert` stored the folder, int8 or
-  /// int4. Load throws Error if the processor does not support the type.
+  /// int4. Load throws Error if the CPU does not support the type.
   std::optional<Compute> compute = {};
-  /// Translator: restricts the output vocabulary of each text to the folder's shortlist, which `headlight shortlist`
-  /// makes; often faster. Default: the whole vocabulary.
+  /// Translator: restricts the output vocabulary of each text to the folder's shortlist (`headlight shortlist`), which
+  /// is often faster. Default: the whole vocabulary.
   bool shortlist = false;
   /// Translator, TextGenerator: keeps an int8 copy of the weights as the draft for speculative decoding of single
-  /// texts. The text is the same, and large models are faster. Calls then need a beam_size of 1, and neither sampling
-  /// nor repetition_penalty nor no_repeat_ngram_size. Default: no copy.
+  /// texts. The text is the same, and large models are faster. Calls then require a beam_size of 1 without sampling,
+  /// repetition_penalty and no_repeat_ngram_size. Default: no copy.
   bool draft = false;
 };
 

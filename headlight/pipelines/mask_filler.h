@@ -27,7 +27,7 @@ struct FillOptions {
 
 /// A token that may replace a mask.
 struct FilledToken {
-  std::string text;     ///< the token, decoded by itself
+  std::string text;     ///< the token as decoded text
   std::int32_t id = 0;  ///< of the token
   float score = 0;      ///< its probability, 0 to 1
 };
@@ -40,19 +40,19 @@ class HEADLIGHT_API MaskFiller {
   /// with it or not supported, and if the tokenizer has no mask token.
   static MaskFiller Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Predictions for the masks of each text, in order. Throws Error that names the text if it has no mask, has more
-  /// tokens than the model reads, or is not UTF-8.
+  /// Returns predictions for the masks of each text, in order. Throws Error that names the text if it has no mask, has
+  /// more tokens than the model reads, or is not UTF-8.
   std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;
   std::vector<std::vector<FilledMask>> Fill(std::initializer_list<std::string> texts,
                                             const FillOptions& options = {}) const {
     return Fill(std::span(texts.begin(), texts.size()), options);
   }
-  /// Predictions for the masks of one text, in order.
+  /// Returns predictions for the masks of one text, in order.
   std::vector<FilledMask> Fill(std::string_view text, const FillOptions& options = {}) const {
     return Fill({std::string(text)}, options).front();
   }
 
-  const std::string& mask() const;  ///< the mask as texts write it, such as [MASK]
+  const std::string& mask() const;  ///< the mask token as it is written in texts, such as [MASK]
   std::int64_t longest() const;     ///< tokens of a text, special ones included
   bool reads_proteins() const;      ///< an ESM, whose texts are sequences of proteins
 

@@ -43,21 +43,21 @@ class HEADLIGHT_API ObjectDetector {
   /// with it or not supported.
   static ObjectDetector Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The objects of each image, the highest score first. Throws Error that names the image if it has no pixels or
-  /// cannot be resized.
+  /// Returns the objects of each image, the highest score first. Throws Error that names the image if it has no pixels
+  /// or cannot be resized.
   std::vector<std::vector<DetectedObject>> Detect(std::span<const Image> images,
                                                   const DetectOptions& options = {}) const;
   std::vector<std::vector<DetectedObject>> Detect(std::initializer_list<Image> images,
                                                   const DetectOptions& options = {}) const {
     return Detect(std::span(images.begin(), images.size()), options);
   }
-  /// The objects of one image.
+  /// Returns the objects of one image.
   std::vector<DetectedObject> Detect(const Image& image, const DetectOptions& options = {}) const {
     return Detect(std::span(&image, 1), options).front();
   }
 
-  /// Detect in two steps; the first can run ahead on other threads while the second computes. Fit resizes an image for
-  /// the model, and DetectFitted finds the objects of such images. `sizes` has their original sizes.
+  /// Detect in two steps, so that other threads can prepare the next images during the computation. Fit resizes an
+  /// image for the model, and DetectFitted finds the objects of such images. `sizes` has their original sizes.
   Image Fit(const Image& image) const;
   std::vector<std::vector<DetectedObject>> DetectFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                                         const DetectOptions& options = {}) const;

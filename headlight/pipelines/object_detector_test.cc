@@ -38,7 +38,7 @@ TEST(ObjectDetector, EqualsTransformers) {
       const std::vector<JsonView> scores = image["scores"].Items(), labels = image["labels"].Items(),
                                   boxes = image["boxes"].Items();
       ASSERT_EQ(found.size(), scores.size()) << image.location();
-      // Transformers returns them in the order of the queries.
+      // Transformers returns the objects in the order of the queries.
       std::vector<std::size_t> order(scores.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
       std::ranges::sort(order, std::greater{}, [&](std::size_t i) { return scores[i].Number(0, 1); });

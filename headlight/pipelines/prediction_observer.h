@@ -1,4 +1,4 @@
-// Hooks into the passes of a StructurePredictor's model.
+// Hooks for the forward passes of a StructurePredictor's model.
 #pragma once
 
 #include <functional>

@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The best answers, including "no answer" if it is allowed; it comes after answers of the same score.
+// Returns the best answers, including "no answer" if it is allowed. "No answer" follows answers with the same score.
 std::vector<AnswerSpan> AnswersOf(const std::string& context, FoundAnswers found, const AnswerOptions& options) {
   Ensure(!found.answers.empty(), "a context without a span");
   std::ranges::stable_sort(found.answers, std::ranges::greater(), &FoundAnswer::score);

@@ -34,7 +34,7 @@ struct AnswerOptions {
 
 struct Question {
   std::string question;
-  std::string context;  ///< the passage that may hold the answer
+  std::string context;  ///< the passage that may contain the answer
 };
 
 struct AnswerSpan {
@@ -51,21 +51,22 @@ class HEADLIGHT_API QuestionAnswerer {
   /// the file and what is wrong with it or not supported.
   static QuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The best answers to each question, the best first; "no answer" is one of them. A span's score is the probability
-  /// that an answer begins with its first token times the probability that it ends with its last. The probabilities are
-  /// over the tokens of the context and the first token of the input, which means no answer. The scores of spans with
-  /// the same words are added.
+  /// Returns the best answers to each question, the best first. One of them may be "no answer". The score of a span is
+  /// p(start) * p(end), the probabilities of its first and last token. Both distributions are over the tokens of the
+  /// context and the first token of the input, which stands for "no answer". The scores of spans with the same words
+  /// are added.
   ///
-  /// If the question and context are longer than a window, the context is read in overlapping windows. The spans of all
-  /// windows count, and the lowest score of no answer. Throws Error for an option out of its range. Throws Error that
-  /// names the question if a text is not UTF-8, the context has no tokens, or the question leaves no space for it.
+  /// If the question and context are longer than a window, the context is split into overlapping windows. The spans of
+  /// all windows are compared, and the lowest score of "no answer" is used. Throws Error for an option out of its
+  /// range. Throws Error that names the question if a text is not UTF-8, the context has no tokens, or the question
+  /// leaves no space for it.
   std::vector<std::vector<AnswerSpan>> Answer(std::span<const Question> questions,
                                               const AnswerOptions& options = {}) const;
   std::vector<std::vector<AnswerSpan>> Answer(std::initializer_list<Question> questions,
                                               const AnswerOptions& options = {}) const {
     return Answer(std::span(questions.begin(), questions.size()), options);
   }
-  /// The best answers to one question.
+  /// Returns the best answers to one question.
   std::vector<AnswerSpan> Answer(std::string_view question, std::string_view context,
                                  const AnswerOptions& options = {}) const {
     return Answer({Question{std::string(question), std::string(context)}}, options).front();

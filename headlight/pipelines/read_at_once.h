@@ -1,4 +1,4 @@
-// Checks that the model reads a whole text at once.
+// Checks that a text fits in the model's input.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace headlight {
 
-/// Throws Error that begins with `name` if a text has more tokens than the model reads: joined summaries of its parts
-/// would not be a summary of the whole.
+/// Throws Error that begins with `name` if a text has more tokens than the model reads. Summaries of its parts would
+/// not be a summary of the whole text.
 HEADLIGHT_API void CheckReadAtOnce(const Translator& translator, const std::string& text,
                                    const TranslateOptions& options, const std::string& name);
 
-/// Truncates a text of more tokens than the model reads, and returns whether it did.
+/// Truncates a text that has more tokens than the model reads. Returns true if the text was truncated.
 HEADLIGHT_API bool TruncateToRead(const Translator& translator, std::string& text, const TranslateOptions& options);
 
 }  // namespace headlight

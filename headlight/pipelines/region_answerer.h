@@ -1,4 +1,4 @@
-// Answers to questions about images, chosen from a fixed set. The model reads the regions in boxes, or the whole image.
+// Visual question answering with a fixed set of answers. The model reads regions in boxes, or the whole image.
 //   const RegionAnswerer answerer = RegionAnswerer::Load("model");
 //   const Image image = ReadImage("street.jpg");
 //   fmt::print("{}\n", answerer.Answer(image, boxes, "How many cars are there?").front().answer);
@@ -22,17 +22,17 @@ namespace headlight {
 /// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API RegionAnswerer {
  public:
-  /// Loads a model with an answer head, with its tokenizer. It is a ViLBERT, LXMERT or VisualBERT trained on the pixels
-  /// of regions, or a ViLT with its preprocessor_config.json. Throws Error that names the file and what is wrong with
-  /// it or not supported.
+  /// Loads a model with an answer head, and its tokenizer. The model is a ViLBERT, LXMERT or VisualBERT trained on the
+  /// pixels of regions, or a ViLT with its preprocessor_config.json. Throws Error that names the file and what is wrong
+  /// with it or not supported.
   static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// True if the model reads regions; false for a ViLT, which reads whole images.
+  /// Returns true if the model reads regions; false for a ViLT, which reads whole images.
   bool reads_boxes() const;
-  /// The `top_k` most probable answers, the best first; the scores of all answers sum to 1. The `boxes` of objects in
-  /// the image are in pixels, as returned by an ObjectDetector. Boxes outside the image are ignored. Throws Error if
-  /// there are boxes and the model reads none, or `top_k` is below 1. Throws Error if the question is not UTF-8, empty
-  /// or too long, and if the image has no pixels.
+  /// Returns the `top_k` most probable answers, the best first. The scores of all answers sum to 1. The `boxes` of
+  /// objects in the image are in pixels, as returned by an ObjectDetector. Boxes outside the image are ignored. Throws
+  /// Error if there are boxes and the model does not read boxes, and if `top_k` is below 1. Throws Error if the
+  /// question is not UTF-8, empty or too long, and if the image has no pixels.
   std::vector<VisualAnswer> Answer(const Image& image, std::span<const Box> boxes, std::string_view question,
                                    std::int64_t top_k = 1) const;
 

@@ -17,8 +17,8 @@
 
 namespace headlight {
 
-/// The side of the square of pixels that a model reads of each region. Throws Error for a model whose region features
-/// are not pixels, or whose box features are not those of RegionsOfBoxes.
+/// Returns the side, in pixels, of the square to which each region is resized. Throws Error for a model whose region
+/// features are not pixels, or whose box features differ from RegionsOfBoxes.
 HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
 
 struct RegionFolder {
@@ -27,15 +27,15 @@ struct RegionFolder {
   std::int64_t side;  ///< RegionSideOf; 0: the model reads whole images
 };
 
-/// Throws Error if the folder has no such model, or its tokenizer has more tokens than the model. Options that encoders
-/// do not have are errors, too.
+/// Loads a folder. Throws Error if it has no such model, if its tokenizer has more tokens than the model, and for
+/// options that encoders do not have.
 HEADLIGHT_API RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options = {});
 
-/// The question's tokens. Throws Error if it is not UTF-8, empty or too long.
+/// Tokenizes a question. Throws Error if it is not UTF-8, empty or too long.
 Encoding ReadQuestion(const RegionFolder& loaded, std::string_view question);
 
-/// The co-attention of a question and the regions or patches of an image, in one layer (from 0) or all. Throws Error as
-/// ReadQuestion.
+/// Returns the co-attention of a question and the regions or patches of an image, in one layer (from 0) or all. Throws
+/// the same errors as ReadQuestion.
 AttentionRecord RegionAttentionOf(const RegionFolder& loaded, const Image& image, std::span<const NamedBox> boxes,
                                   std::string_view question, std::optional<int> layer = {});
 

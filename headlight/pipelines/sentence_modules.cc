@@ -25,7 +25,7 @@ struct Mode {
   const char *key, *name;
   Pooling pooling;
 };
-// In the order in which sentence-transformers concatenates them in the older format.
+// The poolings, in the order in which sentence-transformers concatenates them in the older format.
 constexpr Mode kModes[] = {{"pooling_mode_cls_token", "cls", Pooling::first},
                            {"pooling_mode_max_tokens", "max", Pooling::most},
                            {"pooling_mode_mean_tokens", "mean", Pooling::mean},
@@ -38,7 +38,8 @@ Pooling PoolingNamed(const JsonView& name) {
   return std::ranges::find_if(kModes, [&](const Mode& mode) { return given == mode.name; })->pooling;
 }
 
-// Older files have a boolean for each mode; newer ones the mode's name or a list of names.
+// Reads the pooling modes. Older files have a boolean for each mode; newer files have the name of a mode or a list of
+// names.
 void ReadPooling(const JsonView& config, SentenceModules& reading) {
   std::vector<Pooling> poolings;
   for (const Mode& mode : kModes)
@@ -71,7 +72,7 @@ constexpr ConfigName<Activation> kActivations[] = {{"Identity", Activation::none
                                                    {"GELU", Activation::gelu},
                                                    {"SiLU", Activation::silu}};
 
-// A linear layer, an activation and optionally a residual connection. `inputs`: the size of the input.
+// Reads a linear layer, an activation and optionally a residual connection. `inputs` is the size of the input.
 VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
   const JsonView config = ReadJson(folder + "/config.json");
   VectorModule dense;
@@ -79,7 +80,7 @@ VectorModule ReadDense(const std::string& folder, std::int64_t inputs) {
   Check(config["in_features"].Integer(1, kLargestSize) == inputs,
         "{}: is not {}, the size of the previous module's output", config["in_features"].location(), inputs);
   const std::int64_t outputs = config["out_features"].Integer(1, kLargestSize);
-  // The name of a PyTorch class, such as "torch.nn.modules.activation.Tanh".
+  // The value is the name of a PyTorch class, such as "torch.nn.modules.activation.Tanh".
   const JsonView activation = config.Get("activation_function", "torch.nn.modules.activation.Tanh");
   const std::string name = activation.String();
   const auto* const known =
@@ -134,7 +135,7 @@ void ReadSettings(const std::string& path, SentenceModules& reading) {
   }
 }
 
-// The file's name depends on the class of the model.
+// Returns the path of the configuration file, if there is one. Its name depends on the class of the model.
 std::optional<std::string> SentenceConfig(const std::string& folder) {
   for (const char* kind : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"})
     if (std::string path = fmt::format("{}/sentence_{}_config.json", folder, kind); Exists(path)) return path;
@@ -155,7 +156,7 @@ void ReadLongest(const std::string& folder, SentenceModules& reading) {
   if (longest.present() && longest.Number(2) < 1 << 24) reading.longest = longest.Integer();
 }
 
-// One pooling of the rows that begin at `first`.
+// Pools the rows that begin at `first`.
 void Pool(Pooling pooling, const Matrix<float>& rows, std::int64_t first, float* vector) {
   const std::int64_t columns = rows.columns;
   std::copy_n(rows.row(pooling == Pooling::last ? rows.rows - 1 : first), columns, vector);
@@ -238,7 +239,8 @@ std::string SentenceModules::PromptOf(EmbedAs purpose, const std::optional<std::
 
 namespace {
 
-// The pooling of an encoder in GGUF. 0 is none, for which the mean is taken as in a plain folder.
+// Returns the pooling of an encoder in GGUF. The value 0 means no pooling; the mean is then used, as for a folder
+// without modules.json.
 Pooling PoolingOfGguf(const Gguf& file) {
   const std::string key = file.Text("general.architecture") + ".pooling_type";
   constexpr Pooling poolings[] = {Pooling::mean, Pooling::mean, Pooling::first, Pooling::last};

@@ -1,5 +1,4 @@
-// The modules by which a folder of sentence-transformers computes the vector of a text: modules.json and the files it
-// names.
+// The modules of sentence-transformers that compute the vector of a text: modules.json and the files that it lists.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +18,22 @@ namespace headlight {
 /// positions 1, ..., n; the first token's state; the last token's state; the maximum of each column.
 enum class Pooling { mean, mean_sqrt, weighted_mean, first, last, most };
 
-/// A module after the pooling.
+/// A module that follows the pooling.
 struct VectorModule {
   enum class Kind { dense, layer_norm, normalize };
   Kind kind = Kind::normalize;
   Tensor weight, bias;  ///< dense: [outputs, inputs], and [outputs] or empty; layer_norm: [inputs] each
   Activation activation = Activation::none;  ///< for dense
   bool adds_input = false;                   ///< dense: has a residual connection,
-  Tensor residual;                           ///< which is multiplied by this [outputs, inputs], unless it is empty
+  Tensor residual;  ///< weight of the residual connection, [outputs, inputs]; empty: the identity
 };
 
-/// The default is that of a plain folder: the mean over all tokens.
+/// The pooling and modules of a folder. The default, for a folder without modules.json, is the mean over all tokens.
 struct HEADLIGHT_API SentenceModules {
   bool given = false;                               ///< the folder has a modules.json
-  std::vector<Pooling> poolings = {Pooling::mean};  ///< their vectors are concatenated
+  std::vector<Pooling> poolings = {Pooling::mean};  ///< the vectors of the poolings are concatenated
   bool pools_prompt = true;
-  std::vector<VectorModule> modules = {};         ///< in this order
+  std::vector<VectorModule> modules = {};         ///< applied in this order
   std::optional<std::int64_t> truncate_dim = {};  ///< vectors are truncated to this length
   std::optional<std::int64_t> longest = {};
   std::map<std::string, std::string> prompts = {};  ///< by name
@@ -42,22 +41,22 @@ struct HEADLIGHT_API SentenceModules {
   Similarity similarity = Similarity::cosine;
 
   bool normalizes() const;
-  /// The length of a vector, from the length of a token's state.
+  /// Returns the length of a vector. `model` is the length of a token's hidden state.
   std::int64_t Dimension(std::int64_t model) const;
-  /// The prompt to put before a text. Throws Error for a name that is not among the prompts.
+  /// Returns the prompt that precedes a text. Throws Error for a name that is not among the prompts.
   std::string PromptOf(EmbedAs purpose, const std::optional<std::string>& name = {}) const;
 };
 
-/// Reads the modules for a model with token states of length `model`. Throws Error naming the file and what is wrong
+/// Reads the modules for a model with hidden states of length `model`. Throws Error naming the file and what is wrong
 /// with it or not supported.
 HEADLIGHT_API SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t model);
 
 HEADLIGHT_API const char* Name(Pooling pooling);
-/// The names of the poolings, joined by "+".
+/// Returns the names of the poolings, joined by "+".
 HEADLIGHT_API std::string Names(const std::vector<Pooling>& poolings);
 
-/// The vector of a text [1, dimension] from the states of its tokens, hidden [length, model]. The first `prompt_tokens`
-/// of them are the prompt and the special tokens before it.
+/// Returns the vector of a text, [1, dimension], from the hidden states of its tokens, [length, model]. The first
+/// `prompt_tokens` tokens are the prompt and the special tokens before it.
 Tensor VectorOf(const Tensor& hidden, const SentenceModules& reading, std::int64_t prompt_tokens);
 
 }  // namespace headlight

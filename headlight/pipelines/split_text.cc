@@ -15,13 +15,13 @@ constexpr std::array<std::string_view, 10> kSentenceEnds = {".", "!", "?", "…"
 constexpr std::array<std::string_view, 9> kClauseEnds = {",", ";", ":", "–", "—", "，", "、", "；", "،"};
 constexpr std::array<std::string_view, 10> kClosing = {"\"", "'", ")", "]", "”", "’", "»", "“", "」", "』"};
 
-// The one of `ends` that `text` ends with, or nullptr.
+// Returns the entry of `ends` that `text` ends with, or nullptr.
 const std::string_view* EndOf(std::string_view text, std::span<const std::string_view> ends) {
   const auto found = std::ranges::find_if(ends, [&](std::string_view end) { return text.ends_with(end); });
   return found == ends.end() ? nullptr : &*found;
 }
 
-// The cost of cutting `text` at byte `at`.
+// Returns the cost of cutting `text` at byte `at`.
 int Badness(std::string_view text, std::size_t at) {
   std::string_view before = text.substr(0, at);
   const bool space = before.ends_with(' ') || text[at] == ' ';
@@ -40,7 +40,7 @@ bool BeginsCharacter(std::string_view text, std::size_t at) {
   return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
 }
 
-// The byte at which to cut a part; 0 if there is none.
+// Returns the byte at which to cut a part, or 0 if there is none.
 std::size_t BestCut(const TextPart& part) {
   const std::size_t tokens = part.tokens.size(), middle = tokens / 2;
   auto best = std::tuple(5, tokens, std::size_t{0});
@@ -50,7 +50,7 @@ std::size_t BestCut(const TextPart& part) {
     best = std::min(best, std::tuple(Badness(part.text, at), i < middle ? middle - i : i - middle, at));
   }
   if (std::get<2>(best) != 0) return std::get<2>(best);
-  // One character can be many tokens. Then cut at any character boundary.
+  // One character can have many tokens. In this case the cut may be at any character boundary.
   for (std::size_t at = part.text.size() / 2; at < part.text.size(); ++at)
     if (at > 0 && BeginsCharacter(part.text, at)) return at;
   for (std::size_t at = part.text.size() / 2; at > 0; --at)
@@ -58,7 +58,7 @@ std::size_t BestCut(const TextPart& part) {
   return 0;
 }
 
-// Each part is encoded with the tokens `prefix` before it, which are not part of the text.
+// Splits `text`. Each part is encoded with the tokens `prefix` before it, which are not part of the text.
 void Split(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> prefix, std::int64_t most,
            std::vector<TextPart>& parts) {
   TextPart part{text, {}, {}};

@@ -1,4 +1,4 @@
-// Splits texts that are longer than a model can read.
+// Splits texts that are too long for a model.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct TextPart {
 };
 
 /// Splits `text` into parts of at most `most` tokens; a text without words has no parts. A text that is too long is cut
-/// in two, and each half is split the same way. The cut is in the middle half of its tokens, at the first of these
-/// kinds that occurs:
+/// in two, and each half is split recursively. The cut is within the middle half of the tokens. The first of these
+/// kinds of boundaries that occurs there is used:
 /// - after the end of a sentence (. ! ? and similar, with closing quotes and brackets),
 /// - after a clause (, ; : and similar),
 /// - after a word,
 /// - after a token.
 ///
-/// Within a kind, the cut nearest to the middle is taken. A target language, as in ">>fra<< Hello", is repeated in each
-/// part. Throws Error if not even one character fits.
+/// Among boundaries of the same kind, the nearest to the middle is used. A target language, as in ">>fra<< Hello", is
+/// repeated in each part. Throws Error if one character does not fit.
 std::vector<TextPart> SplitText(const Tokenizer& tokenizer, std::string_view text, std::int64_t most);
 
 }  // namespace headlight

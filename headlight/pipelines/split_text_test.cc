@@ -35,7 +35,7 @@ struct SplitTextTest : testing::Test {
 TEST_F(SplitTextTest, KeepsATextThatFits) { EXPECT_THAT(Split("Ein Hund.", 20), ElementsAre("Ein Hund.")); }
 
 TEST_F(SplitTextTest, PrefersSentencesToClausesToWords) {
-  // The space between two parts may belong to either.
+  // The space between two parts may belong to either part.
   const auto expect = [&](const std::string& first, const std::string& second) {
     const std::string space = " ";
     EXPECT_THAT(Split(first + space + second, 20),

@@ -18,8 +18,8 @@ std::vector<std::string> ReadStopStrings(const JsonView& json) {
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              std::function<std::string(std::span<const std::int32_t>)> decode) {
   if (strings.empty()) return {};
-  // The number of tokens that a stop string can span. Nearly all tokens have at least one byte; kMore allows for tokens
-  // that are bytes of one character or the space that begins a text.
+  // The number of tokens that a stop string can span. Nearly all tokens have at least one byte. kMore is a margin for
+  // tokens that are bytes of one character or the space at the beginning of a text.
   constexpr std::size_t kMore = 8;
   const std::size_t longest = std::ranges::max(strings, {}, &std::string::size).size();
   auto stops = [strings = std::move(strings), decode = std::move(decode), longest](std::span<const std::int32_t> ids) {

@@ -15,12 +15,12 @@
 
 namespace headlight {
 
-/// The string or strings in `json`; none if it is absent. Throws Error for an empty one.
+/// Reads the string or strings in `json`. Returns an empty vector if it is absent. Throws Error for an empty string.
 std::vector<std::string> ReadStopStrings(const JsonView& json);
 
-/// For SearchOptions::stops: true if the last token completes one of the strings. A string may begin in any earlier
-/// token, also of a prompt, and end within the last token. `decode` decodes tokens to text. Returns null if there are
-/// no strings.
+/// Returns a condition for SearchOptions::stops that is true if the last token completes one of the strings. A string
+/// may begin in any earlier token, also of a prompt, and end within the last token. `decode` decodes tokens to text.
+/// Returns null if there are no strings.
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              std::function<std::string(std::span<const std::int32_t>)> decode);
 

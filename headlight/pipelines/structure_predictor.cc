@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// Longest chain: the indices of more pairs would exceed 32 bits.
+// The longest chain. The indices of the pairs of a longer chain would exceed 32 bits.
 constexpr std::int64_t kMostFolded = 46340;
 constexpr std::int64_t kAlphaAtom = 1;  // index in atom14
 
@@ -27,7 +27,7 @@ FoldingFeatures DrawFeatures(const AlignmentTable& alignment, const AlignmentSam
   return FeaturesForModel(FeaturesOf(alignment, DrawChoices(alignment, sampling, random)), {}, templates);
 }
 
-// The root mean square difference of the distances between C alphas, as in OpenFold.
+// Returns the root mean square difference of the distances between C alphas, as in OpenFold.
 double ChangeOf(const Tensor& before, const Tensor& after) {
   const Matrix<float> old = before.matrix<float>(), fresh = after.matrix<float>();
   const auto distance = [](const Matrix<float>& atoms, std::int64_t i, std::int64_t j) {

@@ -1,4 +1,4 @@
-// Protein structure prediction from sequences and alignments: load a model once, call it from any number of threads.
+// Protein structure prediction from sequences and alignments.
 //   const StructurePredictor predictor = StructurePredictor::Load("params_model_3_ptm.npz");
 //   const std::string path = "query.a3m";
 //   const PredictedStructure predicted = predictor.Predict(ReadAlignmentTable({&path, 1}), {.seed = 1});
@@ -28,17 +28,17 @@ struct PredictionObserver;  // pipelines/prediction_observer.h
 
 struct PredictOptions {
   std::uint64_t seed = 1;  ///< for the alignment rows that each pass samples, and the letters that it masks
-  /// Recycling passes after the first, rows of the alignment (MSA), and extra MSA rows; by default the model's
-  /// configuration.
+  /// The numbers of recycling passes after the first pass, of rows of the alignment (MSA), and of extra MSA rows. By
+  /// default the model's configuration is used.
   std::optional<int> recycles = {};
   std::optional<std::int64_t> rows = {}, extra = {};
   std::vector<ProteinTemplate> templates = {};  ///< templates of the query, from ReadTemplates in protein/templates.h
-  /// Stops recycling if the distances between C alphas changed by less than this root mean square, in angstrom; 0: all
-  /// passes. AlphaFold-Multimer uses 0.5.
+  /// Stops recycling if the root mean square change of the distances between C alphas is below this value, in angstrom.
+  /// 0 disables early stopping. AlphaFold-Multimer uses 0.5.
   double tolerance = 0;
-  /// Is called after each block of each pass with the number of blocks done, and the largest possible number.
+  /// Called after each block of each pass with the number of finished blocks and the maximum number of blocks.
   std::function<void(std::int64_t done, std::int64_t most)> progress = {};
-  /// Is called at the same times; if it returns true, the call throws Cancelled.
+  /// Called after each block. If it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
 };
 
@@ -58,18 +58,19 @@ struct PredictedStructure {
 /// structure.
 class HEADLIGHT_API StructurePredictor {
  public:
-  /// Loads a model's folder, or an .npz file of DeepMind's (docs/reference/files.md). Throws Error that names the file
-  /// and what is wrong with it or not supported. Options other than `compute` are errors.
+  /// Loads a model's folder, or an .npz file published by DeepMind (docs/reference/files.md). Throws Error that names
+  /// the file and what is wrong with it or not supported. Options other than `compute` are errors.
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 
-  /// The structure of the alignment's query. Throws Error naming an impossible option. Throws Error for more templates
-  /// than the model reads, and for templates of another query. Throws Error if memory cannot hold the pair
-  /// representation, and if the model computes values that are not finite.
+  /// Returns the structure of the alignment's query. Throws Error naming an invalid option. Throws Error for more
+  /// templates than the model reads, and for templates of another query. Throws Error if there is not enough memory for
+  /// the pair representation, and if the model computes values that are not finite.
   PredictedStructure Predict(const AlignmentTable& alignment, const PredictOptions& options = {}) const;
 
-  /// The steps that lead to that structure: the backbone after each block of the structure module in every pass, the
-  /// predicted errors and distances, and attention. The attention is that of the last pass, in all layers or in one
-  /// (from 0). Throws Error as Predict, for a layer out of range, and for more attention weights than a page can hold.
+  /// Returns the intermediate results of Predict: the backbone after each block of the structure module in every pass,
+  /// the predicted errors and distances, and attention. The attention is from the last pass, in all layers or in one
+  /// layer (from 0). Throws the same errors as Predict, and Error for a layer out of range and for more attention
+  /// weights than a page can hold.
   StructureRecord Look(const AlignmentTable& alignment, const PredictOptions& options = {},
                        std::optional<int> layer = {}) const;
 

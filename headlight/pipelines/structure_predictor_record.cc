@@ -1,4 +1,4 @@
-// Records how the model of a StructurePredictor arrives at a structure, for pages and plots.
+// Records the intermediate results of a StructurePredictor, for pages and plots.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms, N, CA, C, O, and in atom14
 constexpr float kMostDistance = 22;
 
-// By ResidueAttentionKind.
+// Titles by ResidueAttentionKind.
 constexpr std::array kTitles = {"Row attention", "Triangle attention (starting node)",
                                 "Triangle attention (ending node)", "Invariant point attention"};
 

@@ -37,7 +37,7 @@ std::vector<float> Positions(const PredictedStructure& predicted) {
   return positions;
 }
 
-// The structure equals that of the model called on features sampled with the seed and the number of the pass.
+// Checks that the structure equals the model's output for features sampled with the seed and the number of the pass.
 TEST(StructurePredictor, EqualsTheModelOnItsFeatures) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();
@@ -76,7 +76,7 @@ TEST(StructurePredictor, EqualsTheModelOnItsFeatures) {
   }
 }
 
-// The last moment is the structure of Predict, and the attention weights are those of the last pass.
+// Checks that the last moment is the structure of Predict, and that the attention weights are from the last pass.
 TEST(StructurePredictor, RecordsTheStepsOfFolding) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();
@@ -115,7 +115,7 @@ TEST(StructurePredictor, RecordsTheStepsOfFolding) {
   EXPECT_THAT(ErrorOf([&] { folder.Look(table, options, 2); }), HasSubstr("there is no layer 3"));
 }
 
-// Hooks only receive the attention of the last pass.
+// Checks that hooks only receive the attention of the last pass.
 TEST(StructurePredictor, HooksReceiveOnlyTheLastPass) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();

@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 6> kSentences = {
     "Ein Hund läuft über die Wiese.", "A dog runs across the meadow.",          "Zwei Kinder spielen, sie lachen.",
     "Two children play, they laugh.", "Gestern hat der Mann ein Buch gelesen!", "Yesterday the man read a book!"};
 
-// Saves it into `folder`, which must exist. It reads at most `positions` - 1 tokens.
+// Saves a tiny translation model into `folder`, which must exist. The model reads at most `positions` - 1 tokens.
 inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4,
                           std::int64_t ffn = 24) {
   auto sentence = kSentences.begin();
@@ -64,7 +64,7 @@ inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, 
   config.positions = positions;
   config.end_id = 0;
   Gpt model(config);
-  for (Parameter& parameter : model.parameters().all())  // otherwise it repeats one token
+  for (Parameter& parameter : model.parameters().all())  // otherwise the model would repeat one token
     if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
   model.parameters().Initialise(/*seed=*/3);
   model.Save(folder);
@@ -89,7 +89,7 @@ inline void SaveTinyImageGpt(const std::string& folder, bool tie_output = false)
             ColourProcessorConfig({.height = 4, .width = 6}, {{-1, -1, -1}, {1, -1, -1}, {1, 1, 1}}).Text());
 }
 
-// Sets one number of every stored float32 tensor to NaN, as after a diverged training.
+// Sets one value of every stored float32 tensor to NaN, as after a diverged training.
 inline void DamageWeights(const std::string& folder) {
   const std::string path = folder + "/model.safetensors";
   std::vector<Tensor> values;

@@ -46,19 +46,19 @@ class HEADLIGHT_API TextClassifier {
   /// what is wrong with it or not supported.
   static TextClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The labels of each text or pair with their scores, the highest score first (see LabelScores). Throws Error that
-  /// names the text if it is not UTF-8, has no tokens, or has more than longest() and `truncate` is not set.
+  /// Returns the labels of each text or pair with their scores, the highest score first (see LabelScores). Throws Error
+  /// that names the text if it is not UTF-8, has no tokens, or has more than longest() and `truncate` is not set.
   std::vector<std::vector<LabelScore>> Classify(std::span<const TextOrPair> texts,
                                                 const ClassifyOptions& options = {}) const;
   std::vector<std::vector<LabelScore>> Classify(std::initializer_list<TextOrPair> texts,
                                                 const ClassifyOptions& options = {}) const {
     return Classify(std::span(texts.begin(), texts.size()), options);
   }
-  /// The same for one text.
+  /// Returns the labels of one text.
   std::vector<LabelScore> Classify(std::string_view text, const ClassifyOptions& options = {}) const;
 
-  /// The scores of all labels, [texts, labels] in float32: probabilities, or for Problem::number the model's outputs.
-  /// `top_k` is ignored. Throws Error as Classify.
+  /// Returns the scores of all labels, [texts, labels] in float32: probabilities, or for Problem::number the model's
+  /// outputs. `top_k` is ignored. Throws the same errors as Classify.
   Tensor Scores(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
 
   const std::vector<std::string>& labels() const;  ///< by column of Scores

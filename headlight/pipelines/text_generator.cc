@@ -27,7 +27,7 @@ TextGenerator TextGenerator::Load(const std::string& folder, const LoadOptions& 
   const ModelFolder files = OpenModelFolder(folder);
   FamilyOf(files, LanguageModel::kKind, nullptr);
   PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
-  ReleaseUnusedStorage();  // reading it took memory that the weights then use
+  ReleaseUnusedStorage();  // frees memory used for reading, so that it is available for the weights
   auto model = LoadModel<LanguageModel>(
       files,
       {.compute = options.compute, .purpose = options.draft ? LoadFor::computing_with_draft : LoadFor::computing});
@@ -86,7 +86,7 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
   Check(!with_start || first_id >= 0, "`start_token`: the model has no first token (bos_token_id)");
   const auto window_size = static_cast<std::size_t>(most), stride = static_cast<std::size_t>(step);
   struct ScoredWindow {
-    std::size_t text, begin, scored, end;  // tokens [begin, end); those from `scored` on are reported
+    std::size_t text, begin, scored, end;  // tokens [begin, end); the scores from `scored` on are reported
   };
   std::vector<TextScore> results(texts.size());
   std::vector<std::vector<std::int32_t>> ids(texts.size());

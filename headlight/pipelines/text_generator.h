@@ -1,4 +1,4 @@
-// Text generation and scoring with a language model: load a folder once, call it from any number of threads.
+// Text generation and scoring with a language model.
 //   const TextGenerator generator = TextGenerator::Load("gpt2");
 //   std::string text = generator.Generate("Once upon a time", {.temperature = 0.8, .seed = 7, .stop = {"."}}).text;
 #pragma once
@@ -25,17 +25,17 @@ class LanguageModel;        // kinds/language_model.h
 class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
 struct TextGeneratorState;  // pipelines/text_generator_state.h
 
-/// Options that are not set are taken from the folder's generation_config.json, under the names in brackets. If the
-/// file has no value, the default after "else" applies. Its eos_token_id ends a text.
+/// Options that are not set are taken from the folder's generation_config.json. The names of the keys are in brackets.
+/// If the file has no value, the default after "else" applies. Its eos_token_id ends a text.
 struct GenerateOptions {
-  /// The search. Beam search keeps the beam_size best texts; 1 is greedy search, or sampling.
+  /// The search. Beam search keeps the beam_size best texts; 1 selects greedy search or sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
-      {};  ///< texts for each prompt: at most beam_size, or the samples drawn [num_return_sequences], else 1
+      {};  ///< texts for each prompt: at most beam_size, or the samples [num_return_sequences], else 1
 
-  /// Sampling. The next token is drawn from softmax(logits / temperature). `top_k` and then `top_p` restrict it to the
-  /// most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
+  /// Sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict it to
+  /// the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -43,35 +43,35 @@ struct GenerateOptions {
 
   std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};                                           ///< n-grams of this many tokens do not repeat, else 0: they may
+      {};                                           ///< the size of n-grams that must not repeat, else 0: no limit
   std::optional<std::int32_t> max_new_tokens = {};  ///< new tokens of a text, its end included, else 128
   std::optional<std::int32_t> min_new_tokens = {};  ///< new tokens of a text, at least, else 0
 
   std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same texts [1]
   std::uint64_t first_stream = 0;          ///< prompt i uses the random stream (seed, first_stream + i)
   std::int64_t batch_tokens = 2048;        ///< prompt tokens that are processed at once
-  std::vector<std::string> stop = {};      ///< a text ends before the first of these
-  /// Called between tokens; if it returns true, the call throws Cancelled.
+  std::vector<std::string> stop = {};      ///< a text ends before the first of these strings
+  /// Called between tokens. If it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
-  /// Is called with each piece of a text as soon as it is final, in whole characters; with beams once, at the end.
-  /// `text` is an index into the texts of all prompts: candidate c of prompt p has the index p * n_best + c.
+  /// Called with each piece of a text as soon as the piece is final, in whole characters. With beam search it is called
+  /// once, at the end. Text c of prompt p has the index `text` = p * n_best + c.
   std::function<void(std::size_t text, std::string_view piece)> on_text = {};
 };
 
 /// Why a text ended.
 enum class FinishReason {
-  end,        ///< the model chose its end token
-  stop,       ///< before a stop string
+  end,        ///< the model generated an end token
+  stop,       ///< a stop string was found
   length,     ///< max_new_tokens is reached, or no token is allowed
-  positions,  ///< before max_new_tokens: prompt and text fill the model's positions
+  positions,  ///< prompt and text fill the model's positions
 };
 
 struct GeneratedText {
-  std::string text;  ///< what follows the prompt
+  std::string text;  ///< the continuation, without the prompt
   FinishReason finish_reason = FinishReason::end;
   std::int64_t prompt_tokens = 0;  ///< tokens of the prompt
   std::int64_t tokens = 0;         ///< tokens of the text, without the end token
-  double log_probability = 0;      ///< natural, of the tokens and the end token
+  double log_probability = 0;      ///< natural logarithm, sum over the tokens and the end token
 };
 
 struct TokenScore {
@@ -82,7 +82,7 @@ struct TokenScore {
 
 struct HEADLIGHT_API TextScore {
   std::vector<TokenScore> token_scores;  ///< of all tokens of the text
-  double log_probability = 0;            ///< the sum of those of the tokens
+  double log_probability = 0;            ///< the sum over the tokens
   std::int64_t tokens = 0, bytes = 0;    ///< tokens that have a log-probability, and their bytes
   double perplexity() const;             ///< exp(-log_probability / tokens)
   double bits_per_byte() const;          ///< -log2(probability) / bytes
@@ -92,18 +92,19 @@ struct ScoreOptions {
   std::int64_t batch_tokens = 2048;  ///< tokens scored at once
   bool with_end = false;             ///< also scores the end token after each text, as one more token and one more byte
 
-  /// Tokens of a window, the start token included; from 2 to the model's positions [the positions].
+  /// Tokens of a window, including the start token: from 2 to the model's positions, which is the default.
   std::optional<std::int64_t> max_input_length = {};
-  /// Tokens from the start of a window to the start of the next, from 1 to `max_input_length` - 1. A token of a later
-  /// window has a context of at least `max_input_length` - `window_step` tokens [max_input_length / 2].
+  /// Tokens from the start of a window to the start of the next, from 1 to `max_input_length` - 1. The default is
+  /// max_input_length / 2. A token of a later window has a context of at least `max_input_length` - `window_step`
+  /// tokens.
   std::optional<std::int64_t> window_step = {};
-  /// Whether to put the model's first token before a text that does not begin with it. Without it, the text's first
-  /// token has no score [true if the model has one].
+  /// Whether to put the model's start token before a text that does not begin with it. Without a start token, the first
+  /// token of the text has no score. The default is true if the model has a start token.
   std::optional<bool> start_token = {};
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. A text does not depend on the
-/// others of a call; only its random stream depends on the index of its prompt.
+/// other texts of a call, except that the index of its prompt selects its random stream.
 class HEADLIGHT_API TextGenerator {
  public:
   /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and what is wrong with
@@ -111,29 +112,29 @@ class HEADLIGHT_API TextGenerator {
   ///   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
   static TextGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The n_best continuations of each prompt, the best first; samples are in the order of sampling. A special token in
-  /// a prompt is read as that token. An empty prompt is the model's first token. Throws Error that names the prompt if
-  /// it is not UTF-8 or has more tokens than the model has positions. An empty prompt is an error if the model has no
-  /// first token. Throws Error naming an impossible option.
+  /// Returns the n_best continuations of each prompt, the best first; samples are in the order of sampling. A special
+  /// token in a prompt is encoded as that token. An empty prompt is replaced by the model's start token. Throws Error
+  /// that names the prompt if it is not UTF-8 or has more tokens than the model has positions. An empty prompt is an
+  /// error if the model has no start token. Throws Error naming an invalid option.
   std::vector<std::vector<GeneratedText>> Generate(std::span<const std::string> prompts,
                                                    const GenerateOptions& options = {}) const;
   std::vector<std::vector<GeneratedText>> Generate(std::initializer_list<std::string> prompts,
                                                    const GenerateOptions& options = {}) const {
     return Generate(std::span(prompts.begin(), prompts.size()), options);
   }
-  /// The best continuation of one prompt.
+  /// Returns the best continuation of one prompt.
   GeneratedText Generate(std::string_view prompt, const GenerateOptions& options = {}) const;
 
-  /// The number of texts for each prompt; beam search may find fewer.
+  /// Returns the number of texts for each prompt. Beam search may find fewer.
   std::int32_t n_best(const GenerateOptions& options) const;
 
-  /// The log-probability of each token of each text. A text longer than the window is read in overlapping windows. Each
-  /// begins `window_step` tokens after the previous one and scores the tokens that no earlier window has scored. Throws
-  /// Error if a text is not UTF-8 and for impossible options.
+  /// Returns the log-probability of each token of each text. A text longer than the window is scored in overlapping
+  /// windows. Each window begins `window_step` tokens after the previous one, and scores the tokens that no earlier
+  /// window has scored. Throws Error if a text is not UTF-8, and for invalid options.
   std::vector<TextScore> Score(std::span<const std::string> texts, const ScoreOptions& options = {}) const;
 
-  /// The attention weights of every head of every layer for `text`. Throws Error if the text is not UTF-8, or has no
-  /// tokens or more than the model's positions.
+  /// Returns the attention weights of every head of every layer for `text`. Throws Error if the text is not UTF-8, or
+  /// has no tokens or more than the model's positions.
   AttentionRecord Attention(std::string_view text) const;
 
   const LanguageModel& model() const;

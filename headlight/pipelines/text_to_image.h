@@ -1,4 +1,4 @@
-// Text-to-image generation with a DALL-E or DALL-E mini: load a folder once, call it from any number of threads.
+// Text-to-image generation with a DALL-E or DALL-E mini.
 //   const TextToImage generator = TextToImage::Load("shapes");
 //   const std::string text = "a red circle left of a blue square";
 //   std::vector<GeneratedImage> images = generator.Generate(text, {.count = 8, .temperature = 0.9, .seed = 7});
@@ -34,7 +34,7 @@ struct GeneratedImage {
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// others of a call; only its random stream depends on its index.
+/// other images of a call, except that its index selects its random stream.
 class HEADLIGHT_API TextToImage {
  public:
   /// Loads the folder of a DALL-E or DALL-E mini with its tokenizer, and the discrete VAE in its folder `vae`. Throws
@@ -44,33 +44,34 @@ class HEADLIGHT_API TextToImage {
   /// Throws Error that begins with `name` if the text is empty, is not UTF-8, or has more tokens than the model reads.
   void CheckText(const std::string& text, const std::string& name) const;
 
-  /// options.count images of each text, in the order of sampling. Throws Error as CheckText, and naming an impossible
-  /// option.
+  /// Generates options.count images of each text, in the order of sampling. Throws the same errors as CheckText, and
+  /// Error naming an invalid option.
   std::vector<std::vector<GeneratedImage>> Generate(std::span<const std::string> texts,
                                                     const TextToImageOptions& options = {}) const;
   std::vector<std::vector<GeneratedImage>> Generate(std::initializer_list<std::string> texts,
                                                     const TextToImageOptions& options = {}) const {
     return Generate(std::span(texts.begin(), texts.size()), options);
   }
-  /// options.count images of one text.
+  /// Generates options.count images of one text.
   std::vector<GeneratedImage> Generate(std::string_view text, const TextToImageOptions& options = {}) const {
     return Generate({std::string(text)}, options).front();
   }
-  /// The same, but the images keep the upper `rows` rows of codes of `begun`, which is resized and cropped to a square.
-  /// Without `rows`, they keep half of the rows. Throws Error also if no row is left to generate.
+  /// Generates images as Generate does, but keeps the upper `rows` rows of the codes of `begun`, by default half of the
+  /// rows. `begun` is resized and cropped to a square. Also throws Error if no row is left to generate.
   std::vector<std::vector<GeneratedImage>> Complete(std::span<const std::string> texts, const Image& begun,
                                                     std::optional<std::int64_t> rows = {},
                                                     const TextToImageOptions& options = {}) const;
 
-  /// The codes of an image, which is resized and cropped to a square; [rows, columns].
+  /// Resizes and crops an image to a square, and returns its codes, [rows, columns].
   std::vector<std::int32_t> Encode(const Image& image) const;
-  /// The image with these codes. Throws Error for another number of codes, and for codes that the model does not have.
+  /// Decodes an image from its codes. Throws Error for a wrong number of codes, and for codes that the model does not
+  /// have.
   Image Decode(std::span<const std::int32_t> codes) const;
 
   std::int64_t side() const;  ///< height and width of every image, in pixels
   std::int64_t rows() const;  ///< rows of codes of an image
 
-  /// The model and the tokenizer, for inspection.
+  /// Return the model and the tokenizer, for inspection.
   const TextToImageModel& model() const;
   const PipelineTokenizer& tokenizer() const;
 
@@ -84,10 +85,10 @@ class HEADLIGHT_API TextToImage {
   std::shared_ptr<const State> state_;
 };
 
-/// The index of an image, and how well it fits its text.
+/// The index of an image, and its similarity to the text.
 struct RankedImage {
   std::size_t image = 0;  ///< its index among the images
-  float score = 0;        ///< the cosine of its vector and the text's
+  float score = 0;        ///< the cosine similarity of the image and the text
 };
 
 /// Sorts the images of one text by their CLIP or SigLIP similarity to it, the best first (Ramesh et al., "Zero-Shot

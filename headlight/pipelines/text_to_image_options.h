@@ -14,14 +14,14 @@ struct TextToImageOptions {
   double temperature = 1;  ///< above 0
   std::int32_t top_k = 0;  ///< 0: all tokens
   double top_p = 1;        ///< above 0, at most 1
-  /// The scale of classifier-free guidance, from 0, for a model that was also trained on images without their texts. At
-  /// 1 the logits are the model's. Above 1, images follow the text more closely and vary less.
+  /// The scale of classifier-free guidance, at least 0, for a model that was also trained on images without texts. 1
+  /// disables guidance. Above 1, images follow the text more closely and vary less.
   double guidance = 1;
   std::uint64_t seed = 1;          ///< the same seed gives the same images
   std::uint64_t first_stream = 0;  ///< image i of a call is sampled from the random stream (seed, first_stream + i)
-  /// Is called between tokens; if it returns true, the call throws Cancelled.
+  /// Called between tokens. If it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
-  /// Is called with the number of generated tokens, and the number of all tokens.
+  /// Called with the number of generated tokens and the total number of tokens.
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};
 };
 

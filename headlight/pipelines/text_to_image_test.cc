@@ -31,7 +31,7 @@ struct TextToImageTest : testing::Test {
   const Texts texts = {"A dog runs", "Two children"};
 };
 
-// The codes of all images, text by text.
+// Returns the codes of all images of all texts, in order.
 std::vector<std::vector<std::int32_t>> CodesOf(const std::vector<std::vector<GeneratedImage>>& images) {
   std::vector<std::vector<std::int32_t>> codes;
   for (const std::vector<GeneratedImage>& of_text : images)
@@ -88,7 +88,7 @@ TEST_F(TextToImageTest, GuidanceStrengthensTheText) {
   EXPECT_EQ(draw(0, 0), draw(1, 0));  // unconditional: independent of the text
   EXPECT_NE(draw(0, 4), draw(1, 4));
   EXPECT_NE(draw(0, 4), draw(0, 1));
-  // Images are the same in several batches and as completions of given rows.
+  // Images must be the same in several batches, and as completions of given rows.
   const std::vector<std::vector<GeneratedImage>> many = drawer.Generate(texts, {.count = 35, .guidance = 4, .seed = 5});
   EXPECT_EQ((std::vector{many[0][0].codes, many[0][1].codes, many[0][2].codes}), draw(0, 4));
   const TextToImageOptions guided{.count = 3, .guidance = 4, .seed = 5};
@@ -96,7 +96,7 @@ TEST_F(TextToImageTest, GuidanceStrengthensTheText) {
   EXPECT_THAT(ErrorOf([&] { draw(0, -1); }), HasSubstr("`guidance` must be a number"));
 }
 
-// An encoder reads texts of different lengths in one batch and, for guidance, the empty text.
+// Uses texts of different lengths in one batch and, for guidance, the empty text.
 TEST(DalleMiniTextToImage, IsBatchInvariant) {
   const Texts texts = {"a dog", "children", "x"};
   for (const auto& [compute, guidance] :

@@ -1,4 +1,4 @@
-// One model of each class of `pipelines/`, called from four threads at once. ThreadSanitizer runs these tests too.
+// Calls one model of each pipeline class from four threads at once. ThreadSanitizer runs these tests too.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -17,7 +17,7 @@
 
 namespace headlight {
 
-/// Thrown by Ticket::Wait if the request has timed out. A server answers 504.
+/// Thrown by Ticket::Wait if the request has timed out. A server responds with HTTP status 504.
 class HEADLIGHT_API TimedOut : public Error {
  public:
   TimedOut() : Error("`timeout`: the request has timed out") {}
@@ -28,8 +28,8 @@ struct EngineJob;
 
 /// A request in an Engine. Its destructor cancels the request. It may outlive the engine.
 ///
-/// One thread at a time may call Wait and WaitFor. Any thread may call Cancel meanwhile. Wait and WaitFor call
-/// `on_text` on their own thread: it may take long and call anything.
+/// One thread at a time may call Wait and WaitFor. Any thread may call Cancel at the same time. Wait and WaitFor call
+/// `on_text` on the calling thread, where it may block.
 template <typename Result>
 class HEADLIGHT_API Ticket {
  public:
@@ -37,15 +37,16 @@ class HEADLIGHT_API Ticket {
   Ticket& operator=(Ticket&& other) noexcept;
   ~Ticket();
 
-  /// Waits for the n_best results. They are bit-identical to those of TextGenerator::Generate or
-  /// Translator::TranslateBatch for this request only. Must be called once. Throws what those throw, Cancelled,
-  /// TimedOut, or an exception from on_text, which cancels the request.
+  /// Waits for the n_best results. They are bit-identical to the results of TextGenerator::Generate or
+  /// Translator::TranslateBatch for only this request. Must be called once. Throws the same errors as these functions,
+  /// and Cancelled or TimedOut. An exception from on_text cancels the request and is rethrown.
   std::vector<Result> Wait();
 
-  /// Waits for at most `time`, and returns whether Wait would return at once.
+  /// Waits for at most `time`. Returns true if Wait would return immediately.
   bool WaitFor(std::chrono::milliseconds time);
 
-  /// Ends the request at any point; Wait throws Cancelled, also in a thread that is waiting. No effect after its end.
+  /// Cancels the request. Wait throws Cancelled, also in a thread that is already waiting. Has no effect if the request
+  /// has ended.
   void Cancel() const;
 
  private:

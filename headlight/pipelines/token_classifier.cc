@@ -31,8 +31,8 @@ TokenLabel MostProbable(std::span<const float> probabilities) {
   return {static_cast<std::int32_t>(most - probabilities.begin()), *most};
 }
 
-// The label of a word with the tokens [begin, end). `probabilities`: [tokens of the text, labels], only needed for
-// `average`.
+// Returns the label of the word with the tokens [begin, end). `probabilities`, [tokens of the text, labels], is only
+// used for `average`.
 TokenLabel LabelOfWord(std::span<const TokenLabel> tokens, std::size_t begin, std::size_t end,
                        TagAggregation aggregation, std::span<const float> probabilities) {
   if (aggregation == TagAggregation::max)
@@ -46,7 +46,7 @@ TokenLabel LabelOfWord(std::span<const TokenLabel> tokens, std::size_t begin, st
   return MostProbable(mean);
 }
 
-// Tokens that are read at once: those of a text or of a window.
+// The tokens of one model input: a text or a window of it.
 struct Reading {
   std::size_t text;          // its index
   const Encoding* encoding;  // with these tokens
@@ -54,7 +54,7 @@ struct Reading {
   std::vector<float> all;  // [tokens, labels]; only if more than the most probable label is needed
 };
 
-// The words with their labels; without aggregation, the tokens.
+// Returns the words with their labels, or without aggregation the tokens.
 std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Reading& reading,
                                     TagAggregation aggregation) {
   const Encoding& encoding = *reading.encoding;
@@ -74,7 +74,7 @@ std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::str
   return words;
 }
 
-// Sets the positions of the spans, in characters, and their texts.
+// Sets the texts of the spans and their positions in characters.
 void SetPlaces(const std::string& text, std::vector<TextSpan> bytes, std::vector<NamedSpan>& spans) {
   for (TextSpan& span : bytes) span = WithoutSpaces(text, span);
   const std::vector<TextSpan> characters = CharacterSpans(text, bytes);
@@ -112,7 +112,7 @@ std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled
   return spans;
 }
 
-// One span per token, or `top_k` of them.
+// Returns one span, or `top_k` spans, per token.
 std::vector<NamedSpan> TokensAlone(const std::string& text, const Reading& reading,
                                    const std::vector<std::string>& labels, std::optional<std::int64_t> top_k) {
   std::vector<NamedSpan> spans;
@@ -142,7 +142,7 @@ std::vector<NamedSpan> TokensAlone(const std::string& text, const Reading& readi
   return spans;
 }
 
-// Keeps the longest of overlapping spans, or of equally long ones the one with the highest score.
+// Keeps the longest of overlapping spans. Among equally long spans, the span with the highest score is kept.
 std::vector<NamedSpan> WithoutOverlaps(std::vector<NamedSpan> spans) {
   std::ranges::stable_sort(spans, {}, &NamedSpan::start);
   std::vector<NamedSpan> kept;
@@ -157,7 +157,7 @@ std::vector<NamedSpan> WithoutOverlaps(std::vector<NamedSpan> spans) {
   return kept;
 }
 
-// `special`: the number of special tokens in each window.
+// Throws Error for invalid options. `special` is the number of special tokens in each window.
 void CheckOptions(const TagOptions& options, TagAggregation aggregation, std::int64_t positions, std::int64_t special) {
   const std::int64_t longest = options.max_input_length.value_or(positions), stride = options.stride.value_or(0);
   Check(longest >= 1 && longest <= positions, "`max_input_length` is {}: the model reads 1 to {} tokens at once",
@@ -193,7 +193,7 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
   CheckOptions(options, aggregation, model.limits().positions,
                std::ssize(tokenizer.Encode("", {.read_special = false}).ids));
   const std::int64_t longest = options.max_input_length.value_or(model.limits().positions);
-  const bool each_window = options.stride.has_value();  // is a separate reading
+  const bool each_window = options.stride.has_value();  // each window is a separate Reading
   std::vector<Encoding> encodings;
   std::vector<Window> windows;
   std::vector<std::size_t> text_of, first_of;  // the text of each window, and the first window of that text

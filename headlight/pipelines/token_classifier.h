@@ -20,11 +20,11 @@ namespace headlight {
 
 struct EncoderFolder;
 
-/// How spans are made from the labels of tokens, as `aggregation_strategy` of Transformers' pipeline.
+/// The aggregation of token labels into spans, as `aggregation_strategy` in Transformers' pipeline.
 enum class TagAggregation {
   none,     ///< each token is a span, with its whole label
   simple,   ///< neighbouring tokens of one kind are a span, which may begin or end within a word
-  first,    ///< the same for words: a word has the label of its first token
+  first,    ///< neighbouring words of one kind are a span; a word has the label of its first token
   average,  ///< a word has the label with the highest mean probability
   max,      ///< a word has the label of its most probable token
 };
@@ -33,14 +33,15 @@ struct TagOptions {
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
   std::optional<std::int64_t> max_input_length =
       {};  ///< tokens of a window, at most as many as the model reads [as many]
-  /// Tokens that neighbouring windows share. If it is set, the spans of each window are found separately. Among
-  /// overlapping spans the longest is kept, then the one with the highest score, as in Transformers' pipeline. Not for
-  /// `none`.
+  /// The number of tokens that neighbouring windows share. If it is set, the spans of each window are found separately.
+  /// Among overlapping spans the longest is kept; among equally long spans, the span with the highest score. This is
+  /// the rule of Transformers' pipeline. Not available for `none`.
   std::optional<std::int64_t> stride = {};
-  /// Only for `none`: the number of spans per token, the most probable label first, including O. By default there is
-  /// one span for each token whose most probable label is not O.
+  /// Only for `none`: the number of labels per token, the most probable first, including O. Each label is returned as a
+  /// span. By default there is one span for each token whose most probable label is not O.
   std::optional<std::int64_t> top_k = {};
-  std::optional<TagAggregation> aggregation = {};  ///< default: first, or simple if labels are S-X or E-X (BIOES)
+  std::optional<TagAggregation> aggregation =
+      {};  ///< default: `first`, or `simple` if there are labels S-X or E-X (BIOES)
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
 };
 
@@ -59,19 +60,19 @@ class HEADLIGHT_API TokenClassifier {
   /// and what is wrong with it or not supported.
   static TokenClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another kind. It
-  /// continues while words (or tokens, see TagAggregation) have the label I-X or X. O is no label; other labels, such
-  /// as E-X, continue only themselves.
+  /// Returns the spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another
+  /// kind. It continues while words (or tokens, see TagAggregation) have the label I-X or X. O means no label. Other
+  /// labels, such as E-X, are only continued by the same label.
   ///
-  /// A text with more tokens than the model reads is read in windows that overlap by a quarter. A token's label is
-  /// taken from the window whose edges are farthest from it, unless TagOptions::stride is set. Throws Error for an
-  /// option out of its range, and naming the text if it is not UTF-8.
+  /// A text with more tokens than the model reads is split into windows that overlap by a quarter. The label of a token
+  /// is taken from the window in which the token is farthest from the edges, unless TagOptions::stride is set. Throws
+  /// Error for an option out of its range, and naming the text if it is not UTF-8.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
                                           const TagOptions& options = {}) const {
     return Tag(std::span(texts.begin(), texts.size()), options);
   }
-  /// The spans of one text, in order.
+  /// Returns the spans of one text, in order.
   std::vector<NamedSpan> Tag(std::string_view text, const TagOptions& options = {}) const {
     return Tag({std::string(text)}, options).front();
   }

@@ -1,4 +1,4 @@
-// Translations of texts, and the options for making them.
+// Translations of texts, and the options of the translation.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@
 
 namespace headlight {
 
-/// Options that are not set are taken from the folder's generation_config.json, or from config.json without that file,
-/// under the names in brackets. If the file has no value either, the default after "else" applies.
+/// Options that are not set are taken from the folder's generation_config.json, or from config.json if that file is
+/// missing. The names of the keys are in brackets. If the file has no value either, the default after "else" applies.
 struct TranslateOptions {
-  /// The search. Beam search keeps the beam_size best partial translations; 1 is greedy search.
+  /// The search. Beam search keeps the beam_size best partial translations; 1 selects greedy search.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 4
   std::optional<double> length_penalty = {};   ///< alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
-      {};  ///< translations of each text: at most beam_size, or the samples drawn [num_return_sequences], else 1
+      {};  ///< translations of each text: at most beam_size, or the samples [num_return_sequences], else 1
   std::int32_t max_length = 0;  ///< tokens of a translation, including its end; 0: [max_length], else three
                                 /// times the source's plus 50; at most the model's positions
   std::optional<std::int32_t> min_length = {};    ///< tokens of a translation, at least, else 0
   std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};  ///< n-grams of this many tokens do not repeat, else 0: they may
+      {};  ///< the size of n-grams that must not repeat, else 0: no limit
 
-  /// Sampling instead of a search. The next token is drawn from softmax(logits / temperature). `top_k` and then `top_p`
-  /// restrict it to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
+  /// Sampling instead of a search. The next token is sampled from softmax(logits / temperature). `top_k` and then
+  /// `top_p` restrict it to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is
+  /// ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -36,9 +37,9 @@ struct TranslateOptions {
   std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same translations [1]
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
-  /// Other inputs. `target_prefix` begins each translation, which the model continues: one prefix for all texts, or one
-  /// per text. It is part of the text and its lengths, but not of the score. Only the first part of a split text begins
-  /// with it.
+  /// Other inputs. `target_prefix` has the beginning of the translations, which the model continues: one prefix for all
+  /// texts, or one per text. The prefix counts for the text and its length, but not for the score. It only precedes the
+  /// first part of a split text.
   std::vector<std::string> target_prefix = {};
   std::string task = {};             ///< name in task_specific_params of config.json, for its prefix and settings
   std::string prefix = {};           ///< put before each text, after the task's prefix, as T5's "summarize: "
@@ -53,13 +54,13 @@ struct TranslateOptions {
   bool attention = false;     ///< fills Translation::attention
 
   std::int64_t batch_tokens = 2048;  ///< source tokens that are translated at once
-  /// Called between steps, by any thread, one at a time; if it returns true, the call throws Cancelled.
+  /// Called between steps, from any thread but never concurrently. If it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
 };
 
 /// A token of a translation.
 struct TranslatedToken {
-  std::string piece;                           ///< as the tokenizer has it, such as "▁dog"
+  std::string piece;                           ///< the token as in the vocabulary, such as "▁dog"
   std::int32_t word = -1;                      ///< index in Translation::text; a space belongs to the word after it;
                                                /// -1: none, such as for the end token
   std::optional<double> log_probability = {};  ///< none for the tokens of target_prefix

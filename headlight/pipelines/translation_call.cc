@@ -31,7 +31,7 @@ void TranslationCall::ReadPrefixes(std::size_t texts) {
   texts_ = texts;
   target_prefixes_ = translator_.state_->TargetPrefixes(options_, texts);
   if (target_prefixes_.size() == 1) decoding_.sources = {{target_prefixes_.front(), 0}};
-  // Rejects impossible options even if there is nothing to translate.
+  // Rejects invalid options even if there is nothing to translate.
   Decode(translator_.model(), {}, {}, decoding_);
   decoding_.sources.clear();
 }
@@ -61,7 +61,8 @@ void TranslationCall::Read(std::span<const std::string> texts) {
     const std::vector<TextPart> parts = SplitText(tokenizer, texts[i], state.positions() - around);
     const auto words = SourceWords(texts[i], options_.alignment ? parts : std::vector<TextPart>());
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      // Encoded together, since the prefix's last word and the part's first may share a token.
+      // The prefix and the part are encoded together, since the prefix's last word and the part's first word may share
+      // a token.
       const std::vector<std::int32_t> tokens =
           prefix.empty() ? parts[part].tokens : tokenizer.Encode(prefix + std::string(parts[part].text));
       SourcePart source{i, before, {}};

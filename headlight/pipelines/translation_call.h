@@ -15,21 +15,21 @@ namespace headlight {
 
 class TranslationCall {
  public:
-  /// The shortlist that a Translator was loaded with; null if there is none.
+  /// Returns the shortlist that a Translator was loaded with, or null.
   static const Shortlist* ShortlistOf(const Translator& translator);
 
-  /// Throws Error for impossible options.
+  /// Throws Error for invalid options.
   TranslationCall(Translator translator, TranslateOptions options);
 
-  /// The sources are texts, or the encoder's input tokens of one text. Throws Error as TranslateBatch does.
+  /// Reads the sources: texts, or the encoder's input tokens of one text. Throws the same errors as TranslateBatch.
   void Read(std::span<const std::string> texts);
   void Read(std::vector<std::int32_t> source);
 
-  /// For Decode: the tokens of each part of each text, once per sample.
+  /// Returns the inputs of Decode: the tokens of each part of each text, once per sample.
   const std::vector<std::vector<std::int32_t>>& ids() const { return ids_; }
   const DecodingOptions& decoding() const { return decoding_; }
 
-  /// The translations, from the hypotheses of each entry of ids().
+  /// Makes the translations from the hypotheses of each entry of ids().
   std::vector<std::vector<Translation>> Results(const std::vector<std::vector<Hypothesis>>& decoded) const;
 
  private:

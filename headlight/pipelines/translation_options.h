@@ -15,14 +15,14 @@ struct TranslateOptions;
 /// Binds --compute to `compute`, which must outlive `command`.
 void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
 
-/// Binds --draft the same way.
+/// Binds --draft to `draft`, which must outlive `command`.
 void AddDraftOption(OptionTable& command, bool& draft);
 
 /// Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and
-/// --batch-tokens to `options`, the same way.
+/// --batch-tokens to `options`. Both must outlive `command`.
 HEADLIGHT_API void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOptions& options);
 
-/// Binds --task, --prefix, --source-language and --target-language to `options`, the same way.
+/// Binds --task, --prefix, --source-language and --target-language to `options`, which must outlive `command`.
 HEADLIGHT_API void AddTaskOptions(OptionTable& command, TranslateOptions& options);
 
 }  // namespace headlight

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The indices of the special tokens of a source: the end token and those around the text.
+// Returns the indices of the special tokens of a source: its end token and the special tokens around the text.
 std::vector<int> SpecialTokens(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, std::int32_t end) {
   std::vector<int> special;
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -20,7 +20,7 @@ std::vector<int> SpecialTokens(std::span<const std::int32_t> ids, const Tokenize
   return special;
 }
 
-// `words` has the index of the word of each id of the hypothesis.
+// Appends the score of each token. `words` has the index of the word of each id of the hypothesis.
 void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                   const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
   const std::size_t all = hypothesis.ids.size() + (hypothesis.end >= 0 ? 1 : 0);
@@ -53,7 +53,7 @@ AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, 
   record.target_special = SpecialTokens(inputs, tokenizer, limits.end_id);
   if (record.target_special.empty() || record.target_special.front() != 0)
     record.target_special.insert(record.target_special.begin(), 0);  // the start token
-  // The paper's name for the start token. MarianMT and T5 call it <pad>, BART </s>.
+  // This is the paper's name for the start token. MarianMT and T5 use <pad>, and BART uses </s>.
   if (start == limits.start_id) record.target_tokens.front() = "<s>";
 
   Context context;

@@ -1,4 +1,4 @@
-// Splits a text into parts if it is too long, and makes its Translation from the decoded parts.
+// The parts of a text that is too long, and its Translation from the decoded parts.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-/// A text, or a part of one that is too long.
+/// A text, or a part of a text that is too long.
 struct SourcePart {
   std::size_t text = 0;
   std::vector<std::int32_t> ids;  ///< including special tokens
@@ -21,8 +21,8 @@ struct SourcePart {
       words;  ///< index of the word of each id except the special ones at the end; empty unless words are aligned
 };
 
-/// The attention weights for `source`, which includes its end token, and `target`, which follows the `start` token and
-/// has no end token. If a target fills all positions, its last token is not an input.
+/// Returns the attention weights for `source` and `target`. `source` includes its end token; `target` has no end token,
+/// and `start` precedes it. If a target fills all positions, its last token is not an input.
 AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
                        std::int32_t start, std::span<const std::int32_t> target);
 

@@ -1,9 +1,10 @@
-// Translation, summarization and other text-to-text tasks: load a folder once, call it from any number of threads.
+// Translation, summarization and other text-to-text tasks.
 //   const Translator translator = Translator::Load("opus-mt-de-en");
 //   std::string english = translator.Translate("Guten Tag!", {.beam_size = 2});
 //   auto best = translator.TranslateBatch({"Guten Tag!", "Danke."}, {.beam_size = 5, .n_best = 3});  // best[1][0].text
 //   std::string summary = Translator::Load("bart-large-cnn").Translate(article);
-// A summary of a text that is too long for the model joins those of its parts: Translation::parts says how many.
+// If a text is too long for the model, the summaries of its parts are joined. Translation::parts is the number of
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +37,14 @@ class HEADLIGHT_API Translator {
   ///   Translator::Load("opus-mt-de-en", {.compute = Compute::int8, .shortlist = true})
   static Translator Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The text's best translation. Throws Error as TranslateBatch does.
+  /// Returns the best translation of a text. Throws the same errors as TranslateBatch.
   std::string Translate(std::string_view text, const TranslateOptions& options = {}) const;
 
-  /// The n_best translations of each text, the best first; samples are in the order of sampling. A text without words
-  /// has one translation, which is empty. A text with more tokens than the model has positions is split in two until
-  /// each part fits. It is split near its middle: after a sentence, else after a clause, else after a word. The
+  /// Returns the n_best translations of each text, the best first; samples are in the order of sampling. A text without
+  /// words has one translation, which is empty. A text with more tokens than the model has positions is split in two
+  /// until each part fits. It is split near its middle: after a sentence, else after a clause, else after a word. The
   /// translations of the parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if it is not
-  /// UTF-8. Throws Error naming an impossible option.
+  /// UTF-8. Throws Error naming an invalid option.
   std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
                                                        const TranslateOptions& options = {}) const;
   std::vector<std::vector<Translation>> TranslateBatch(std::initializer_list<std::string> texts,
@@ -51,15 +52,16 @@ class HEADLIGHT_API Translator {
     return TranslateBatch(std::span(texts.begin(), texts.size()), options);
   }
 
-  /// The number of translations of a text; beam search may find fewer.
+  /// Returns the number of translations of a text. Beam search may find fewer.
   std::int32_t n_best(const TranslateOptions& options) const;
 
-  /// A text's tokens as the encoder reads them, with the prefix and special tokens; and their number.
+  /// Return the encoder's input tokens for a text, and their number. They include the prefix and special tokens.
   std::vector<std::int32_t> SourceIds(std::string_view text, const TranslateOptions& options = {}) const;
   std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
 
-  /// The attention weights of every head of every layer for `source` and `target`. Without `target`, the model's own
-  /// translation is used. Throws Error if either has no words or more tokens than the model has positions.
+  /// Returns the attention weights of every head of every layer for `source` and `target`. Without `target`, the
+  /// translation that the model generates is used. Throws Error if either has no words or more tokens than the model
+  /// has positions.
   AttentionRecord Attention(std::string_view source, std::optional<std::string_view> target = {},
                             const TranslateOptions& options = {}) const;
 

@@ -63,7 +63,7 @@ struct TranslatorState {
     decoding.search.stops = StopsAt(of_folder.stop, tokenizer);
     decoding.seed = options.seed.value_or(kDefaultSeed);
     CheckDraft(*model, decoding.search);
-    if (options.max_length != 0) {  // it may be below the folder's minimum
+    if (options.max_length != 0) {  // may be below the folder's minimum
       decoding.max_length = options.max_length;
       decoding.max_new_tokens = 0;
       decoding.min_length = std::min(decoding.min_length, std::max(0, options.max_length - 1));
@@ -87,7 +87,7 @@ struct TranslatorState {
     return decoding;
   }
 
-  /// The tokens of options.target_prefix: for each of the `texts`, or once if there is one for all.
+  /// Returns the tokens of options.target_prefix: one entry per text, or one entry if all texts share a prefix.
   std::vector<std::vector<std::int32_t>> TargetPrefixes(const TranslateOptions& options, std::size_t texts) const {
     const std::vector<std::string>& prefixes = options.target_prefix;
     Check(prefixes.size() <= 1 || prefixes.size() == texts, "there are {} of target_prefix, for {} texts",
@@ -100,7 +100,7 @@ struct TranslatorState {
     return tokens;
   }
 
-  /// The special tokens before and after a source.
+  /// Returns the special tokens before and after a source.
   std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> Around(const TranslateOptions& options) const {
     std::pair around(tokenizer->before(), tokenizer->after());
     if (options.source_language.empty()) return around;

@@ -23,7 +23,7 @@ struct TranslatorTest : testing::Test {
     translator.emplace(Translator::Load(folder.path()));
   }
 
-  // The folder's own generation_config.json, to be extended by tests.
+  // Returns the beginning of the folder's generation_config.json, which tests extend.
   std::string EndsAndPadding() const {
     const auto limits = translator->model().limits();
     return fmt::format(R"("forced_eos_token_id": {}, "bad_words_ids": [[{}]])", limits.end_id, limits.pad_id);
@@ -99,7 +99,7 @@ TEST_F(TranslatorTest, SplitsATextThatIsTooLong) {
   const std::string part = translator->Translate(sentence);
   EXPECT_EQ(translation.text, part + " " + part + " " + part + " " + part);
   EXPECT_FALSE(translation.attention);
-  // The words of each part are aligned to those of its translation.
+  // The words of each part must be aligned to words of the translation of that part.
   const std::int32_t words = CountWords(part);
   for (const WordPair& pair : translation.alignment) EXPECT_EQ(pair.source / 5, pair.target / words);
   EXPECT_EQ(translation.alignment.back().source / 5, 3);
@@ -116,7 +116,7 @@ TEST_F(TranslatorTest, AlignsEveryTargetWord) {
   EXPECT_THAT(aligned, testing::Each(true));
 }
 
-// Decoding gives the same cross-attention rows as one pass over the whole translation.
+// Checks that decoding gives the same cross-attention rows as one pass over the whole translation.
 TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
   const EncoderDecoder& model = translator->model();
   const Translator drafting = Translator::Load(folder.path(), {.draft = true});
@@ -186,7 +186,7 @@ TEST_F(TranslatorTest, BeginsWithTheTargetPrefix) {
   EXPECT_EQ(each[0][0].text, all[4][0].text);
   EXPECT_EQ(each[1][0].text, translator->Translate("Hund"));
   EXPECT_THAT(each[2][0].text, testing::StartsWith("Two"));
-  // A text in parts begins with it once.
+  // The prefix occurs once in the translation of a text that is split.
   const std::string sentence = "Zwei Kinder spielen, sie lachen.", twice = sentence + " " + sentence;
   const TranslateOptions dog{.target_prefix = {"A dog"}};
   EXPECT_EQ(translator->Translate(twice, dog),
@@ -253,7 +253,7 @@ TEST_F(TranslatorTest, ReadsSamplingAndPenaltyFromTheFolder) {
               HasSubstr(path + ": `repetition_penalty` must be"));
 }
 
-// As in Transformers; the tokenizer does not decode its token.
+// Checks that the padding token may be generated, as in Transformers. The tokenizer does not decode it.
 TEST_F(TranslatorTest, WritesThePaddingUnlessTheFolderForbidsIt) {
   const std::string path = folder.File("generation_config.json");
   const std::int32_t pad = translator->model().limits().pad_id;

@@ -19,11 +19,11 @@ namespace headlight {
 /// A residue that replaces another.
 struct Substitution {
   char from = 'A', to = 'A';
-  std::int64_t position = 1;  ///< of the residue, from 1
+  std::int64_t position = 1;  ///< of the residue, counted from 1
 };
 
-/// The substitutions of a variant as it is written: A45G, or several joined by colons, A45G:K50R. Throws Error if it is
-/// not written so, and if a position occurs twice.
+/// Parses a variant: a substitution such as A45G, or several joined by colons, such as A45G:K50R. Throws Error for
+/// another format, and if a position occurs twice.
 HEADLIGHT_API std::vector<Substitution> ParseVariant(std::string_view variant);
 
 /// A variant with its score, positive if the model prefers the variant to the sequence.
@@ -35,19 +35,19 @@ struct VariantScore {
 /// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API VariantScorer {
  public:
-  /// Loads the folder of a masked language model whose tokenizer gives each residue a token, such as an ESM-2. Throws
-  /// Error that names the file and what is wrong with it or not supported.
+  /// Loads the folder of a masked language model with one token per residue, such as an ESM-2. Throws Error that names
+  /// the file and what is wrong with it or not supported.
   static VariantScorer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The score of each variant, in the order of `variants`, by masked marginals (Meier et al., "Language models enable
-  /// zero-shot prediction of the effects of mutations on protein function", 2021):
+  /// Returns the score of each variant, in the order of `variants`, by masked marginals (Meier et al., "Language models
+  /// enable zero-shot prediction of the effects of mutations on protein function", 2021):
   ///
   /// sum over its substitutions of log p(to) - log p(from).
   ///
   /// Each term is computed from the sequence with only that residue masked. With `joint` all residues of the variant
   /// are masked, as in the paper's equation. At most `batch_tokens` tokens, or one sequence, are encoded at once.
-  /// Throws Error that begins with `name` if there are no letters, too many for the model, or one that is not in its
-  /// vocabulary. A variant that does not fit the letters is an error, too.
+  /// Throws Error that begins with `name` if `letters` is empty, too long for the model, or has a letter that is not in
+  /// the vocabulary. Also throws Error for a variant that does not match the letters.
   std::vector<VariantScore> Score(std::string_view letters, std::span<const std::string> variants,
                                   const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
                                   bool joint = false) const;

@@ -1,4 +1,4 @@
-// Answers to questions about images (visual question answering).
+// Visual question answering: generates answers to questions about images.
 //   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load("blip-vqa-base");
 //   const VisualAnswer best = answerer.Answer(ReadImage("cats.jpg"), "How many cats are there?");  // best.answer is
 //   "2"
@@ -32,22 +32,24 @@ struct ImageQuestion {
 };
 
 struct VisualAnswer {
-  std::string answer;    ///< on one line
-  double score = 0;      ///< log-probability / length^alpha of a written answer; the probability of a chosen one
+  std::string answer;  ///< on one line
+  double score =
+      0;  ///< log-probability / length^alpha of a generated answer; the probability of an answer from a fixed set
   bool complete = true;  ///< false if max_length cut it
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An answer does not depend on the
-/// other questions and images of a call; only its random stream depends on the index of its question.
+/// other questions and images of a call, except that the index of its question selects its random stream.
 class HEADLIGHT_API VisualQuestionAnswerer {
  public:
   /// Loads the folder of a BLIP that answers questions, with its tokenizer and preprocessor_config.json. Throws Error
   /// that names the file and what is wrong with it or not supported.
   static VisualQuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// The n_best answers to each question, the best first. Each image is encoded once. Throws Error that names the image
-  /// if it has no pixels or cannot be resized. Throws Error that names the question if it is empty, is not UTF-8, has
-  /// too many tokens, or names a missing image. Impossible options are errors, and so is a prompt.
+  /// Returns the n_best answers to each question, the best first. Each image is encoded once. Throws Error that names
+  /// the image if it has no pixels or cannot be resized. Throws Error that names the question if it is empty, is not
+  /// UTF-8, has too many tokens, or has the index of a missing image. Throws Error for invalid options and for a
+  /// prompt.
   std::vector<std::vector<VisualAnswer>> Answer(std::span<const Image> images, std::span<const ImageQuestion> questions,
                                                 const CaptionOptions& options = {}) const;
   std::vector<std::vector<VisualAnswer>> Answer(std::initializer_list<Image> images,
@@ -55,14 +57,14 @@ class HEADLIGHT_API VisualQuestionAnswerer {
                                                 const CaptionOptions& options = {}) const {
     return Answer(std::span(images.begin(), images.size()), std::span(questions.begin(), questions.size()), options);
   }
-  /// The best answer to one question.
+  /// Returns the best answer to one question.
   VisualAnswer Answer(const Image& image, std::string_view question, const CaptionOptions& options = {}) const {
     const ImageQuestion one{0, std::string(question)};
     return Answer(std::span(&image, 1), std::span(&one, 1), options).front().front();
   }
 
-  /// The attention from the tokens of a question to its image, and between the patches of the image, in every head of
-  /// every layer or of one layer (from 0). Throws Error as Answer.
+  /// Returns the attention from the tokens of a question to its image, and between the patches of the image, in every
+  /// head of every layer or of one layer (from 0). Throws the same errors as Answer.
   AttentionRecord Attention(const Image& image, std::string_view question, std::optional<int> layer = {}) const;
 
   const CaptionModel& model() const;

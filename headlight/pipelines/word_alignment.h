@@ -23,16 +23,16 @@ struct TokenWords {
   std::vector<std::int32_t> source, target;
 };
 
-/// Aligns each target token to the source token with the largest weight in the step that predicts it, averaged over the
-/// heads of the last cross-attention layer; their words are aligned accordingly. `attention` (Hypothesis::attention)
-/// has these weights for each target token, one per source token.
+/// Aligns each target token to the source token with the largest weight in the step that predicts the target token. The
+/// weights are averaged over the heads of the last cross-attention layer. Words are aligned if their tokens are
+/// aligned. `attention` (Hypothesis::attention) has these weights for each target token, one per source token.
 ///
 /// For models of six layers, Garg et al. ("Jointly Learning to Align and Translate with Transformer Models", 2019,
-/// section 4.2) prefer the last layer but one. For the demo's two layers the last one is better.
+/// section 4.2) prefer the second-to-last layer. For the demo's two layers the last layer is better.
 HEADLIGHT_API WordAlignment AlignWords(std::span<const std::shared_ptr<const std::vector<float>>> attention,
                                        const TokenWords& words);
 
-/// The number of words of `text`.
+/// Returns the number of words of `text`.
 HEADLIGHT_API std::int32_t CountWords(std::string_view text);
 
 }  // namespace headlight
