@@ -19,7 +19,7 @@ Json Labels(const std::vector<std::string>& tokens) {
   return labels;
 }
 
-// Larger images are reduced, since the page does not show them larger.
+// Larger images are downsampled, since the page does not show them at a larger size.
 constexpr std::int64_t kLongestSide = 800;
 
 Json Pixels(const Image& image) {
@@ -31,7 +31,7 @@ Json Pixels(const Image& image) {
   return Json::Object{{"height", shown.height}, {"width", shown.width}, {"pixels", PackBytes(shown.pixels)}};
 }
 
-// Left, top, width and height relative to the image.
+// Returns the left, top, width and height relative to the image size.
 Json Boxes(const std::vector<Box>& boxes, const Image& image) {
   const auto height = static_cast<double>(image.height), width = static_cast<double>(image.width);
   Json::Array shares;
@@ -84,7 +84,7 @@ Json Map(const AttentionMap& map, bool with_elements) {
 // Queries and keys are omitted if there are more numbers than this, 2 MB of the page.
 constexpr std::size_t kMostElements = 1'000'000;
 
-// The data for page/weights.js, which documents the fields.
+// Returns the data for page/weights.js, which documents the fields.
 Json PageData(std::span<const AttentionRecord> records, const PageOptions& options) {
   std::size_t elements = 0;
   for (const AttentionRecord& record : records)

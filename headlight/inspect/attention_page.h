@@ -1,4 +1,4 @@
-// Attention as an HTML page.
+// Writes attention as an HTML page.
 //   WriteFile("attention.html", AttentionPage(translator.Attention("Ein Hund läuft.")));
 #pragma once
 
@@ -11,10 +11,9 @@
 
 namespace headlight {
 
-/// A self-contained HTML file that shows every map of the record, with controls to select an attention, a layer and a
-/// head, and to see the weights of a token. A weight takes two bytes, and so does a run of weights near 0: 6 layers of
-/// 3 attentions, 8 heads and 30 tokens take at most about 300 KB. Throws Error for a record that CheckAttention
-/// refuses.
+/// Returns a self-contained HTML file that shows every map of the record. Controls select an attention, a layer, a
+/// head, and a token whose weights are shown. A weight takes two bytes, and so does a run of weights near 0. Throws the
+/// same errors as CheckAttention.
 HEADLIGHT_API std::string AttentionPage(const AttentionRecord& record);
 
 struct PageOptions {
@@ -22,11 +21,12 @@ struct PageOptions {
   int query = 0;  // the token whose attention over an image is initially selected
   std::optional<double> mass =
       {};               // if given, heads over an image initially show the cells with this share of the weight
-  bool slider = false;  // the records are snapshots of a training run, in order; otherwise they are models
+  bool slider = false;  // true if the records are snapshots of a training run, in order; false if they are models
 };
 
-/// The same for several records, such as those of two models, or of snapshots of a training run, which are named by
-/// their titles. The page can switch between them, and if their tokens are equal, show the difference of two.
+/// Returns a page for several records, such as records of two models or of snapshots of a training run. The records are
+/// named by their titles. The page can switch between them, and can show the difference of two records with equal
+/// tokens.
 HEADLIGHT_API std::string AttentionPage(std::span<const AttentionRecord> records, const PageOptions& options);
 
 }  // namespace headlight

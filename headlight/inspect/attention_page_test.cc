@@ -15,7 +15,7 @@ std::size_t Count(std::string_view text, std::string_view part) {
   return count;
 }
 
-// The content of the page's data element.
+// Returns the content of the page's data element.
 Json Data(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
@@ -118,7 +118,7 @@ TEST(AttentionPage, RefusesInvalidRecords) {
   record.source_tokens.pop_back();
   EXPECT_THROW(AttentionPage(record), Error);
   EXPECT_THROW(AttentionPage(std::span<const AttentionRecord>(), {}), Error);
-  // The limit on weights applies to all records together.
+  // The limit on weights applies to the sum over all records.
   AttentionRecord large = SampleRecord(ManyTokens(5000), {}, 0, 0);
   large.maps = {{AttentionKind::encoder_self, 0, 1, 5000, 5000, std::vector<float>(25'000'000)}};
   const std::vector<AttentionRecord> three(3, large);

@@ -13,7 +13,7 @@ namespace {
 constexpr AttentionKind kKinds[] = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross,
                                     AttentionKind::text_to_image, AttentionKind::image_to_text};
 
-// The elements of one sentence's rows, [tokens, heads * size], grouped by head.
+// Groups the rows of one sentence, [tokens, heads * size], by head.
 std::vector<float> ByHead(const Tensor& rows, int heads, int size) {
   const std::vector<float> values = rows.ToVector<float>();
   const std::size_t tokens = values.size() / (static_cast<std::size_t>(heads) * size);
@@ -129,7 +129,7 @@ void CheckAttention(const AttentionRecord& record, std::int64_t most) {
     Check(static_cast<std::size_t>(map.queries) == queries && static_cast<std::size_t>(map.keys) == keys,
           "{}: [query, key] is [{}, {}], but there are {} query and {} key tokens", place, map.queries, map.keys,
           queries, keys);
-    // Each is at most `most`, so that the products cannot overflow.
+    // Each factor is at most `most`, so that the products cannot overflow.
     const std::int64_t row = std::int64_t{map.queries} * map.keys;
     Check(row <= most && (total += row * map.heads) <= most,
           "attention: {} maps hold more than {} weights: show one attention or one layer", record.maps.size(), most);
@@ -168,7 +168,8 @@ void AddRollout(AttentionRecord& record) {
   std::vector<AttentionMap> rollouts;
   rollouts.reserve(record.maps.size());  // `before` points into it
   for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self}) {
-    if (kind == AttentionKind::decoder_self && !record.source_tokens.empty()) continue;  // it depends on the source too
+    if (kind == AttentionKind::decoder_self && !record.source_tokens.empty())
+      continue;  // it also depends on the source
     const AttentionMap* before = nullptr;
     std::size_t layers = 0;
     for (const AttentionMap& map : record.maps) {

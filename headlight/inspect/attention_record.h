@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-/// The elements of the queries and keys from which attention scores are computed.
+/// The elements of the queries and keys, from which attention scores are computed.
 struct AttentionElements {
   int size = 0;                   // size of a head's query or key
   std::vector<float> query, key;  // [heads, query, size] and [heads, key, size]
@@ -32,17 +32,18 @@ struct AttentionMap {
   float at(int head, int query, int key) const {
     return weights[(static_cast<std::size_t>(head) * queries + query) * keys + key];
   }
-  /// True if the weight is masked: in a decoder, a token attends only to itself and earlier tokens.
+  /// Returns true if the weight is masked: in a decoder, a token attends only to itself and earlier tokens.
   bool masked(int query, int key) const { return kind == AttentionKind::decoder_self && key > query; }
 };
 
 /// An image whose cells, such as patches, are tokens.
 struct ImageTokens {
   Image image;  // as the model read it
-  /// The token of the upper left cell. The others follow in row-major order, and the last cells may have no token.
+  /// The token of the upper left cell. The tokens of the other cells follow in row-major order. The last cells may have
+  /// no token.
   int first = 0;
   int rows = 0, columns = 0;  // of cells
-  /// If tokens are regions of the image instead of cells: the box of each, in pixels of the image. They are shown on a
+  /// The box of each token, in pixels, if tokens are regions of the image instead of cells. The regions are shown on a
   /// grid of rows and columns.
   std::vector<Box> boxes = {};
   int cells() const { return rows * columns; }
@@ -55,10 +56,11 @@ struct AttentionRecord {
   /// The decoder's tokens, or the words that accompany an image; empty for encoder-only models.
   std::vector<std::string> target_tokens;
   std::vector<AttentionMap> maps;  // in display order
-  /// Indices of tokens that the model's input format adds, such as [CLS], which a reader may want to hide.
+  /// Indices of special tokens, such as [CLS], which the user may want to hide.
   std::vector<int> source_special = {}, target_special = {};
   std::optional<ImageTokens> source_image = {}, target_image = {};  // if those tokens belong to an image
-  /// For detectors, whose target tokens are the detected objects: the box of each, in pixels of source_image.
+  /// The box of each target token, in pixels of source_image, for detectors, whose target tokens are the detected
+  /// objects.
   std::vector<Box> target_boxes = {};
 
   const std::vector<std::string>& query_tokens(AttentionKind kind) const {
@@ -79,11 +81,11 @@ struct AttentionRecord {
 /// layer of 12 heads over 2,300. The limit of drawings is lower because of the viewers of vector graphics.
 constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000;
 
-/// The weight that gets the last colour of a map's scale: the largest one, at least 0.001, the smallest that is shown.
-/// The first query of a causal map is ignored, since it can only attend to itself and always has a weight of 1.
+/// Returns the weight that has the last colour of a map's scale: the largest weight, but at least 0.001. The first
+/// query of a causal map is ignored, since its only weight is always 1.
 HEADLIGHT_API float LargestWeight(const AttentionMap& map);
 
-/// Converts what an AttentionHook receives in a pass with one sentence to a map.
+/// Makes a map from the input of an AttentionHook, in a pass with one sentence.
 HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // "Cross-attention"

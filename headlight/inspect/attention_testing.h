@@ -1,4 +1,4 @@
-// Artificial attention for tests, with valid shapes and rows that sum to 1.
+// Synthetic attention for tests, with valid shapes and rows that sum to 1.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-// Heads that each attend to one diagonal, more sharply for higher head numbers.
+// Returns heads that each attend to one diagonal, more sharply for higher head numbers.
 inline AttentionMap SampleMap(AttentionKind kind, int layer, int heads, int queries, int keys) {
   AttentionMap map{kind, layer, heads, queries, keys, {}};
   for (int head = 0; head < heads; ++head) {
@@ -27,7 +27,7 @@ inline AttentionMap SampleMap(AttentionKind kind, int layer, int heads, int quer
   return map;
 }
 
-// All three attentions of `layers` layers.
+// Returns a record with all three attentions of `layers` layers.
 inline AttentionRecord SampleRecord(std::vector<std::string> source, std::vector<std::string> target, int layers,
                                     int heads) {
   AttentionRecord record{"German to English", std::move(source), std::move(target), {}};
@@ -52,7 +52,7 @@ inline const std::vector<std::string> kEnglish = {"<s>",      "▁Yesterday", "�
 inline const std::vector<std::string> kScripts = {"größer",   "مرحبا",   "بالعالم", "你好", "世界",
                                                   "שלום",     "नमस्ते",    "สวัสดี",    "🙂", "👩‍👩‍👧",
                                                   "\xE4\xBD", "a\u202Eb"};
-// Text that breaks a page without escaping.
+// A text that would break a page without escaping.
 inline const std::vector<std::string> kHostile = {"</script>",       "<!--<script>", "<img src=x onerror=alert(1)>",
                                                   "&amp;",           "\"'`\\",       "{{script}}",
                                                   "]]>\u2028\u2029", "</title>"};

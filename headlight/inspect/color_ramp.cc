@@ -11,7 +11,7 @@ struct OkLab {
   double lightness, a, b;
 };
 
-// The colours for weights 0 and 1. Lightness decreases (or increases) evenly; chroma increases with it, towards blue.
+// The colours for weights 0 and 1. Between them, lightness changes linearly, and chroma increases towards blue.
 struct Ends {
   OkLab zero, one;
 };
@@ -24,7 +24,7 @@ std::uint8_t Encode(double linear) {
   return static_cast<std::uint8_t>(std::lround(encoded * 255));
 }
 
-// The published matrices from OKLab to linear sRGB.
+// Converts OKLab to sRGB, with the published matrices.
 Color ToRgb(const OkLab& color) {
   const double l = std::pow(color.lightness + 0.3963377774 * color.a + 0.2158037573 * color.b, 3);
   const double m = std::pow(color.lightness - 0.1055613458 * color.a - 0.0638541728 * color.b, 3);
@@ -45,7 +45,7 @@ Color RampColor(double weight, Theme theme) {
 Color HeatColor(double weight) {
   const double t = std::clamp(weight, 0.0, 1.0);
   const double hue = std::lerp(315.0, 105.0, t) * std::numbers::pi / 180;
-  // Near the largest chroma that sRGB has at each lightness and hue.
+  // The chroma is near the maximum of sRGB at each lightness and hue.
   const double chroma = 0.1 + 0.36 * std::pow(std::max(0.0, t - 0.5), 2);
   return ToRgb({std::lerp(0.25, 0.92, t), chroma * std::cos(hue), chroma * std::sin(hue)});
 }

@@ -12,13 +12,13 @@ struct Color {
 
 enum class Theme { light, dark };
 
-/// The colour of a weight in [0, 1]. On a light background a larger weight is darker, on a dark one lighter. The scale
-/// is a straight line in OKLab (Ottosson, "A perceptual color space for image processing", 2020), which is perceptually
-/// uniform, so that weights can be compared, also in grey print and with colour blindness.
+/// Returns the colour of a weight in [0, 1]. A larger weight is darker on a light background, and lighter on a dark
+/// background. The scale is a straight line in OKLab (Ottosson, "A perceptual color space for image processing", 2020),
+/// which is perceptually uniform. Weights can therefore be compared, also in greyscale print and with colour blindness.
 Color RampColor(double weight, Theme theme);
 
-/// The colour of a weight in [0, 1] over a grey image: from dark violet over blue and green to yellow. Lightness in
-/// OKLab increases linearly with the weight.
+/// Returns the colour of a weight in [0, 1] over a grey image: from dark violet through blue and green to yellow.
+/// Lightness in OKLab increases linearly with the weight.
 Color HeatColor(double weight);
 
 }  // namespace headlight

@@ -7,7 +7,7 @@
 namespace headlight::color_ramp_test {
 namespace {
 
-// CIE lightness, 0 to 100, which is not the colour space of the ramp.
+// Returns the CIE lightness, 0 to 100. It is independent of the ramp's colour space, OKLab.
 double Lightness(Color color) {
   const auto linear = [](int part) {
     const double value = part / 255.0;

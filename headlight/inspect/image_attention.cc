@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// encode(context, image) runs an encoder with these limits, which are the model's.
+// Records the attention of encode(context, image), which runs an encoder with these limits.
 AttentionRecord AttentionOfPatches(const Model& model, const ImageEncoder::Limits& limits,
                                    const ImageProcessor& processor, const Image& image, std::optional<int> layer,
                                    const auto& encode) {
@@ -89,7 +89,7 @@ AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::
   Check(labels.size() == text.size() && std::ssize(codes) == grid.cells(), "{} ids of a text with {} labels, {} codes",
         text.size(), labels.size(), codes.size());
   AttentionRecord record;
-  // An encoder's text has an end and no padding, and is followed by the decoder's start.
+  // The text of an encoder has an end token and no padding. The decoder's start token follows it.
   std::vector<std::string>& words = drawing.encodes_text ? record.source_tokens : record.target_tokens;
   std::vector<int>& special = drawing.encodes_text ? record.source_special : record.target_special;
   words = {"start"};
@@ -120,7 +120,7 @@ AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::
 
 namespace {
 
-// The map with only these queries.
+// Returns the map with only these queries.
 AttentionMap RowsOf(AttentionMap map, std::span<const std::size_t> queries) {
   const auto rows_of = [&](const std::vector<float>& values, int width) {  // [heads, query, width]
     std::vector<float> rows;

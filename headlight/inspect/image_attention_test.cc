@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Layers whose heads attend to the next token, and which never read a pixel.
+// An encoder whose heads attend to the next token, independently of the pixels.
 struct FakeEncoder : ImageEncoder {
   FakeEncoder() : ImageEncoder(DType::float32) { limits_ = {{4, 6}, {2, 2}, 3, 2, 4}; }
   EncodedImages Encode(Context& context, std::span<const Tensor> images, std::span<const std::uint8_t>) const override {

@@ -1,4 +1,4 @@
-// Records of image attention: their tokens, and the maps of a pass, within the limits of a page.
+// Makes records of image attention: their tokens and the maps of a pass, within the limits of a page.
 #pragma once
 
 #include <cstdint>

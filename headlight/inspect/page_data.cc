@@ -13,8 +13,8 @@
 namespace headlight {
 namespace {
 
-// Escapes JSON for a script element, in which "</script" and "<!--" have a meaning: escapes every '<', which occurs in
-// JSON only inside strings.
+// Escapes JSON for a script element, in which "</script" and "<!--" have a meaning. Every '<' is escaped; in JSON it
+// only occurs inside strings.
 std::string EscapeScript(std::string_view json) {
   std::string escaped;
   for (const char letter : json) {
@@ -27,7 +27,7 @@ std::string EscapeScript(std::string_view json) {
   return escaped;
 }
 
-// The base 64 digits of numbers, none of which has a meaning in JSON or HTML.
+// The base 64 digits. None of them has a special meaning in JSON or HTML.
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 void AppendTwoDigits(std::string& packed, int number) {
@@ -35,8 +35,8 @@ void AppendTwoDigits(std::string& packed, int number) {
   packed += kDigits[number % 64];
 }
 
-// Weights are two digits each: values up to kUnit are round(kUnit * sqrt(weight)), which keeps the precision of small
-// weights; higher values are runs of 2, 3, ... weights of 0.
+// Encodes weights as two digits each. Values up to kUnit are round(kUnit * sqrt(weight)), which keeps the precision of
+// small weights. Larger values are runs of 2, 3, ... weights of 0.
 constexpr int kUnit = 3999, kLongestRun = 64 * 64 - 1 - kUnit + 1;
 constexpr float kLeastWeight = 0.00002f;  // smaller weights are written as 0
 

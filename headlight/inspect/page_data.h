@@ -10,20 +10,22 @@
 
 namespace headlight {
 
-/// Weights from 0 to 1, two base 64 digits each; a run of weights near 0 takes two digits in total.
+/// Encodes weights from 0 to 1 as two base 64 digits each. A run of weights near 0 takes two digits in total.
 std::string PackWeights(std::span<const float> weights);
 
-/// Numbers from `least` to `most`, two digits each, quantized to 4,094 steps with an exact middle.
+/// Encodes numbers from `least` to `most` as two digits each. They are quantized to 4,094 steps, and the middle is
+/// exact.
 std::string PackNumbers(std::span<const float> numbers, float least, float most);
 
-/// Bytes, three per four digits, padded with zeros.
+/// Encodes bytes, three per four digits, padded with zeros.
 std::string PackBytes(std::span<const std::uint8_t> bytes);
 
-/// The colours of weights from 0 to 1 by theme: {"light": ..., "dark": ...}, 256 with six hexadecimal digits each.
+/// Returns 256 colours of weights from 0 to 1 for each theme, {"light": ..., "dark": ...}, as six hexadecimal digits
+/// each.
 Json Ramps();
 
-/// The page with this name (in page/), with each {{name}} replaced by the title, the data as JSON, or the file of page/
-/// with that name.
+/// Returns the page with this name in page/. Each {{name}} is replaced by the title, the data as JSON, or a file of
+/// page/.
 std::string FillPage(std::string_view page, std::string_view title, const Json& data);
 
 }  // namespace headlight

@@ -6,7 +6,7 @@
 
 namespace headlight {
 
-/// Contents by file name ("look.html").
+/// Returns the contents of each file by its name, such as "look.html".
 std::map<std::string_view, std::string_view> PageFiles();
 
 }  // namespace headlight

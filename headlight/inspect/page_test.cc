@@ -55,8 +55,8 @@ AttentionRecord TextRecord() {
 
 std::string SelfTestPage() { return WithSelfTest(AttentionPage(TextRecord()), "page_selftest.js"); }
 
-// A class token and 2 x 3 cells of one colour. Each cell attends to the next one. The class token attends to cells in
-// layer 1, and half to itself in layer 2.
+// Returns a record with a class token and 2 x 3 cells of one colour. Each cell attends to the next cell. The class
+// token attends to cells in layer 1, and half to itself in layer 2.
 AttentionRecord ImageRecord() {
   AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
   Image image{40, 60};
@@ -85,7 +85,8 @@ AttentionRecord ImageRecord() {
   return record;
 }
 
-// 2 x 3 grey cells and two boxes, of which the first attends to the upper left cell, the second to the lower right one.
+// Returns a record with 2 x 3 grey cells and two boxes. The first box attends to the upper left cell, the second box to
+// the lower right cell.
 AttentionRecord BoxRecord() {
   AttentionRecord record{"detr", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"dog 0.90", "cat 0.80"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
@@ -96,7 +97,7 @@ AttentionRecord BoxRecord() {
   return record;
 }
 
-// 2 x 3 grey cells: the relevance of a text's score.
+// Returns the relevance of 2 x 3 grey cells for the score of a text.
 AttentionRecord RelevanceRecord() {
   AttentionRecord record{"clip", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"two dogs"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
@@ -106,7 +107,7 @@ AttentionRecord RelevanceRecord() {
   return record;
 }
 
-// A grey image with a region on the left and one on the right, and two words.
+// Returns a record with a grey image, a region on the left, a region on the right, and two words.
 AttentionRecord RegionRecord() {
   AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a", "dog"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 20, 30};
@@ -116,7 +117,8 @@ AttentionRecord RegionRecord() {
   return record;
 }
 
-// Cells that attend to words, after a start that is not a cell; the last cell has no token.
+// Returns a record with cells that attend to words. A start token, which is not a cell, precedes the cells. The last
+// cell has no token.
 AttentionRecord CodesRecord() {
   AttentionRecord record{"mini", {"a", "dog"}, {"start", "1·1", "1·2", "2·1"}, {}};
   record.target_image = {Image{40, 40, std::vector<std::uint8_t>(40 * 40 * 3, 100)}, 1, 2, 2};
@@ -176,7 +178,7 @@ void ExpectPasses(const std::string& lines, int checks) {
   EXPECT_NE(lines.find(fmt::format("\n{} checks", checks)), std::string::npos) << lines;
 }
 
-// In a desktop browser with the light theme, and in a mobile one with the dark theme.
+// Runs the page in a desktop browser with the light theme, and in a mobile browser with the dark theme.
 void ExpectWorks(const std::string& page, int checks) {
   ExpectPasses(SelfTest(page, "light", kLight), checks);
   ExpectPasses(SelfTest(page, "dark", kDark), checks);

@@ -16,8 +16,8 @@
 namespace headlight {
 namespace {
 
-// A row of R. Only the row of the pooled state is needed, so it is computed backwards through the layers: row R(l..L) =
-// row + row A(l), starting with the last layer.
+// Computes a row of R. Only the row of the pooled state is needed, so it is computed backwards through the layers: row
+// <- row + row A(l), starting with the last layer.
 class RelevanceRow {
  public:
   // `first`: the token whose state is pooled; empty if an attention over all tokens pools them.

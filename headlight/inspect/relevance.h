@@ -14,35 +14,37 @@
 
 namespace headlight {
 
-/// The contribution of each token of an image [height, width, channels] to its score with a text, by gradient times
-/// attention (Chefer, Gur and Wolf, "Generic Attention-model Explainability for Interpreting Bi-Modal and
+/// Returns the contribution of each token of an image, [height, width, channels], to its score with a text, by gradient
+/// times attention (Chefer, Gur and Wolf, "Generic Attention-model Explainability for Interpreting Bi-Modal and
 /// Encoder-Decoder Transformers", 2021, equations 5 and 6). For each layer, A = mean over heads of max(0, gradient of
 /// the score * weights), and R(l) = R(l-1) + A(l) R(l-1), beginning with the identity.
 ///
-/// The result is the row of R for the state from which the image's vector is computed, minus the identity, normalized
-/// to a sum of 1. If no token contributes, it is zero. Element l has a number for each special token and patch,
-/// computed over the layers from l to the last one; element 0 is the paper's result.
+/// The result is the row of R for the pooled state, minus the identity, normalized to a sum of 1. If no token
+/// contributes, it is zero. Element l has a number for each special token and patch, computed over the layers from l to
+/// the last one; element 0 is the paper's result.
 ///
-/// The model must be loaded with all its values (LoadFor::everything), and must not be in training, since its gradients
-/// change. Throws Error for a model with one tower, and if the score is not finite.
+/// The model must be loaded with LoadFor::everything. It must not be in training, since its gradients change. Throws
+/// Error for a model with one tower, and if the score is not finite.
 HEADLIGHT_API std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const Tensor& image,
                                                              std::span<const std::int32_t> text);
 
-/// The same as a record for a page or a drawing, with a map for each first layer. The image's tokens are the sources,
-/// and the text's label is the only target. Also throws Error if the image has more tokens than a page can show.
+/// Returns TokenRelevance as a record for a page or a drawing, with a map for each first layer. The image's tokens are
+/// the sources, and the text's label is the only target. Throws the same errors, and Error if the image has more tokens
+/// than a page can show.
 HEADLIGHT_API AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::span<const std::int32_t> text, const std::string& label);
 
 /// Grad-CAM (Selvaraju et al., "Grad-CAM: Visual Explanations from Deep Networks via Gradient-based Localization",
-/// 2017, equations 1 and 2) of one class of a convolutional network: with A_k the k-th feature map before the class
-/// head and y the logit of the class, ReLU(sum over k of mean(dy / dA_k) * A_k), [cells of the map], row by row.
-/// `encoded` has one image. The model must be loaded for everything. Throws Error for a model without classes, and if y
+/// 2017, equations 1 and 2) for a class of a convolutional network: with A_k the k-th feature map before the class head
+/// and y the logit of the class, ReLU(sum over k of mean(dy / dA_k) * A_k), [cells of the map], row by row. `encoded`
+/// has one image. The model must be loaded with LoadFor::everything. Throws Error for a model without classes, and if y
 /// is not finite.
 HEADLIGHT_API std::vector<float> ClassActivation(const ImageEncoder& model, const EncodedImages& encoded,
                                                  std::int64_t label);
 
-/// The same for the `top` most probable classes as a record: the cells are the sources, and the classes with their
-/// probabilities the targets. Each row is divided by its sum, and zero if no cell adds to the class.
+/// Returns Grad-CAM of the `top` most probable classes as a record. The cells are the sources, and the classes with
+/// their probabilities are the targets. Each row is normalized to a sum of 1, or zero if no cell contributes to the
+/// class.
 HEADLIGHT_API AttentionRecord ClassActivationOf(const ImageEncoder& model, const ImageProcessor& processor,
                                                 const Image& image, int top = 5);
 

@@ -17,7 +17,7 @@ struct Station {
 
 Vector3 UnitOr(const Vector3& a, const Vector3& otherwise) { return Norm(a) > 1e-9 ? Unit(a) : otherwise; }
 
-// The spline from b to c.
+// Evaluates the spline from b to c.
 Vector3 Spline(const Vector3& a, const Vector3& b, const Vector3& c, const Vector3& d, double t) {
   const Vector3 first = c - a, second = 2 * a - 5 * b + 4 * c - d, third = 3 * (b - c) + d - a;
   return b + 0.5 * t * (first + t * (second + t * third));

@@ -16,8 +16,8 @@ struct RibbonEdge {
 
 struct Ribbon {
   int steps = 0;  // segments between two residues
-  /// For each residue except the last, the steps + 1 edges from it to the next one. If the chain is broken after it,
-  /// all of them are at one point.
+  /// For each residue except the last, the steps + 1 edges to the next residue. If the chain is broken after a residue,
+  /// its edges are all at one point.
   std::vector<RibbonEdge> edges;
 
   std::span<const RibbonEdge> After(std::size_t residue) const {
@@ -26,9 +26,9 @@ struct Ribbon {
   }
 };
 
-/// A ribbon through the CA atoms, by Catmull-Rom splines, flat in the planes of the peptides (Carson and Bugg,
-/// "Algorithm for ribbon models of proteins", 1986). In strands it passes through the means of three CA atoms, since
-/// residues alternate around the middle. `kinds` has one element per residue.
+/// Returns a ribbon through the CA atoms, by Catmull-Rom splines, flat in the planes of the peptides (Carson and Bugg,
+/// "Algorithm for ribbon models of proteins", 1986). In strands the ribbon passes through the means of three CA atoms,
+/// since residues alternate around the axis. `kinds` has one element per residue.
 Ribbon RibbonOf(std::span<const BackboneAtoms> backbone, std::span<const SecondaryStructure> kinds,
                 std::span<const int> breaks, int steps);
 

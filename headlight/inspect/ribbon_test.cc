@@ -25,7 +25,8 @@ TEST(Ribbon, PassesThroughTheAlphasOfAHelix) {
   }
 }
 
-// The smoothed middle of a strand varies less than its residues do, and it ends with an arrowhead.
+// Checks that the smoothed middle of a strand varies less than its residues, and that the strand ends with an
+// arrowhead.
 TEST(Ribbon, OfAStrandIsSmoothAndEndsInAnArrow) {
   const std::vector<BackboneAtoms> strand = MadeBackbone(10, -139, 135);
   std::vector<SecondaryStructure> kinds(10, SecondaryStructure::strand);

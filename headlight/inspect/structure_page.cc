@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// The cube that contains all positions, relative to which coordinates are encoded.
+// The cube that contains all positions. Coordinates are encoded relative to it.
 struct Range {
   double least = 0, most = 0;
 
@@ -37,7 +37,7 @@ Json Matrix(const ResiduePairs& pairs) {
 constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms
 constexpr int kSteps = 6;          // of a ribbon
 
-// The data for page/space.js, which documents the fields.
+// Returns the data for page/space.js, which documents the fields.
 Json PageData(const StructureRecord& record) {
   const std::vector<Residue>& residues = record.chain.residues;
   const std::vector<BackboneAtoms> last = BackboneOf(record.chain);

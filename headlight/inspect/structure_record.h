@@ -11,10 +11,10 @@
 
 namespace headlight {
 
-/// The backbone at some point of the prediction, such as after a block of the structure module.
+/// The backbone at one step of the prediction, such as after a block of the structure module.
 struct StructureMoment {
   std::string name;
-  std::vector<BackboneAtoms> backbone;  // one per residue, superposed on those of the last moment
+  std::vector<BackboneAtoms> backbone;  // one per residue, superposed on the backbone of the last moment
 };
 
 /// All heads of one attention over residues.
@@ -40,7 +40,7 @@ struct StructureRecord {
   std::vector<ResidueAttention> attention;
 };
 
-/// The backbone of a chain. Throws Error naming the residue if its N, CA, C or O is unknown.
+/// Returns the backbone of a chain. Throws Error naming the residue if its N, CA, C or O is unknown.
 HEADLIGHT_API std::vector<BackboneAtoms> BackboneOf(const ProteinChain& chain);
 
 /// Throws Error unless there is a residue, every matrix, moment and attention matches the chain, and there are at most

@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-// A helix of twelve residues after four extended ones, with a moment before it was folded, and two attentions, of which
-// the second has two layers.
+// Returns a helix of twelve residues after four extended residues, with an earlier unfolded moment and two attentions.
+// The second attention has two layers.
 inline StructureRecord SampleStructure() {
   StructureRecord record;
   record.title = "helix <b>";
@@ -35,7 +35,7 @@ inline StructureRecord SampleStructure() {
       record.errors.values.push_back(static_cast<float>(2 * std::abs(i - j)));
       record.distances.values.push_back(static_cast<float>(std::min(22.0, 1.5 * std::abs(i - j))));
     }
-  // Head 1 attends to the residue itself, head 2 to the last one; in the second layer they are exchanged.
+  // Head 1 attends to the residue itself, and head 2 to the last residue. In the second layer the heads are swapped.
   const auto looks = [&](bool swapped) {
     std::vector<float> weights(2 * static_cast<std::size_t>(residues * residues));
     for (int i = 0; i < residues; ++i) {

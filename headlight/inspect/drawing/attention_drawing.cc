@@ -16,7 +16,7 @@ namespace {
 
 std::string PageTitle(const AttentionMap& map) { return fmt::format("{}, layer {}", MapTitle(map), map.layer + 1); }
 
-// Explains the rows and columns.
+// Returns a text that explains the rows and columns.
 std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
   if (record.source_tokens.empty() || record.target_tokens.empty())  // a model that reads one text
     return "Each row is a token (query); its weights over the tokens (keys) sum to 1.";
@@ -25,7 +25,8 @@ std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
   return fmt::format("Each row is a {} token (query); its weights over the {} tokens (keys) sum to 1.", rows, columns);
 }
 
-// A colour bar from weight 0 to the largest one, with the hatching of causal maps next to it. Ends at `right`.
+// Draws a colour bar from weight 0 to the largest weight, with the hatching of causal maps next to it. It ends at
+// `right`.
 void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& map) {
   constexpr int kSteps = 64;
   constexpr double kWidth = 192, kHeight = 12;
@@ -48,8 +49,8 @@ void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& ma
 }
 
 void DrawHead(Canvas& canvas, const AttentionLayout& layout, const AttentionMap& map, int head) {
-  // The weights as colours: one list of rectangles for each of 256 colours, and one rectangle for equal neighbours in a
-  // row, so that vector files are small.
+  // Draws the weights as colours. There is one list of rectangles for each of 256 colours, and one rectangle for equal
+  // neighbours in a row, so that vector files are small.
   constexpr int kColors = 256;
   std::array<std::vector<Rectangle>, kColors> cells;
   std::vector<Rectangle> masked;
@@ -105,7 +106,7 @@ void DrawLabels(Canvas& canvas, const AttentionLayout& layout, const AttentionRe
       canvas.Text({x, frame.y - 10}, TokenLabel(keys[key]), layout.label, Align::center);
     }
   }
-  // In the corner that has no labels.
+  // The legend is in the corner that has no labels.
   if (map.heads == 1) return;
   canvas.Text({frame.x - layout.query_labels, frame.y - layout.key_labels + 8}, fmt::format("head {}", head + 1),
               {.size = 12, .bold = true}, Align::left);

@@ -1,4 +1,4 @@
-// Attention as a drawing: for each attention of each layer, a map for every head.
+// Draws attention: for each attention of each layer, a map for every head.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 namespace headlight {
 
 /// Draws every map of the record to `path`, whose extension determines the format. A .pdf has a page for each attention
-/// of a layer, with an outline; .png and .svg have one below the other. Rows are queries and columns are keys, both
-/// labelled with their tokens. Weights are colours from light (0) to dark (LargestWeight of the map, shown at the
-/// scale), equal for all heads of a map. Masked weights of a causal map are hatched. Throws Error for a record that
-/// CheckAttention refuses, another extension, a PNG that would be too large, and a file that cannot be written.
+/// of a layer, with an outline. In .png and .svg files the attentions are stacked vertically. Rows are queries and
+/// columns are keys, both labelled with their tokens. Weights are colours from light (0) to dark (LargestWeight of the
+/// map, shown at the scale), equal for all heads of a map. Masked weights of a causal map are hatched. Throws the same
+/// errors as CheckAttention, and Error for another extension, a PNG that would be too large, and a file that cannot be
+/// written.
 HEADLIGHT_API void DrawAttention(const AttentionRecord& record, const std::string& path);
 
 }  // namespace headlight

@@ -27,13 +27,13 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Tests run in parallel, so each has its own files.
+// Tests run in parallel, so each test has its own files.
 std::string OutputPath(const std::string& name) {
   const char* test = testing::UnitTest::GetInstance()->current_test_info()->name();
   return fs::path(testing::TempDir()) / fmt::format("headlight_{}_{}", test, name);
 }
 
-// A drawing with a single map, and the colours of its cells.
+// Decodes a drawing with a single map, and returns the colours of its cells.
 struct Painted {
   AttentionLayout layout;
   Png png;
@@ -48,7 +48,7 @@ struct Painted {
     const Rectangle cell = layout.Cell(head, query, key);
     return png.At(scale * (cell.x + cell.width / 2), scale * (cell.y + cell.height / 2));
   }
-  // The colours inside a cell, without its border.
+  // Returns the colours inside a cell, without its border.
   std::set<int> Colors(int head, int query, int key) const {
     const Rectangle cell = layout.Cell(head, query, key);
     std::set<int> colors;
@@ -119,7 +119,7 @@ TEST(DrawAttention, ThirtyTokensAllHaveReadableLabels) {
   EXPECT_GE(layout.label.size, 11);
   EXPECT_GE(layout.cell, 1.3 * layout.label.size);
   EXPECT_TRUE(layout.upwards);
-  // There are dark pixels to the left of each row and above each column.
+  // Labels: there must be dark pixels to the left of each row and above each column.
   const Painted painted(record);
   const auto inked = [&](Rectangle area) {
     for (double y = painted.scale * area.y; y < painted.scale * (area.y + area.height); ++y) {
@@ -150,7 +150,7 @@ TEST(DrawAttention, WritesTheFormatOfTheExtension) {
     DrawAttention(record, OutputPath(name));
     EXPECT_THAT(ReadFile(OutputPath(name)), StartsWith(magic));
   }
-  // Six attentions: on a page each, or one below the other.
+  // Six attentions are on separate pages, or stacked vertically.
   const std::string pdf = ReadFile(OutputPath("all.pdf"));
   EXPECT_THAT(pdf, HasSubstr("/Count 6"));
   double height = 0;

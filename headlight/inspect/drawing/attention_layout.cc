@@ -10,10 +10,11 @@ namespace {
 constexpr double kHeader = 74, kGap = 28, kLabelGap = 5;
 constexpr double kLeastWidth = 760;       // of the header
 constexpr double kWidestLabel = 110;      // longer tokens are truncated
-constexpr double kLeastQueryLabels = 52;  // "head 12" is above them
+constexpr double kLeastQueryLabels = 52;  // leaves space for "head 12" above the labels
 constexpr int kMostColumns = 4;
 
-// A map is about 480 pixels wide, but while labels are readable (up to 80 tokens), no square is smaller than its label.
+// Returns the side of a cell. A map is about 480 pixels wide. With up to 80 tokens, cells are at least as large as
+// their labels.
 double CellSide(int tokens) {
   return tokens <= 80 ? std::clamp(480.0 / tokens, 14.0, 34.0) : std::max(2.0, 1120.0 / tokens);
 }

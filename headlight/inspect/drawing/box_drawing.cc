@@ -12,10 +12,10 @@
 namespace headlight {
 namespace {
 
-// Longer side of the drawing in screen pixels: the minimum, and the size above which lines and texts are scaled up.
+// The longer side of the drawing in screen pixels: its minimum, and the size above which lines and texts are scaled up.
 constexpr double kLeastSide = 480, kPlainSide = 900;
 
-// The text colour for a background: black or white, whichever has more contrast.
+// Returns the text colour with more contrast to a background: black or white.
 Color TextOn(Color color) {
   const double brightness = 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue;
   return brightness > 140 ? Color{0, 0, 0} : kPaper;
@@ -29,7 +29,8 @@ struct Drawing {
         height(static_cast<double>(image.height) * scale),
         unit(std::max(1.0, std::max(width, height) / kPlainSide)) {}
 
-  // The plate of a label with its upper left corner at `at`, or as near as possible within the image.
+  // Returns the background rectangle of a label, with its upper left corner at `at`, or as near as possible within the
+  // image.
   Rectangle PlateAt(Point at, const std::string& text) const {
     const double across = std::min(width, LabelWidth(text));
     return {std::clamp(at.x, 0.0, width - across), std::clamp(at.y, 0.0, std::max(0.0, height - LabelHeight())), across,
@@ -54,8 +55,8 @@ double Overlap(const Rectangle& a, const Rectangle& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-// The first of the candidates, then of the rows below and above the first one, that covers no other label; or the one
-// that covers least.
+// Returns the first candidate rectangle that covers no other label. The candidates are followed by the rows below and
+// above the first candidate. If all cover labels, returns the rectangle with the smallest covered area.
 Rectangle FreePlate(const Drawing& drawing, std::vector<Point> candidates, const std::string& text,
                     std::span<const Rectangle> others) {
   const Point first = candidates.front();
@@ -110,7 +111,7 @@ void DrawBoxes(const Image& image, std::span<const FoundBox> found, const std::v
   const auto draw = [&](Canvas& canvas) {
     const auto [scale, width, height, unit] = drawing;
     canvas.Draw(CanvasImage(image), {0, 0, width, height});
-    std::vector<std::vector<Point>> corners;  // where the label of each box can be, in order of preference
+    std::vector<std::vector<Point>> corners;  // possible positions of the label of each box, in order of preference
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Box& box = order[i].box;
       const double left = std::clamp(box.left * scale, 0.0, width), right = std::clamp(box.right * scale, 0.0, width);
@@ -145,7 +146,7 @@ void DrawSegments(const Image& image, const Segmentation& found, const std::vect
     Point& middle = middles.at(static_cast<std::size_t>(id));
     middle.x += static_cast<double>(x);
     middle.y += static_cast<double>(y);
-    // Bright at edges, where the pixel to the right or below belongs to another segment.
+    // Edge pixels are bright: the pixel to the right or below belongs to another segment.
     const bool edge = (x + 1 < image.width && found.ids[static_cast<std::size_t>(i + 1)] != id) ||
                       (y + 1 < image.height && found.ids[static_cast<std::size_t>(i + image.width)] != id);
     const Color color = ColorOfClass(id - 1);

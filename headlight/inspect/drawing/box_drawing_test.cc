@@ -45,7 +45,7 @@ TEST(DrawBoxes, LabelsDoNotCoverEachOther) {
   for (int y = 0; y < drawn.height(); ++y)
     for (int x = 0; x < drawn.width(); ++x)
       for (int i = 0; i < 8; ++i) pixels[static_cast<std::size_t>(i)] += drawn.At(x, y) == ColorOfClass(i);
-  // The plate of a label. Only the last outline is visible.
+  // The background rectangle of a label. Only the last outline is visible.
   for (const int count : pixels) EXPECT_GT(count, 600);
 }
 

@@ -18,7 +18,7 @@
 namespace headlight {
 namespace {
 
-// The first installed font is used; Pango finds others for scripts that it lacks.
+// The first installed font is used. Pango substitutes other fonts for missing scripts.
 constexpr const char* kFonts = "Noto Sans, DejaVu Sans, Liberation Sans, sans-serif";
 
 // Limits of Cairo's coordinates and of viewers.
@@ -50,7 +50,7 @@ void SetColor(cairo_t* cairo, Color color) {
   cairo_set_source_rgb(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0);
 }
 
-// SentencePiece's mark of the beginning of a word, U+2581, is pale: it is part of the token, but not of the word.
+// SentencePiece's mark of the beginning of a word, U+2581, is pale, since it is part of the token but not of the word.
 void PaleWordMarks(PangoLayout* layout, const std::string& text) {
   const std::string mark = "\u2581";
   PangoAttrList* attributes = pango_attr_list_new();
@@ -64,7 +64,7 @@ void PaleWordMarks(PangoLayout* layout, const std::string& text) {
   pango_attr_list_unref(attributes);
 }
 
-// Without hinting, so that a text has the width that it had during layout on every surface.
+// Hinting is off, so that the width of a text is the same on every surface as during layout.
 Layout MakeLayout(const std::string& text, const TextStyle& style) {
   const TextContext context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
   cairo_font_options_t* options = cairo_font_options_create();
@@ -109,7 +109,7 @@ void DrawPage(const Page& page, cairo_t* cairo) {
   page.draw(canvas);
 }
 
-// All pages one below the other, as wide as the widest one.
+// Draws all pages stacked vertically, as wide as the widest page.
 void DrawStacked(const std::vector<Page>& pages, double width, double height, cairo_t* cairo) {
   Canvas(cairo).Fill({0, 0, width, height}, kPaper);
   for (const Page& page : pages) {
@@ -290,7 +290,7 @@ void Canvas::Text(Point at, const std::string& text, const TextStyle& style, Ali
   cairo_save(cairo_);
   cairo_translate(cairo_, at.x, at.y);
   if (upwards) cairo_rotate(cairo_, -std::numbers::pi / 2);
-  // Letters are centred between the baseline and the height of a capital letter, whichever font is used for the script.
+  // Letters are centred between the baseline and the height of a capital letter, for all fonts.
   const double baseline = static_cast<double>(pango_layout_get_baseline(layout.get())) / PANGO_SCALE;
   cairo_move_to(cairo_, left - static_cast<double>(extents.x) / PANGO_SCALE, 0.35 * style.size - baseline);
   SetColor(cairo_, style.color);

@@ -37,7 +37,7 @@ struct TextStyle {
   Color color = kInk;
 };
 
-/// The width of a line of text, in any script.
+/// Returns the width of a line of text, in any script.
 double TextWidth(const std::string& text, const TextStyle& style);
 
 /// An image that can be drawn several times; a vector drawing stores it once.
@@ -56,18 +56,18 @@ class Canvas {
 
   void Fill(std::span<const Rectangle> rectangles, Color color);
   void Fill(const Rectangle& rectangle, Color color) { Fill({&rectangle, 1}, color); }
-  /// The same with transparency: opacity is in [0, 1].
+  /// Fills rectangles with transparency. The opacity is in [0, 1].
   void Shade(std::span<const Rectangle> rectangles, Color color, double opacity);
   void Draw(const CanvasImage& image, const Rectangle& where);
   void Outline(const Rectangle& rectangle, Color color, double width);
-  /// Thin diagonal lines, for masked cells.
+  /// Draws thin diagonal lines, for masked cells.
   void Hatch(std::span<const Rectangle> rectangles);
   void Line(std::span<const Point> points, Color color, double width);
-  /// Filled, with an outline in the same colour.
+  /// Fills a shape, with an outline in the same colour.
   void Polygon(std::span<const Point> corners, Color color, double outline);
   void Dot(Point center, double radius, Color color);
-  /// Draws a line of text, vertically centred at `at.y`, and truncated with an ellipsis beyond max_width. Upwards:
-  /// rotated by 90 degrees to the left around `at`, so that it is read from below.
+  /// Draws a line of text, vertically centred at `at.y`, and truncated with an ellipsis beyond max_width. With
+  /// `upwards`, the text is rotated by 90 degrees counterclockwise around `at`.
   void Text(Point at, const std::string& text, const TextStyle& style, Align align, double max_width = 1e5,
             bool upwards = false);
 
@@ -81,12 +81,13 @@ struct Page {
   std::function<void(Canvas&)> draw;
 };
 
-/// Writes the pages to `path`, in the format given by its extension: .pdf with one page each, .svg and .png with one
-/// below the other. A PNG has two pixels per pixel of the canvas if that is not too large. Throws Error for another
-/// extension, for a PNG that would be too large, and if the file cannot be written; an old file is then kept.
+/// Writes the pages to `path`. The extension selects the format. In .svg and .png files the pages are stacked
+/// vertically. A PNG has two pixels per pixel of the canvas if that is not too large. Throws Error for another
+/// extension, for a PNG that would be too large, and if the file cannot be written. In this case an existing file is
+/// kept.
 void WriteImage(const std::string& path, const std::string& title, const std::vector<Page>& pages);
 
-/// Throws Error unless the extension is one of the three. To be called before long work.
+/// Throws Error unless the extension is .pdf, .svg or .png. Should be called before long work.
 void CheckImagePath(const std::string& path);
 
 }  // namespace headlight

@@ -27,7 +27,7 @@ constexpr std::array<LddtBand, 4> kBands = {{{90, {0, 83, 214}, "above 90"},
                                              {50, {255, 219, 19}, "50 to 70"},
                                              {-1, {255, 125, 69}, "below 50"}}};
 
-// Distance between the numbers on an axis of residues, so that there are at most ten.
+// Returns the distance between the numbers on an axis of residues. There are at most ten numbers.
 std::size_t StepOf(std::size_t residues) {
   for (std::size_t power = 1;; power *= 10)
     for (const std::size_t step : {power, 2 * power, 5 * power})
@@ -53,7 +53,7 @@ void DrawBars(Canvas& canvas, std::span<const float> plddt, const Rectangle& whe
   }
 }
 
-// A square of pixels for each pair, so that short chains are not blurred when the canvas scales them.
+// Returns an image with a square of pixels for each pair, so that short chains are not blurred by scaling.
 Image PixelsOf(const Matrix<const float>& errors, double most) {
   constexpr std::int64_t kPixels = 2 * static_cast<std::int64_t>(kSide);
   const std::int64_t times = std::max<std::int64_t>(1, kPixels / errors.rows);

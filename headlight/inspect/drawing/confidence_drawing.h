@@ -14,16 +14,16 @@ struct ConfidenceImage {
   std::string title;
   std::span<const float> plddt;     // [residues], 0 to 100
   Matrix<const float> errors = {};  // [residues, residues] in angstrom; without rows: not predicted
-  double most = 31.75;              // upper limit of these
+  double most = 31.75;              // the upper limit of the errors
 };
 
-/// The colours of AlphaFold's database for pLDDT: above 90, above 70, above 50, and below.
+/// Returns the colour of a pLDDT as in AlphaFold's database: above 90, above 70, above 50, and below.
 HEADLIGHT_API Color ColorOfLddt(double plddt);
 
 /// Draws to `path` (.png, .svg or .pdf) the pLDDT of residues as bars, and below them the predicted aligned errors as a
-/// map. Its rows are the residues that the prediction is aligned on, and smaller errors are darker. Throws Error for
-/// values out of range, errors for another number of residues, another extension, a PNG that would be too large, and a
-/// file that cannot be written.
+/// map. The rows of the map are the residues on which the prediction is aligned. Smaller errors are darker. Throws
+/// Error for values out of range, errors for another number of residues, another extension, a PNG that would be too
+/// large, and a file that cannot be written.
 HEADLIGHT_API void DrawConfidence(const ConfidenceImage& confidence, const std::string& path);
 
 }  // namespace headlight

@@ -16,7 +16,7 @@ struct ConfusionMatrix {
   std::vector<std::int64_t> counts;  // [true class, predicted class]
 };
 
-/// A row for each true class and a column for each predicted class, with space for their names.
+/// The layout: a row for each true class and a column for each predicted class, with space for their names.
 struct ConfusionLayout {
   double cell = 0, labels = 0;          // the side of a square; the space for names, left and above
   bool numbers = false, names = false;  // whether squares show their counts, and rows and columns their names
@@ -26,9 +26,9 @@ struct ConfusionLayout {
 };
 HEADLIGHT_API ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix);
 
-/// Draws it to `path` (.png, .svg or .pdf). A square is darker for a larger share of its row, and shows its count if
-/// there is enough space. Throws Error for counts that do not match the labels, another extension, a PNG that would be
-/// too large, and a file that cannot be written.
+/// Draws the confusion matrix to `path` (.png, .svg or .pdf). A square is darker for a larger share of its row, and
+/// shows its count if there is enough space. Throws Error for counts that do not match the labels, another extension, a
+/// PNG that would be too large, and a file that cannot be written.
 HEADLIGHT_API void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path);
 
 }  // namespace headlight

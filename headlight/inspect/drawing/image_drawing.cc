@@ -26,7 +26,7 @@ constexpr double kScaleWidth = 160, kScaleHeight = 10;
 constexpr int kLevels = 64;  // of colours: cells with equal colours are one shape, so that vector drawings are small
 constexpr Color kMark = {255, 255, 255};
 
-// The row of a layer.
+// The maps of a layer, which are one row of the drawing.
 struct Row {
   const AttentionMap* heads;
   AttentionMap mean;            // empty if there is one head
@@ -41,8 +41,8 @@ AttentionMap MeanOf(const AttentionMap& map) {
   return mean;
 }
 
-// The weights of the parts of an image (cells or regions) for a query, or if they attend to words (`to_text`), their
-// weights for the word.
+// Returns the weights of the cells or regions of an image for a query. With `to_text`, returns their attention weights
+// for a word.
 std::vector<float> PartWeights(const AttentionMap& map, int head, int query, const ImageTokens& parts, bool to_text) {
   if (parts.boxes.empty() && !to_text) return CellWeights(map, head, query, parts);
   const int count = parts.boxes.empty() ? parts.cells() : static_cast<int>(parts.boxes.size());
@@ -53,7 +53,7 @@ std::vector<float> PartWeights(const AttentionMap& map, int head, int query, con
   return weights;
 }
 
-// A cell gets the largest share of the regions that contain its centre.
+// Returns the cells of a raster. A cell has the largest share of the regions that contain its centre.
 std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>& shares) {
   std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
   for (int cell = 0; cell < parts.cells(); ++cell) {
@@ -69,7 +69,7 @@ std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>
   return cells;
 }
 
-// The relative weight of each part, from 0 to 1.
+// Returns the relative weight of each cell or region, from 0 to 1.
 std::vector<double> Shares(std::span<const float> weights, std::optional<double> mass) {
   std::vector<double> shares;
   if (mass) {
@@ -108,8 +108,8 @@ void DrawBox(Canvas& canvas, const Box& box, const Image& image, const Rectangle
   canvas.Outline({x(box.left), y(box.top), x(box.right) - x(box.left), y(box.bottom) - y(box.top)}, kMark, line);
 }
 
-// The attention of one kind, with heads as columns and layers as rows. A page shows it for one query, or for one word
-// to which the parts of the image attend.
+// The attention of one kind, with heads as columns and layers as rows. A page shows the attention of one query, or the
+// attention of all cells or regions to one word.
 struct Sheet {
   const AttentionRecord& record;
   const ImageDrawing& drawing;
@@ -121,7 +121,7 @@ struct Sheet {
   bool rollouts = false;  // a row has a rollout, in the last column
   SheetLayout layout = {};
 
-  bool of_all() const {  // there is a page for each of query_tokens(), since they are not parts of the image
+  bool of_all() const {  // true if there is a page for each token of query_tokens(): they are not in the image
     return to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
   }
   const std::vector<std::string>& query_tokens() const {
@@ -210,7 +210,7 @@ void Sheet::DrawColumnLabels(Canvas& canvas) const {
   if (rollouts) label(columns() - 1, "rollout");
 }
 
-// The image in grey, at the size at which it is drawn without blurring.
+// Returns the grey image at the size at which it is drawn, so that it is not blurred.
 CanvasImage Sheet::SharpImage() const {
   const auto sharp = [](double side, std::int64_t own) {
     return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
@@ -222,7 +222,7 @@ CanvasImage Sheet::SharpImage() const {
 void Sheet::DrawHead(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const AttentionMap& map,
                      int head, int query) const {
   const std::vector<double> shares = Shares(PartWeights(map, head, query, cells, to_text), drawing.mass);
-  // Only if the queries belong to this image too.
+  // The focus is only drawn if the queries also belong to this image.
   const int own = of_all() ? -1 : query - cells.first;
   DrawOverlay(canvas, image, where, cells, cells.boxes.empty() ? shares : RasterOf(cells, shares),
               own < cells.cells() ? own : -1);

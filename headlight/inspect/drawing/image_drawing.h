@@ -15,8 +15,8 @@ struct ImageDrawing {
   std::optional<double> mass = {};  // if given, each head shows the cells with this share of its weight
 };
 
-/// The layout of a sheet: for each layer its heads, then their mean if there are several, and the rollout if the record
-/// has one.
+/// The layout of a page. Each layer has its heads, their mean if there are several, and the rollout if the record has
+/// one.
 struct SheetLayout {
   int columns = 1, rows = 1;
   double cell = 0;  // the side of a cell of the image
@@ -27,10 +27,11 @@ struct SheetLayout {
 };
 HEADLIGHT_API SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int columns);
 
-/// Draws to `path` (.png, .svg or .pdf) the attentions of the record whose keys are an image, or whose queries are its
-/// regions. The weights are colours (HeatColor) over the image in grey, relative to the largest of each head. With a
-/// mass, the cells with this share of the weight have the colour of 1, and the others of 0. Throws Error for a record
-/// that CheckAttention refuses or without an image, a query out of range, and the errors of DrawAttention.
+/// Draws the attentions of the record whose keys are an image, or whose queries are regions of an image, to `path`
+/// (.png, .svg or .pdf). The weights are colours (HeatColor) over the grey image, relative to the largest weight of
+/// each head. With `mass`, the cells with this share of the weight have the colour of 1, and the other cells the colour
+/// of 0. Throws Error for a record without an image and for a query out of range. Throws the same errors as
+/// DrawAttention.
 HEADLIGHT_API void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawing,
                                       const std::string& path);
 

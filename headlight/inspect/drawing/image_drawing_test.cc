@@ -16,7 +16,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A class token and 2 x 3 cells, a white image, and two heads of two layers with equal rows for all queries.
+// Returns a record with a white image: a class token and 2 x 3 cells, and two heads of two layers with equal rows for
+// all queries.
 AttentionRecord WhiteImage() {
   AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
   record.source_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 1, 2, 3};
@@ -30,7 +31,7 @@ AttentionRecord WhiteImage() {
   return record;
 }
 
-// The green channel of white under the overlay of a cell, whose opacity is 0.6.
+// Returns the green channel of white under the overlay of a cell, whose opacity is 0.6.
 double Green(double share) { return 0.4 + 0.6 * HeatColor(share).green / 255; }
 
 struct Sheet {
@@ -39,7 +40,7 @@ struct Sheet {
     DrawImageAttention(record, drawing, folder.File("sheet.png"));
     png.emplace(folder.File("sheet.png"));
   }
-  // The green channel in the middle of a cell, relative to the image's white.
+  // Returns the green channel in the middle of a cell, relative to the image's white.
   double At(int row, int column, int cell) const {
     const Rectangle image = layout.At(row, column);
     const double scale = png->width() / std::ceil(layout.width);
@@ -97,7 +98,7 @@ TEST(DrawImageAttention, ShowsRegionsAndWords) {
   const Sheet masks(record, {.mass = 0.5}, 1, 1);
   for (const int cell : {0, 1}) near(masks, cell, 1);
   for (const int cell : {2, 3, 4, 5}) near(masks, cell, 0);
-  // The attention of regions to the word.
+  // Checks the attention of regions to a word.
   record.maps[0] = {AttentionKind::image_to_text, 0, 1, 3, 1, {0, 0.5f, 1}};
   const Sheet words(record, {}, 1, 1);
   near(words, 0, 0.5);
@@ -105,8 +106,8 @@ TEST(DrawImageAttention, ShowsRegionsAndWords) {
   near(words, 3, 0);
 }
 
-// Cells that attend to a word, as in a text-to-image decoder: here "dog", after a start that is not a cell. The last
-// cell has no token.
+// Cells that attend to the word "dog", as in a text-to-image decoder. A start token, which is not a cell, precedes the
+// cells. The last cell has no token.
 TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
   AttentionRecord record{"mini", {"dog"}, {"start", "1·1", "1·2", "1·3", "2·1", "2·2"}, {}};
   record.target_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 1, 2, 3};
@@ -130,7 +131,7 @@ TEST(DrawImageAttention, WritesEachFormat) {
     DrawImageAttention(WhiteImage(), {}, folder.File(name));
     EXPECT_THAT(ReadFile(folder.File(name)), StartsWith(magic));
   }
-  // A vector drawing stores the image once.
+  // A vector drawing must store the image only once.
   const std::string svg = ReadFile(folder.File("a.svg"));
   std::size_t images = 0;
   for (std::size_t at = svg.find("data:image"); at != svg.npos; at = svg.find("data:image", at + 1)) ++images;

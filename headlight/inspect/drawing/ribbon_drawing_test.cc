@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The number of pixels whose channels are each within 40 of this colour, lit or in shade.
+// Returns the number of pixels with approximately this colour: each channel is within 40.
 int CountLike(const Png& png, const Color& color) {
   int count = 0;
   for (int y = 130; y < png.height() - 120; ++y)

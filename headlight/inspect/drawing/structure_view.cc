@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kDrawing = 640;  // length of the longer side
 
-// The unit vector perpendicular to `before` along which centred points vary most, by power iteration.
+// Returns the unit vector perpendicular to `before` along which centred points vary most, by power iteration.
 Vector3 WidestAxis(std::span<const Vector3> points, std::span<const Vector3> before) {
   const auto perpendicular = [&](Vector3 v) {
     for (const Vector3& axis : before) v = v - Dot(v, axis) * axis;

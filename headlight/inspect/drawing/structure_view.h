@@ -1,4 +1,4 @@
-// Rotates a structure so that its drawing is broad.
+// Selects the view of a structure in which its drawing is widest.
 #pragma once
 
 #include <span>
@@ -19,13 +19,13 @@ struct StructureView {
 
   Point At(const Vector3& point) const;
   double Depth(const Vector3& point) const { return Dot(point - centre, towards); }
-  /// 0 for the nearest point, 1 for the farthest one.
+  /// Returns the relative depth of a point: 0 for the nearest point, 1 for the farthest point.
   double ShareOfDepth(double depth) const;
 };
 
-/// The view in which the points of `spread` vary most to the right, and second most downwards. All points of `shown`
-/// are visible, with `padding` angstrom around them, below a header of this height in pixels. Throws Error for a
-/// coordinate that is not finite.
+/// Returns the view in which the points of `spread` vary most horizontally, and second most vertically. All points of
+/// `shown` are visible, with `padding` angstrom around them, below a header of this height in pixels. Throws Error for
+/// a coordinate that is not finite.
 HEADLIGHT_API StructureView ViewOf(std::span<const Vector3> spread, std::span<const Vector3> shown, double padding,
                                    double header);
 

@@ -71,7 +71,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
                   {.size = 12, .color = kMutedInk}, Align::left);
     }
     for (const Stroke& piece : pieces) {
-      canvas.Line(piece.ends, kPaper, 5);  // separates it from what is behind it
+      canvas.Line(piece.ends, kPaper, 5);  // separates the line from lines behind it
       canvas.Line(piece.ends, piece.color, 2.5);
     }
   };

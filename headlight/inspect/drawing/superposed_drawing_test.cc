@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A zigzag along z, whose residues from `moved` on are shifted by `by` angstrom.
+// Returns a zigzag along z. The residues from `moved` on are shifted by `by` angstrom.
 std::vector<Vector3> Strand(std::size_t residues, std::size_t moved, double by) {
   std::vector<Vector3> points;
   for (std::size_t i = 0; i < residues; ++i)
@@ -34,7 +34,8 @@ TEST(DrawSuperposed, AResidueHasTheColourOfItsDistance) {
   EXPECT_GT(std::abs(view.right.z), 0.99);  // the long axis is horizontal
   const Png png(folder.File("a.png"));
   const double pixels = png.width() / view.width;
-  // The colour on a residue's half of the line to the next one, which is paler at greater depth.
+  // Returns the colour of the first half of the line from a residue to the next one. The line is paler at greater
+  // depth.
   const auto at = [&](std::size_t residue) {
     const Point point = view.At(model[residue] + 0.2 * (model[residue + 1] - model[residue]));
     return png.At(point.x * pixels, point.y * pixels);

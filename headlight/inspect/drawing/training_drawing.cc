@@ -11,16 +11,17 @@
 namespace headlight {
 namespace {
 
-constexpr double kWidth = 760, kLeft = 84, kRight = 660;  // of the page; of the lines, which have labels on both sides
+constexpr double kWidth = 760, kLeft = 84,
+                 kRight = 660;  // the width of the page, and the left and right ends of the lines
 constexpr double kCurvesHeader = 64, kPanelHeight = 150, kPanelGap = 66, kFooter = 44;
 constexpr Color kTrain = {71, 119, 199}, kValidation = {196, 92, 34}, kScore = {30, 130, 95}, kRate = {110, 86, 180};
-constexpr std::size_t kMostPoints = 600;  // of a line: one per pixel is sufficient
+constexpr std::size_t kMostPoints = 600;  // the maximum number of points of a line; one per pixel is sufficient
 
 struct Series {
   std::string name;
   const Curve* curve;
   Color color;
-  bool dots;  // mark each of a few values
+  bool dots;  // marks each value, if there are few
 };
 
 struct Panel {
@@ -38,7 +39,7 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-// About `count` round numbers that cover the range.
+// Returns about `count` round numbers that cover the range.
 std::vector<double> Ticks(Range range, int count) {
   const double rough = std::max((range.high - range.low) / count, 1e-12 * std::max(1.0, std::abs(range.high)));
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -74,7 +75,7 @@ void CheckCurve(const Curve& curve, const char* name) {
   }
 }
 
-// The curve with at most kMostPoints points, each the mean of neighbouring ones; a gap (NaN) remains a gap.
+// Returns the curve with at most kMostPoints points, which are means of neighbouring points. A gap (NaN) remains a gap.
 Curve Thinned(const Curve& curve) {
   const std::size_t stride = (curve.steps.size() + kMostPoints - 1) / kMostPoints;
   if (stride <= 1) return curve;
@@ -134,7 +135,7 @@ void DrawPanel(Canvas& canvas, const Panel& panel, Range steps, double top) {
     canvas.Line(std::vector<Point>{{kLeft, y}, {kRight, y}}, kRule, 0.75);
     canvas.Text({kLeft - 8, y}, TickLabel(tick), {.size = 11, .color = kMutedInk}, Align::right);
   }
-  // Each line has its name at its end; names that would overlap are moved apart.
+  // The name of each line is at its end. Names that would overlap are moved apart.
   std::vector<std::pair<double, const Series*>> names;
   for (const Series& series : panel.series) {
     const Point last = DrawSeries(canvas, axes, series);

@@ -19,7 +19,7 @@ struct NamedCurve {
   Curve curve;
 };
 
-/// Empty curves are not drawn.
+/// The curves of a training run. Empty curves are not drawn.
 struct TrainingCurves {
   std::string title;
   Curve train_loss, validation_loss;  // nats per token

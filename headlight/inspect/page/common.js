@@ -1,5 +1,5 @@
 "use strict";
-// Shared by all pages: the data as page_data.cc packs them, colours, and elements of the page.
+// Shared by all pages: decoding of the data that page_data.cc encodes, colours, and page elements.
 const data = JSON.parse(document.getElementById("data").textContent);
 
 const byId = id => document.getElementById(id);
@@ -13,7 +13,7 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
-// Computed once for each key, and kept with the object.
+// Computes a value once for each key and caches it with the object.
 function kept(object, key, compute) {
   object.kept ??= new Map();
   if (!object.kept.has(key)) object.kept.set(key, compute());
@@ -28,7 +28,8 @@ const DIGIT = new Uint8Array(128);
 });
 const twoDigits = (packed, at) => DIGIT[packed.charCodeAt(at)] << 6 | DIGIT[packed.charCodeAt(at + 1)];
 
-// Thousandths. Of two digits, up to UNIT is UNIT times the root of a weight; more is a run of 2, 3, ... zeros.
+// Decodes weights in thousandths. Two digits up to UNIT are UNIT * sqrt(weight); larger values are runs of 2, 3, ...
+// zeros.
 const UNIT = 3999;
 const THOUSANDTHS = Float32Array.from({length: UNIT + 1}, (_, code) => 1000 * (code / UNIT) ** 2);
 function unpackWeights(packed, count) {
@@ -41,7 +42,7 @@ function unpackWeights(packed, count) {
   return weights;
 }
 
-// Numbers from least to most, two digits each.
+// Decodes numbers from least to most, two digits each.
 function unpackNumbers(packed, least, most) {
   return Float32Array.from({length: packed.length / 2}, (_, i) => least + twoDigits(packed, 2 * i) / 4094 * (most - least));
 }
@@ -51,7 +52,7 @@ function unpackNumbers(packed, least, most) {
 const ramps = Object.fromEntries(Object.entries(data.ramps).map(([name, hex]) =>
   [name, Array.from({length: 256}, (_, i) => [0, 2, 4].map(at => parseInt(hex.substr(6 * i + at, 2), 16)))]));
 
-// Gives a canvas this size on the page, by default at the screen's own resolution, and its cleared context.
+// Sets the size of a canvas on the page, by default at the screen's resolution. Returns its cleared context.
 function sized(canvas, width, height, scale = window.devicePixelRatio || 1) {
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
@@ -69,7 +70,7 @@ function setTheme(dark) {
   byId("theme").setAttribute("aria-pressed", dark);
 }
 
-// The system's theme at first and wherever it changes, and the other by the button; `changed` is called after each.
+// The theme follows the system, and the button switches it. `changed` is called after each change.
 function listenToTheme(changed) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const set = dark => { setTheme(dark); changed(); };
@@ -78,10 +79,10 @@ function listenToTheme(changed) {
   byId("theme").addEventListener("click", () => set(theme() === "light"));
 }
 
-// ---- The focus: the token or residue that looks (query), the one that is seen (key), or both ----
+// ---- The focus: a query, a key, or both, as tokens or residues ----
 
-const ALL = -1;   // as a head: the mean of all of them
-const NONE = {};  // as a focus: neither a query nor a key
+const ALL = -1;   // as a head: the mean of all heads
+const NONE = {};  // the empty focus: no query and no key
 const sameFocus = (a, b) => a.query === b.query && a.key === b.key;
 
 function look(focus) {

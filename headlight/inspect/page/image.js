@@ -1,17 +1,17 @@
-// Attention over an image: the weights as colours over the image in grey.
+// Attention over an image: shows the weights as colours over the grey image.
 
-// The side of a map whose tokens are parts of an image, cells or regions: its keys where they are, and else its queries.
-// A token of the other side is asked for: a query, or a word that regions look at.
+// Returns the side of a map whose tokens are cells or regions of an image: the keys, or else the queries. The selected
+// token belongs to the other side: a query, or a word that regions attend to.
 const partsOf = map => keySide(map).image ? keySide(map) : querySide(map);
 const asks = map => keySide(map).image ? "query" : "key";
 const askedOf = map => asks(map) === "query" ? querySide(map) : keySide(map);
 
-// The image, where the view shows it.
+// Returns the image if the view shows it.
 function overlaidImage(map) {
   return state.view === "heads" || state.view === "neurons" ? undefined : partsOf(map).image;
 }
 
-// The image at its own size, in colour or in grey (by luma, as headlight/image/colour.cc).
+// Returns the image at its original size, in colour or in grey (luma, as in headlight/image/colour.cc).
 function pixelsOf(cells, grey) {
   return kept(cells, grey ? "grey" : "image", () => {
     const canvas = element("canvas", {width: cells.width, height: cells.height});
@@ -29,21 +29,21 @@ function pixelsOf(cells, grey) {
   });
 }
 
-// The token whose attention is shown: the one in focus, or the one that the page was opened with.
+// Returns the token whose attention is shown: the token in focus, or the initial token of the page.
 function imageQuery(map) {
   const query = state.focus[asks(map)] ?? state.pinned[asks(map)] ?? data.query;
   return query < askedOf(map).tokens.length ? query : 0;
 }
 
-// The weights of the cells for a query, or for a key that they look at, in thousandths, row by row.
+// Returns the weights of the cells for a query, or for a key that the cells attend to, in thousandths, row by row.
 function cellsOf(map, head, asked) {
   const {first, rows, columns} = partsOf(map).image, values = valuesOf(map, head), keys = keysOf(map).length;
   const weight = asks(map) === "query" ? token => values[asked * keys + token] : token => values[token * keys + asked];
-  // The last ones may have no token.
+  // The last cells may have no token.
   return Float32Array.from({length: rows * columns}, (_, cell) => first + cell < partsOf(map).tokens.length ? weight(first + cell) : 0);
 }
 
-// The same for regions.
+// Returns the weights of the regions.
 function regionsOf(map, head, asked) {
   const values = valuesOf(map, head), keys = keysOf(map).length;
   return asks(map) === "query" ? values.subarray(asked * keys, (asked + 1) * keys)
@@ -51,7 +51,7 @@ function regionsOf(map, head, asked) {
 }
 const weightsOf = (map, head, asked) => partsOf(map).image.boxes ? regionsOf(map, head, asked) : cellsOf(map, head, asked);
 
-// As drawing/image_drawing.cc: a cell of the raster has the largest share of the regions that hold its middle.
+// As in drawing/image_drawing.cc, a cell of the raster has the largest share of the regions that contain its centre.
 function rasterOf({rows, columns, boxes}, shares) {
   return Float32Array.from({length: rows * columns}, (_, index) => {
     const x = (index % columns + 0.5) / columns, y = (Math.floor(index / columns) + 0.5) / rows;
@@ -60,8 +60,8 @@ function rasterOf({rows, columns, boxes}, shares) {
   });
 }
 
-// The cells with the largest weights that together hold `mass` of the weight of all cells, as 1 and 0. As in DINO, the
-// smallest are left out as long as they hold no more than the rest.
+// Selects the cells with the largest weights that together have the share `mass` of the total weight, as 1 and 0. As in
+// DINO, the smallest weights are dropped as long as their sum is at most 1 - `mass` of the total.
 function maskOf(cells, mass) {
   const order = [...cells.keys()].sort((a, b) => cells[a] - cells[b] || a - b), mask = new Float32Array(cells.length);
   const out = (1 - mass) * cells.reduce((sum, value) => sum + value, 0);
@@ -70,17 +70,17 @@ function maskOf(cells, mass) {
   return mask;
 }
 
-// How much each cell is looked at, from 0 to 1.
+// Returns the relative weight of each cell, from 0 to 1.
 function sharesOf(map, head, query) {
   const weights = weightsOf(map, head, query), most = Math.max(...weights, 1e-6), {image} = partsOf(map);
   const shares = state.masks ? maskOf(weights, state.mass) : weights.map(value => Math.max(value, 0) / most);
   return image.boxes ? rasterOf(image, shares) : shares;
 }
 
-// The overlay of a cell, as red, green, blue and opacity.
+// Returns the overlay of a cell as red, green, blue and opacity.
 const coverOf = share => [...ramps.heat[Math.round(255 * share)], 255 * state.opacity];
 
-// The image at most `side` wide and high, with the weight of each cell as its colour.
+// Draws the image with at most `side` pixels in width and height. The colour of each cell shows its weight.
 function paintOverlay(canvas, map, head, query, side) {
   const cells = partsOf(map).image, scale = Math.min(side / cells.width, side / cells.height);
   const width = Math.max(1, Math.round(cells.width * scale)), height = Math.max(1, Math.round(cells.height * scale));
@@ -101,7 +101,7 @@ const cellBox = (cells, index, width, height) => {
       : [column * width / cells.columns, row * height / cells.rows, width / cells.columns, height / cells.rows];
 };
 
-// The query of the smallest box around a point, which is given in shares of the image.
+// Returns the query of the smallest box that contains a point. The point is given in shares of the image size.
 function boxAt(map, x, y) {
   let found, least = Infinity;
   map.record.boxes.forEach(([left, top, width, height], query) => {
@@ -113,7 +113,7 @@ function boxAt(map, x, y) {
 
 // ---- The view ----
 
-// The tokens outside the image that have attention, such as the class token, without padding.
+// Lists the tokens outside the image that have attention, such as the class token, without padding.
 function buildImage(map) {
   const side = askedOf(map), cells = side.image;
   const padding = index => side.tokens[index] === "padding" && side.special.includes(index);
@@ -177,7 +177,7 @@ function listenToImage() {
     const row = Math.floor(event.offsetY / canvas.clientHeight * cells.rows);
     return row >= 0 && column >= 0 && column < cells.columns ? cells.first + row * cells.columns + column : Infinity;
   };
-  // The cell or the box that is pointed at and looks; undefined where there is none.
+  // Returns the query of the cell or box under the pointer; undefined if there is none.
   const queryUnder = event => {
     const map = currentMap(), cells = querySide(map).image;
     if (partsOf(map).image.boxes || asks(map) === "key") return undefined;
@@ -194,7 +194,7 @@ function listenToImage() {
     const query = queryUnder(event), keys = keySide(currentMap()), encoder = mapsOf().find(map => querySide(map) === keys);
     if (query !== undefined) return pin({query});
     if (querySide(currentMap()) === keys || !encoder || !keys.image || keys.image.boxes) return;
-    const cell = cellUnder(event, keys.image);  // beside the boxes
+    const cell = cellUnder(event, keys.image);  // outside of all boxes
     if (cell >= keys.tokens.length) return;
     state.kind = encoder.kind;
     state.focus = state.pinned = {query: cell};

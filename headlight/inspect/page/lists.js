@@ -1,8 +1,8 @@
-// The tokens of both sides as lists, and the lines between them.
+// Lists of the tokens of both sides, and lines between attended tokens.
 
 const rowHeight = map => mostShown(map) <= 40 ? 27 : 21;
 
-// The rows of the lists that are on screen, and a few more; all of a short input.
+// Renders the visible rows of the lists and a few more. Short inputs are rendered completely.
 function rowsInSight(map) {
   const row = rowHeight(map), frame = byId("sentences");
   if (!isLong(map)) return {first: 0, end: mostShown(map), top: 0, height: row * mostShown(map)};
@@ -10,7 +10,7 @@ function rowsInSight(map) {
   return {first: Math.max(0, Math.floor(top / row) - 5), end: Math.ceil((top + height) / row) + 5, top, height};
 }
 
-// A list of buttons of which one is in the tab order; the arrows walk through them.
+// A list of buttons. Only one button is in the tab order; the arrow keys move between buttons.
 function buildTokens(map, side, list, rows) {
   const tokens = side === "query" ? querySide(map) : keySide(map), shown = shownOf(tokens), row = rowHeight(map);
   const name = `${state.record} ${state.kind} ${state.layer} ${state.hide} ${rows.first} ${rows.end}`;
@@ -50,7 +50,7 @@ function paintLists(map) {
   paintLines(map, rows);
 }
 
-// The tokens across from the one in focus show the weight between the two.
+// Tokens on the other side show their weight with the token in focus.
 function paintTokens(map, side, list) {
   const {query, key} = state.focus, fromQuery = query !== undefined;
   const isAcross = state.focus !== NONE && (side === "key") === fromQuery;
@@ -85,11 +85,11 @@ function paintLines(map, rows) {
   const [firstKey, endKey] = one(keys, state.focus.query === undefined ? state.focus.key : undefined);
   let [firstQuery, endQuery] = one(queries, state.focus.query);
   if (!focused) [firstQuery, endQuery] = [rows.first, Math.min(rows.end, endQuery)];
-  if (firstQuery < 0 || firstKey < 0) return;  // in focus, but hidden
+  if (firstQuery < 0 || firstKey < 0) return;  // a hidden token is in focus
   const less = style("--less");
   for (const head of heads) {
     const values = valuesOf(map, head), color = headColor(head, map.heads);
-    // Side by side where all heads are shown, so that equal lines do not cover one another.
+    // If all heads are shown, lines are side by side, so that equal lines do not overlap.
     const shift = (heads.length > 1 ? (head / (heads.length - 1) - 0.5) * Math.min(row * 0.5, 2 * heads.length) : 0) - rows.top;
     for (let query = firstQuery; query < endQuery; ++query) {
       for (let key = firstKey; key < endKey; ++key) {
@@ -108,7 +108,7 @@ function paintLines(map, rows) {
   }
 }
 
-// Puts the keyboard's focus on a token, which a long list first scrolls to.
+// Moves the keyboard focus to a token. A long list scrolls to the token first.
 function focusToken(list, position) {
   const map = currentMap(), frame = byId("sentences"), row = rowHeight(map);
   list.querySelectorAll("[tabindex='0']").forEach(button => button.tabIndex = -1);

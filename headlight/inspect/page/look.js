@@ -1,4 +1,4 @@
-// Interaction: choosing what is shown, and the token or cell in focus.
+// Interaction: selects the displayed maps, and the token or cell in focus.
 
 const VIEWS = {
   image: {title: "Image", available: map => Boolean(partsOf(map).image), build: buildImage, paint: paintImage},
@@ -20,7 +20,7 @@ function choices(id, options) {
   byId(id).hidden = options.length < 2;
 }
 
-// The models, or the moments of a training as a slider.
+// Shows a menu of the models, or a slider for the snapshots of a training run.
 function buildRecords() {
   const slider = byId("moment");
   slider.max = data.records.length - 1;
@@ -43,7 +43,7 @@ function buildRecords() {
   choose(state.record);
 }
 
-// The choices stay, where the record has them.
+// Selections are kept if the new record has them.
 function buildKinds() {
   const kinds = [...new Set(mapsOf().map(map => map.kind))];
   if (!kinds.includes(state.kind)) state.kind = kinds[0];
@@ -70,7 +70,7 @@ function buildLayers() {
   buildMap();
 }
 
-// The radio that was just chosen stays, and with it the keyboard's focus.
+// The radio button that was just selected is kept, so that it keeps the keyboard focus.
 function buildViews(map) {
   const available = Object.keys(VIEWS).filter(name => VIEWS[name].available(map)), list = byId("views");
   if (list.dataset.shows !== String(available)) {
@@ -87,7 +87,7 @@ function buildMap() {
   later.forget();
   const map = currentMap(), inside = side => index => index === undefined || index < side.tokens.length;
   if (state.head >= map.heads) state.head = ALL;
-  if (map.heads === 1 || (state.head === ALL && isHuge(map))) state.head = 0;  // a mean reads every head
+  if (map.heads === 1 || (state.head === ALL && isHuge(map))) state.head = 0;  // the mean needs the weights of all heads
   for (const name of ["focus", "pinned"])
     if (!inside(querySide(map))(state[name].query) || !inside(keySide(map))(state[name].key)) state[name] = NONE;
   if (!VIEWS[state.view].available(map)) state.view = "heads";
@@ -101,7 +101,7 @@ function buildMap() {
   delete byId("queries").dataset.shows;
   delete byId("keys").dataset.shows;
   buildHeads(map);
-  const role = name => record().source.tokens.length > 0 && record().target.tokens.length > 0 ? ` (${name})` : "";  // one input has no role
+  const role = name => record().source.tokens.length > 0 && record().target.tokens.length > 0 ? ` (${name})` : "";  // a single input needs no role
   byId("query-side").textContent = map.relevance ? "score of …" : `query${role(map.queries)} looks …`;
   byId("key-side").textContent = map.relevance ? "… is due to" : `… at key${role(map.keys)}`;
   byId("hidden-legend").hidden = !map.causal;
@@ -123,7 +123,7 @@ function paint() {
 const headName = (map, head) => head === ALL ? `mean of ${map.heads} heads` : `head ${head + 1}`;
 const placeName = map => `${map.title}, ${map.relevance ? "from " : ""}layer ${map.layer}${map.heads === 1 ? "" : `, ${headName(map, state.head)}`}` +
     (map.minus ? `, less ${data.records[0].name}` : "");
-const named = token => `\u2068“${token}”\u2069`;  // isolated: its direction stays its own
+const named = token => `\u2068“${token}”\u2069`;  // isolates the writing direction of the token
 const looksAt = (map, query) => map.relevance ? `the score of ${named(queriesOf(map)[query])} is due to` : `${named(queriesOf(map)[query])} looks at`;
 const seenBy = (map, key) => `${named(keysOf(map)[key])} ${map.relevance ? "adds to the score of" : "is seen by"}`;
 
@@ -168,13 +168,13 @@ listenToMap();
 listenToImage();
 if (VIEWS.image.available(currentMap())) {
   state.view = "image";
-  // Where the class token has gathered the most; of a relevance that of all layers.
+  // Selects the last layer, or for relevance the first layer, whose map covers all layers.
   state.layer = currentMap().relevance ? layersOf(state.kind)[0] : Math.max(...layersOf(state.kind));
 }
 buildRecords();
 let width = document.body.clientWidth;
 new ResizeObserver(() => {
-  if (document.body.clientWidth === width) return;  // painting changes the height
+  if (document.body.clientWidth === width) return;  // drawing changes only the height
   width = document.body.clientWidth;
   paint();
 }).observe(document.body);

@@ -1,11 +1,12 @@
-// The map of a head: rows are queries, columns are keys. Of long inputs only what is on screen is drawn, with the labels
-// always in sight.
+// The map of a head: rows are queries, columns are keys. For long inputs only the visible part is drawn, and the labels
+// always remain visible.
 
 const mostShown = map => Math.max(shownOf(querySide(map)).length, shownOf(keySide(map)).length);
 const isLong = map => mostShown(map) > LONG;
 const isHuge = map => map.heads * queriesOf(map).length * keysOf(map).length > 4e6;
 
-// Where the map lies in its canvas, whose upper left is (x, y) of the whole; a pointer's cell is found by it.
+// Returns the position of the map in its canvas. The upper left corner of the canvas is (x, y) of the whole map. Also
+// used to find the cell under the pointer.
 const place = {left: 0, top: 0, cell: 1, step: 1, upwards: false, x: 0, y: 0};
 const WIDEST_LABEL = 110;
 
@@ -20,7 +21,7 @@ function layOutMap(context, map) {
   place.left = queries + 8;
   const fits = Math.floor((room - place.left - 2) / shownOf(keySide(map)).length);
   place.cell = isLong(map) ? clamp(clamp(fits, 2, 15) * 2 ** state.zoom, 1, 48) : clamp(fits, mostShown(map) <= 80 ? 15 : 9, 48);
-  place.step = Math.ceil(13 / place.cell);  // of the tokens that are labelled: all of them up to 80
+  place.step = Math.ceil(13 / place.cell);  // every step-th token is labelled; up to 80 tokens, all
   place.upwards = keys > place.cell * place.step - 4;
   place.top = place.upwards ? keys + 10 : 22;
 }
@@ -47,13 +48,13 @@ function paintMap(map) {
   canvas.setAttribute("aria-label", `${placeName(map)}: ${shownOf(querySide(map)).length} queries by ${shownOf(keySide(map)).length} keys. The arrow keys walk from cell to cell.`);
 }
 
-// The part of `tokens` that lies between two places of the map, and where it begins.
+// Returns the tokens between two coordinates of the map, and the index of the first one.
 function inSight(tokens, begin, end) {
   const first = clamp(Math.floor(begin / place.cell), 0, tokens.length);
   return {first, tokens: tokens.slice(first, Math.max(first, Math.ceil(end / place.cell)))};
 }
 
-// The labels, the cells and the focus within this size, from the context's origin on.
+// Draws the labels, the cells and the focus within this size, starting at the context's origin.
 function paintMapAt(context, map, size) {
   const {left, top, cell, x, y} = place;
   const queries = inSight(shownOf(querySide(map)), y, y + size.height - top);
@@ -91,7 +92,7 @@ function paintLabels(context, map, queries, keys) {
   });
 }
 
-// One line of text beside, on both sides of or before x; too long a one is cut.
+// Draws a line of text that begins at, is centred at, or ends at x. A text that is too long is truncated.
 function paintLabel(context, token, x, y, align, strong) {
   const letters = Array.from(token);
   let text = token;
@@ -101,7 +102,8 @@ function paintLabel(context, token, x, y, align, strong) {
   }
   const width = context.measureText(text).width;
   const begin = x - {left: 0, center: width / 2, right: width}[align];
-  // The mark of a word's beginning is pale, as in the lists; it stands on the left unless the word runs from the right.
+  // The mark of the beginning of a word is pale, as in the lists. It is on the left, or on the right for right-to-left
+  // text.
   const mark = text.startsWith("\u2581") && !/[\u0590-\u08ff]/.test(text) ? "\u2581" : "";
   context.fillStyle = style(strong ? "--accent" : "--ink");
   context.textAlign = "left";
@@ -112,7 +114,7 @@ function paintLabel(context, token, x, y, align, strong) {
   context.fillText(text.slice(mark.length), begin + context.measureText(mark).width, y);
 }
 
-// Hatching, and over it the weights, which leave it visible where they are masked.
+// Draws hatching, and over it the weights. The hatching remains visible in masked cells.
 function paintCells(context, map, queries, keys) {
   const {cell} = place, width = cell * keys.length, height = cell * queries.length;
   context.save();
@@ -159,7 +161,7 @@ function cellAt(event) {
   return key !== undefined && query !== undefined ? {query, key} : state.pinned;
 }
 
-// Scrolls a long map so that the focus is in sight.
+// Scrolls a long map so that the focus is visible.
 function revealInMap({query, key}) {
   const map = currentMap(), frame = byId("map-frame");
   if (!isLong(map)) return;
@@ -202,7 +204,7 @@ function listenToMap() {
 
 // ---- The image to save ----
 
-// The map as it is shown, with its title and its scale.
+// Returns an image of the displayed map, with its title and scale.
 function image() {
   const MARGIN = 16, HEADER = 64, RAMP = 128;
   const map = currentMap(), canvas = element("canvas"), measure = canvas.getContext("2d"), shown = byId("map").style;

@@ -1,6 +1,6 @@
-// Query times key, element by element: of what a score is made.
+// The products of query and key elements that make up an attention score.
 
-// A token's query or key of a head, as numbers.
+// Returns the query or key elements of a token for a head.
 function elementsOf(map, side, head, token) {
   const {size, largest: most} = map.elements, packed = map.elements[side];
   const tokens = side === "query" ? queriesOf(map).length : keysOf(map).length;
@@ -8,10 +8,10 @@ function elementsOf(map, side, head, token) {
   return unpackNumbers(packed.substr(begin, 2 * size), -most, most);
 }
 
-const neuronHead = () => Math.max(0, state.head);  // there are no elements of a mean
+const neuronHead = () => Math.max(0, state.head);  // the mean of heads has no elements
 const neuronQuery = map => clamp(state.focus.query ?? state.pinned.query ?? shownOf(querySide(map))[0], 0, queriesOf(map).length - 1);
 
-// A strip of elements: from 0 upwards in the colours of weights, below in the others.
+// Draws a strip of elements. Positive elements have the colours of weights, negative elements a second scale.
 function paintStrip(canvas, values, most) {
   const context = sized(canvas, Math.min(4 * values.length, 320), 16, 1);
   const step = canvas.width / values.length;
@@ -28,7 +28,7 @@ const strip = label => {
   return canvas;
 };
 
-// A row for each key that is not hidden; of long inputs those with the largest weights.
+// Shows a row for each key that is not hidden. For long inputs only the keys with the largest weights are shown.
 const MOST_ROWS = 64;
 function paintNeurons(map) {
   const head = neuronHead(), query = neuronQuery(map), {size} = map.elements;

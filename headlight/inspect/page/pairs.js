@@ -1,4 +1,4 @@
-// Matrices over pairs of residues: expected errors, expected distances, attention.
+// Matrices over pairs of residues: expected errors, expected distances, and attention.
 
 const MATRICES = ["errors", "distances", "attention"];
 
@@ -6,7 +6,7 @@ const valuesOf = matrix => kept(matrix, "values", () => unpackNumbers(matrix.val
 
 const currentMap = () => data.attention.find(map => map.title === state.kind && map.layer === state.layer);
 
-// [residue, residue] of a head, or the mean of all heads, in thousandths.
+// Returns the weights of a head, or the mean of all heads, in thousandths: [residue, residue].
 function weightsOf(map, head) {
   return kept(map, `weights ${head}`, () => {
     if (head !== ALL) return unpackWeights(map.weights[head], RESIDUES * RESIDUES);
@@ -16,16 +16,17 @@ function weightsOf(map, head) {
   });
 }
 
-// The residue whose attention is shown.
+// Returns the residue whose attention is shown.
 const looking = () => state.focus.query ?? state.pinned.query;
-// The residues that a residue looks at, as [residue, thousandths], the most first.
+// Returns the residues that a residue attends to, as [residue, thousandths], the largest weight first.
 function looks(map, from) {
   const row = weightsOf(map, state.head).subarray(from * RESIDUES, (from + 1) * RESIDUES);
   return [...row.entries()].filter(([, weight]) => weight >= 1).sort((a, b) => b[1] - a[1]);
 }
 const largestOf = map => kept(map, `largest ${state.head}`, () => weightsOf(map, state.head).reduce((a, b) => Math.max(a, b), 1));
 
-// The numbers that a matrix shows, and the share of the ramp of one of them; near is strong.
+// Returns the values of a matrix, and a function that maps a value to its share of the colour ramp. Small distances
+// have strong colours.
 function shownBy(name) {
   if (name === "attention") {
     const map = currentMap();
@@ -51,7 +52,7 @@ function imageOf({values, share, key}) {
   });
 }
 
-// The residues' numbers left of a matrix and above it, at a step with room for them.
+// Draws residue numbers to the left of a matrix and above it, with a step that leaves enough space.
 const AXIS = 34;  // pixels
 function paintAxes(context, cell) {
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find(each => each * cell >= 34);
@@ -91,7 +92,7 @@ function paintMatrices() {
   for (const name of MATRICES) paintMatrix(name);
 }
 
-// A place of a matrix as a focus.
+// Converts a position in a matrix to a focus.
 function pairAt(canvas, event) {
   const bounds = canvas.getBoundingClientRect();
   const index = (at, side) => clamp(Math.floor((at - AXIS) / (side - AXIS) * RESIDUES), 0, RESIDUES - 1);

@@ -1,15 +1,15 @@
-// The chain in space: a ribbon or atoms, drawn from far to near on a canvas.
-// `data`, written by structure_page.cc:
-//   letters, names, numbers  of each residue: its letter, its three letters, its number
-//   lddt       of each residue 0 to 100, or null where the structure is no prediction
+// The chain in 3D: a ribbon or atoms, drawn from back to front on a canvas.
+// structure_page.cc writes `data`:
+//   letters, names, numbers  for each residue: its one-letter code, three-letter code and number
+//   lddt       for each residue, 0 to 100; null if the structure is not a prediction
 //   breaks     the residues after which the chain is broken
 //   steps      pieces of the ribbon between two residues
 //   least, most  the range of packed coordinates, in angstrom
-//   moments    {name, alphas, ribbon}: CA of each residue; of each but the last steps + 1 edges on the way to the next,
-//              the left end and the right end; the last moment is the structure
-//   counts, elements, atoms  of the structure: how many atoms each residue has, their elements and places
-//   errors, distances  {most, values} of each pair of residues, in angstrom, or null
-//   attention  {title, layer, heads, weights}: a string for each head, [residue, residue], as unpackWeights reads it
+//   moments    {name, alphas, ribbon}: the CA of each residue; for each residue but the last, steps + 1 edges to the next,
+//              each with its left and right end; the last moment is the final structure
+//   counts, elements, atoms  of the final structure: the number of atoms of each residue, their elements and positions
+//   errors, distances  {most, values} for each pair of residues, in angstrom; or null
+//   attention  {title, layer, heads, weights}: for each head a string for unpackWeights, [residue, residue]
 //   ramps      for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
 const RESIDUES = data.letters.length;
 const state = {
@@ -19,12 +19,12 @@ const state = {
 };
 const breaks = new Set(data.breaks);
 
-// ---- Places ----
+// ---- Positions ----
 
 const unpackPlaces = packed => unpackNumbers(packed, data.least, data.most);
 const atomPlaces = () => kept(data, "atoms", () => unpackPlaces(data.atoms));
 
-// Places of a kind at a moment, which may lie between two.
+// Returns positions of a kind at a moment. A fractional moment is interpolated.
 function placesOf(kind) {
   const of = moment => kept(moment, `places ${kind}`, () => unpackPlaces(moment[kind]));
   const before = Math.floor(state.moment), share = state.moment - before;
@@ -40,7 +40,7 @@ const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a
 const unit = a => { const length = Math.hypot(...a) || 1; return a.map(value => value / length); };
 const distance = (i, j) => { const alphas = placesOf("alphas"); return Math.hypot(...minus(place(alphas, i), place(alphas, j))); };
 
-// Where the structure stands: its middle, and the distance of the farthest CA from it.
+// The centre of the structure, and the distance of the farthest CA from it.
 const extent = (() => {
   const places = unpackPlaces(data.moments.at(-1).alphas), middle = [0, 0, 0];
   for (let i = 0; i < RESIDUES; ++i) place(places, i).forEach((value, axis) => middle[axis] += value / RESIDUES);
@@ -59,7 +59,7 @@ const ELEMENTS = {N: [60, 96, 230], O: [224, 60, 60], S: [226, 190, 50]};
 const named = {
   confidence: residue => BANDS.find(([least]) => data.lddt[residue] > least)[2],
   residue: residue => (CLASSES.find(([letters]) => letters.includes(data.letters[residue])) ?? CLASSES.at(-1))[2],
-  // From blue at the N terminus to red at the C terminus.
+  // Colours from blue at the N terminus to red at the C terminus.
   chain: residue => hueColour(240 * (1 - residue / Math.max(1, RESIDUES - 1))),
 };
 const colourOf = residue => named[state.colour](residue);
@@ -74,7 +74,7 @@ function hueColour(hue) {
 
 // ---- Atoms ----
 
-// Pairs of atoms that are bound: near each other, in a residue or across a peptide bond.
+// Finds pairs of bonded atoms: atoms close to each other within a residue, or across a peptide bond.
 const bonds = () => kept(data, "bonds", () => {
   const places = atomPlaces(), found = [];
   let begin = 0, before = [];
@@ -94,7 +94,7 @@ const residueOfAtom = () => kept(data, "residue of atom", () => data.counts.flat
 
 // ---- Drawing ----
 
-const view = {scale: 1, x: 0, y: 0};  // pixels per angstrom, and the middle of the canvas
+const view = {scale: 1, x: 0, y: 0};  // pixels per angstrom, and the centre of the canvas
 
 function project(at) {
   const [x, y, z] = minus(at, extent.middle), t = state.turn;
@@ -102,7 +102,7 @@ function project(at) {
           t[6] * x + t[7] * y + t[8] * z];
 }
 
-// A colour at a depth, in light that falls from the reader; what is far fades into the paper.
+// Shades a colour by depth, with light from the viewer. Distant parts fade to the background.
 function shaded(colour, light, depth, paper) {
   const fog = clamp(0.28 - 0.28 * depth / extent.radius, 0, 0.55);
   return `rgb(${colour.map((value, k) => Math.round((1 - fog) * value * light + fog * paper[k]))})`;
@@ -174,7 +174,7 @@ function atomParts(paper) {
   return [...sticks, ...balls];
 }
 
-// Lines from the residue in focus to those that it looks at.
+// Draws lines from the residue in focus to the residues that it attends to.
 function paintLooks(context) {
   const map = currentMap(), from = looking();
   if (!map || from === undefined) return;
@@ -211,7 +211,8 @@ function paintFocus(context) {
   }
 }
 
-// The residue whose CA is nearest to a place of the canvas, if it is near; of two the one in front.
+// Returns the residue whose CA is nearest to a point of the canvas, if it is close enough. Of two candidates, the one
+// in front is returned.
 function pick(x, y) {
   const places = placesOf("alphas");
   let best, least = 18;
@@ -223,7 +224,7 @@ function pick(x, y) {
   return best;
 }
 
-// Turns the chain by angles around the axes of the screen.
+// Rotates the chain by angles around the axes of the screen.
 function turnBy(around_x, around_y, around_z = 0) {
   const times = (a, b) => [0, 3, 6].flatMap(row => [0, 1, 2].map(column => a[row] * b[column] + a[row + 1] * b[column + 3] + a[row + 2] * b[column + 6]));
   const [sx, cx, sy, cy, sz, cz] = [around_x, around_y, around_z].flatMap(angle => [Math.sin(angle), Math.cos(angle)]);

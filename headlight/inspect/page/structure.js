@@ -1,4 +1,4 @@
-// Interaction: choosing what is shown, and the residues in focus.
+// Interaction: selects the displayed matrices and moments, and the residues in focus.
 
 const nameOf = residue => `${data.names[residue]} ${data.numbers[residue]}`;
 
@@ -123,7 +123,7 @@ function stopPlaying() {
   byId("play").textContent = "Play";
 }
 
-// From the first moment to the last, a second for three of them.
+// Plays the moments from first to last, three per second.
 function play() {
   if (playing) return stopPlaying();
   const last = data.moments.length - 1, began = performance.now();
@@ -191,7 +191,7 @@ function saveImage() {
 choices("forms", "form", [["ribbon", "Ribbon"], ["atoms", "Atoms"]], state.form, form => {
   stopPlaying();
   state.form = form;
-  if (form === "atoms") showMoment(data.moments.length - 1);  // atoms are known of the structure alone
+  if (form === "atoms") showMoment(data.moments.length - 1);  // only the final structure has atoms
   paint();
 });
 choices("colours", "colour", [...(data.lddt ? [["confidence", "pLDDT"]] : []), ["residue", "Residue"], ["chain", "Chain"]], state.colour, colour => {
@@ -224,7 +224,7 @@ paintLegend();
 paint();
 let width = document.body.clientWidth;
 new ResizeObserver(() => {
-  if (document.body.clientWidth === width) return;  // painting changes the height
+  if (document.body.clientWidth === width) return;  // drawing changes only the height
   width = document.body.clientWidth;
   paint();
 }).observe(document.body);

@@ -1,7 +1,7 @@
-// Small maps: a tile for each head of the layer, and all layers and heads at once. Over an image, both show where the
-// token in focus looks.
+// Small maps: a tile for each head of the layer, and a grid of all layers and heads. Over an image, both show the
+// attention of the token in focus.
 
-// Long work, done in pieces so that the page answers between them. Work that was queued before `forget` is dropped.
+// Runs long work in pieces, so that the page remains responsive. `forget` drops queued work.
 const later = {
   tasks: [], running: false,
   forget() { later.tasks = []; },
@@ -18,7 +18,7 @@ const later = {
   },
 };
 
-// Draws a small map now, or later where the input is long. The heads of a layer share one scale.
+// Draws a small map immediately, or later if the input is long. The heads of a layer share one scale.
 function drawSmall(canvas, map, head, query) {
   const name = `${map.title} ${state.hide} ${theme()} ${query === undefined ? "" : `${query} ${state.masks} ${state.mass} ${state.opacity}`}`;
   if (canvas.shows === map && canvas.dataset.shows === name) return;
@@ -64,7 +64,8 @@ function buildHeads(map) {
   byId("heads").replaceChildren(byId("heads").firstElementChild, ...tiles);
 }
 
-// Each tile: the map, in colours that all of them share, the focus as a frame, and beneath where this head looks most.
+// Each tile shows the map on the scale of all tiles, a frame around the focus, and below it the largest weight of the
+// head.
 function paintHeads(map) {
   const queries = shownOf(querySide(map)), keys = shownOf(keySide(map)), over = overlaidImage(map);
   byId("heads").querySelectorAll("label").forEach(tile => {
@@ -124,7 +125,7 @@ function paintModel() {
   });
 }
 
-// The arrows walk through the grid.
+// The arrow keys move through the grid.
 function walkGrid(event) {
   const cell = event.target.closest("td");
   const move = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key];

@@ -1,20 +1,21 @@
-// The page on which one looks at attention. Its data, written by attention_page.cc:
-//   records  what is compared, or the moments of a training: {name, source, target, boxes, maps}
-//     source, target  {tokens, special, image}: labels; the indices of the tokens that a reader may hide; where tokens
+// The state and the weights of the attention page. attention_page.cc writes `data`:
+//   records  the compared inputs or models, or the snapshots of a training run: {name, source, target, boxes, maps}
+//     source, target  {tokens, special, image}: labels; the indices of the tokens that the user may hide; and if tokens
 //                     are the cells of an image, {first, rows, columns, height, width, pixels}, pixels being bytes
-//                     of red, green and blue, three in four digits of base 64; where tokens are regions, `boxes` has
-//                     each one's [left, top, width, height] as shares of the image, and rows and columns are a raster
-//     boxes           of a detector, of each target token: [left, top, width, height] as shares of the source's image
-//     maps            {kind, title, relevance, queries, keys, causal, layer, heads, weights, elements}; relevance: of a
-//                     score, from this layer on, and no attention; queries and keys say which side; weights has a string for each head, [query, key], as unpackWeights reads it; elements,
-//                     where it is there, {size, largest, query, key}: [head, token, size], two digits each
-//   query    the token whose attention over an image is shown first
-//   mass     where it is a number, images first show the cells that hold this share of a head's weight
-//   slider   the records are moments of a training
+//                     of red, green and blue, three per four base 64 digits; if tokens are regions, `boxes` has
+//                     the [left, top, width, height] of each as shares of the image, and rows and columns are a raster
+//     boxes           for a detector, the [left, top, width, height] of each target token as shares of the source's image
+//     maps            {kind, title, relevance, queries, keys, causal, layer, heads, weights, elements}. relevance: true
+//                     for the relevance of a score over the layers from this one on. queries, keys: the sides. weights
+//                     has a string for unpackWeights for each head, [query, key]. elements is optional:
+//                     {size, largest, query, key}, [head, token, size], two digits each
+//   query    the token whose attention over an image is initially shown
+//   mass     if it is a number, images initially show the cells that have this share of a head's weight
+//   slider   true if the records are snapshots of a training run
 //   ramps    for the themes light and dark, and for weights over an image, 256 colours of weights from 0 to 1, as six
 //            hexadecimal digits each
-// There is one state; a choice changes it and builds the parts anew, a token or a cell in focus only paints them.
-const LONG = 120;  // tokens of a side from which on only those on screen are drawn
+// There is one state. A selection changes the state and rebuilds the parts; a change of focus only redraws them.
+const LONG = 120;  // above this number of tokens of a side, only the visible tokens are drawn
 const state = {
   view: "heads", record: 0, difference: false, kind: data.records[0].maps[0].kind,
   layer: data.records[0].maps[0].layer, head: ALL, focus: NONE, pinned: NONE,
@@ -35,7 +36,7 @@ const queriesOf = map => querySide(map).tokens, keysOf = map => keySide(map).tok
 const masked = (map, query, key) => map.causal && key > query;
 const hasSpecial = map => querySide(map).special.length + keySide(map).special.length > 0;
 
-// The indices of the tokens that are not hidden, in order.
+// Returns the indices of the tokens that are not hidden, in order.
 function shownOf(side) {
   return kept(side, `shown ${state.hide}`, () => {
     const hidden = new Set(state.hide ? side.special : []);
@@ -46,7 +47,8 @@ function shownOf(side) {
 
 // ---- The weights ----
 
-// [query, key] of a head, or the mean of all heads, in thousandths; unpacked when first asked for.
+// Returns the weights of a head, or the mean of all heads, in thousandths: [query, key]. They are decoded at the first
+// call.
 function valuesOf(map, head) {
   return kept(map, `values ${head}`, () => {
     const count = queriesOf(map).length * keysOf(map).length;
@@ -65,7 +67,7 @@ function valuesOf(map, head) {
 }
 const weight = (map, head, query, key) => valuesOf(map, head)[query * keysOf(map).length + key];
 
-// The map of the first record less the same of the chosen one, where their tokens are the same.
+// Returns the difference between a map and the same map of the first record, if their tokens are equal.
 function differenceOf(map) {
   const other = findMap(data.records[0], map.kind, map.layer);
   const same = other && other.heads === map.heads && other !== map &&
@@ -85,7 +87,7 @@ function forEachShown(map, head, visit) {
     for (const key of keys) if (!masked(map, query, key)) visit(values[query * width + key], query, key);
 }
 
-// The keys a query looks at, or the queries that look at a key, as [index, thousandths].
+// Returns the keys that a query attends to, or the queries that attend to a key, as [index, thousandths].
 function across(map, head, {query, key}) {
   const values = valuesOf(map, head), width = keysOf(map).length;
   return query !== undefined ? shownOf(keySide(map)).map(other => [other, values[query * width + other]])
@@ -94,8 +96,8 @@ function across(map, head, {query, key}) {
 const looks = (map, head, focus) => across(map, head, focus).sort((a, b) => b[1] - a[1]);
 const strongest = (map, head, focus) => across(map, head, focus).reduce((a, b) => b[1] > a[1] ? b : a);
 
-// The weight, in thousandths, that has the last colour: the largest of this head, or of all heads. The first query of a
-// causal map does not count, for it can look at itself alone.
+// Returns the weight, in thousandths, that has the last colour: the largest weight of this head, or of all heads. The
+// first query of a causal map is ignored, since it can only attend to itself.
 function largest(map, head) {
   return kept(map, `largest ${head} ${state.hide}`, () => {
     let most = 1;
@@ -107,23 +109,23 @@ function largest(map, head) {
   });
 }
 
-// The scale of all heads side by side.
+// Returns the common scale of all heads.
 const largestOfAll = map => Math.max(...Array.from({length: map.heads}, (_, head) => largest(map, head)));
 
 // ---- Colours ----
 
 const reversed = Object.fromEntries(Object.entries(ramps).map(([name, ramp]) =>
-  [name, ramp.map(([red, green, blue]) => [blue, green, red])]));  // less than 0, in a difference
+  [name, ramp.map(([red, green, blue]) => [blue, green, red])]));  // negative values of a difference
 const rampColor = (thousandths, most) => (thousandths < 0 ? reversed : ramps)[theme()][
   clamp(Math.round(255 * Math.abs(thousandths) / most), 0, 255)];
 
-// Heads are told apart by hue, evenly around the circle.
+// Heads have different hues, evenly spaced on the colour circle.
 function headColor(head, heads) {
   return head === ALL ? style("--accent") : `oklch(${style("--line")} ${Math.round(25 + 360 * head / heads)})`;
 }
 
-// The weights of some queries and keys as an image of one pixel each, `most` thousandths having the last colour; what is
-// masked is transparent.
+// Draws the weights of some queries and keys as an image with one pixel per weight. `most` thousandths have the last
+// colour, and masked weights are transparent.
 function heatmap(map, head, most, queries, keys) {
   const canvas = element("canvas", {width: keys.length, height: queries.length});
   const context = canvas.getContext("2d"), pixels = context.createImageData(keys.length, queries.length);
@@ -145,7 +147,7 @@ function heatmap(map, head, most, queries, keys) {
   return canvas;
 }
 
-// A whole map in at most SMALL x SMALL pixels, each the largest weight that it stands for.
+// Draws a whole map with at most SMALL x SMALL pixels. Each pixel shows the largest weight of its cells.
 const SMALL = 144;
 function thumbnail(map, head, most) {
   return kept(map, `thumbnail ${head} ${most} ${state.hide} ${theme()}`, () => {

@@ -1,4 +1,5 @@
-// Of the image that page_test.cc calls BoxRecord: 2 x 3 grey cells, and two boxes that look at the first and the last.
+// Tests BoxRecord of page_test.cc: an image of 2 x 3 grey cells, and two boxes that attend to the first and the last
+// cell.
 selfTest(() => {
   const canvas = document.getElementById("image");
   const pixelAt = (x, y) => [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data];
@@ -7,7 +8,7 @@ selfTest(() => {
   equal("a button for each box", all("#others button").map(button => button.textContent).join(), "dog 0.90,cat 0.80");
   check("the best is shown", readout().includes("“dog 0.90” looks at “1·1” 1.000"), readout());
   check("its cell is orange", orange(pixelAt(0.1, 0.25)) && !orange(pixelAt(0.9, 0.75)), pixelAt(0.1, 0.25));
-  // The right side of the first box is half across the image.
+  // The right side of the first box is at half the width of the image.
   const beside = pixelAt(0.4, 0.75), edge = pixelAt(0.5, 0.75);
   check("its box is outlined", Math.abs(edge[0] - beside[0]) > 20, `${edge} beside ${beside}`);
   all("#others button")[1].click();

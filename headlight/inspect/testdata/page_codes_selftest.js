@@ -1,4 +1,4 @@
-// Of the image that page_test.cc calls CodesRecord: three of four cells, after a start, and the two words they look at.
+// Tests CodesRecord of page_test.cc: a start token, three of four cells, and the two words that the cells attend to.
 selfTest(() => {
   const canvas = document.getElementById("image");
   const pixelAt = (x, y) => [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data];

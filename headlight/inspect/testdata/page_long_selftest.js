@@ -1,4 +1,4 @@
-// Of 2,000 tokens, of which page_test.cc's LongRecord has one layer of two heads: query q looks at key 1999 - q.
+// Tests LongRecord of page_test.cc: 2,000 tokens and one layer of two heads, in which query q attends to key 1999 - q.
 selfTest(() => {
   const sentences = document.getElementById("sentences"), frame = document.getElementById("map-frame");
   check("nothing overflows to the side", document.documentElement.scrollWidth <= innerWidth, document.documentElement.scrollWidth);

@@ -1,4 +1,5 @@
-// Of the two records that page_test.cc calls Before and After: the second's weights are those of the first, turned.
+// Tests the records Before and After of page_test.cc. In After the weights of the two keys are
+// swapped, except for the first query of head 1.
 selfTest(() => {
   const slider = document.getElementById("moment"), isTraining = data.slider;
   check("nothing overflows to the side", document.documentElement.scrollWidth <= innerWidth, document.documentElement.scrollWidth);

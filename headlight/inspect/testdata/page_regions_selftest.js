@@ -1,4 +1,4 @@
-// Of the image that page_test.cc calls RegionRecord: two regions beside the whole image, and two words.
+// Tests RegionRecord of page_test.cc: two regions of an image, the whole image, and two words.
 selfTest(() => {
   const canvas = document.getElementById("image");
   const pixelAt = (x, y) => [...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data];

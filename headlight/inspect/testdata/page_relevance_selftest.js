@@ -1,4 +1,4 @@
-// Of the image that page_test.cc calls RelevanceRecord: 2 x 3 grey cells, and what the score of a text is due to.
+// Tests RelevanceRecord of page_test.cc: 2 x 3 grey cells, and their relevance for the score of a text.
 selfTest(() => {
   check("the image is what is shown first", shown("image") && !shown("queries"), "not so");
   check("of all layers", readout().startsWith("Relevance, from layer 1: the score of"), readout());

@@ -1,4 +1,4 @@
-// Of the texts that page_test.cc calls TextRecord.
+// Tests TextRecord of page_test.cc.
 selfTest(() => {
   const [expectedTheme] = location.hash.slice(1).split(",");
   equal("the system's theme is taken", document.documentElement.dataset.theme, expectedTheme);
@@ -16,7 +16,7 @@ selfTest(() => {
     input.getAttribute("aria-label") || input.labels[0].textContent), "one without");
   equal("one stop for Tab in each sentence", all("#queries [tabindex='0'], #keys [tabindex='0']").length, 2);
 
-  // Cross-attention, layer 2, head 3: the record's test plants 1 from query 1 to key 3, and 0.25 elsewhere.
+  // In cross-attention, layer 2, head 3, the weight of query 1 for key 3 is 1. The other queries have weights of 0.25.
   choose("kind", 2);
   choose("layer", 1);
   choose("head", 3);
@@ -94,7 +94,7 @@ selfTest(() => {
   check("another head has another scale", most < 1, most);
   equal("the scale ends at the head's largest weight", document.getElementById("largest").textContent, most.toFixed(3));
 
-  // Hidden: token 3 of the target and 1 of the source, which the test calls special.
+  // Hidden tokens: target token 3 and source token 1, which are special in the record.
   document.getElementById("hide").click();
   equal("special tokens are hidden", all("#queries button").length + all("#keys button").length, 7);
   choose("head", 3);

@@ -1,5 +1,6 @@
-// Of the structure that structure_testing.h makes: 16 residues, expected errors of 2 Å a step between them, two moments,
-// an attention of one layer and one of two, whose heads look at the residue itself or at the last one.
+// Tests SampleStructure of structure_testing.h: 16 residues, two moments, and expected errors of 2 Å per step between
+// residues. One attention has one layer, the other two. Their heads attend to the residue itself or to the last
+// residue.
 selfTest(() => {
   const space = document.getElementById("space"), errors = document.getElementById("errors");
   const ink = () => {
@@ -25,7 +26,7 @@ selfTest(() => {
   check("nothing is wider than the window", document.documentElement.scrollWidth <= innerWidth, `${document.documentElement.scrollWidth} of ${innerWidth}`);
   check("the legend tells of pLDDT", document.getElementById("legend").textContent.includes("very high (over 90)"), document.getElementById("legend").textContent);
 
-  // From a matrix to everything.
+  // A focus in a matrix must update all views.
   pointer(errors, "pointermove", ...errorCell(2, 7));
   check("a cell of the errors", /^THR 103, pLDDT 48\.0 and LYS 108: [\d.]+ Å apart, expected 7\.5 Å, error 10\.0 Å, invariant point attention 0\.000$/.test(readout()), readout());
   equal("its residues are marked in the sequence", all(".residue.here").map(button => button.textContent).join(""), "TK");
@@ -41,7 +42,7 @@ selfTest(() => {
   const inked = [...errors.getContext("2d").getImageData(0, axis * devicePixelRatio, 24 * devicePixelRatio, errors.height - axis * devicePixelRatio).data].some(part => part > 0);
   check("the rows are numbered", inked, "no ink left of the matrix");
 
-  // From the sequence to the attention.
+  // A focus in the sequence must update the attention.
   choose("kind", 1);
   hover(all(".residue")[4]);
   equal("a residue looks at itself and the last, half and half", readout(), "TYR 105, pLDDT 56.0 · row attention, block 1, mean of 2 heads: TYR 105 0.500, VAL 116 0.500");
@@ -63,7 +64,7 @@ selfTest(() => {
   document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
   equal("Escape releases it", readout(), "16 residues, mean pLDDT 70.0");
 
-  // In space: the pointer finds residues, a drag turns, keys turn and enlarge.
+  // In the 3D view, the pointer must find residues, a drag must rotate, and keys must rotate and zoom.
   const bounds = space.getBoundingClientRect(), found = new Set();
   for (let y = 2; y < bounds.height; y += 6) for (let x = 2; x < bounds.width; x += 6) {
     pointer(space, "pointermove", x, y);
@@ -89,7 +90,7 @@ selfTest(() => {
   press("-");
   press("-");
 
-  // Other forms and colours.
+  // Tests other forms and colours.
   const ribbon = image();
   choose("form", 1);
   check("atoms", image() !== ribbon && ink() > 0.005, ink());

@@ -1,5 +1,5 @@
-// Appended to a page by page_test.cc, with the self-test of one of its records: that drives the page as a reader would,
-// and this writes what it found into the document, a line per check, for the test to read.
+// Appended to a page by page_test.cc, with the self-test of one of its records. The self-test drives the page as a user
+// would. This file writes the results into the document, one line per check, for page_test.cc.
 const lines = [];
 const check = (name, holds, seen) => lines.push(`${holds ? "ok" : "NOT OK"} ${name}${holds ? "" : `: ${seen}`}`);
 const equal = (name, seen, expected) => check(name, seen === expected, `saw ${seen}, expected ${expected}`);
@@ -19,7 +19,8 @@ function pointAt(kind, {x, y}) {
   mapCanvas.dispatchEvent(new PointerEvent(kind, {clientX: bounds.left + x, clientY: bounds.top + y}));
 }
 
-// A place within a cell of the map, found as a reader would, by pointing until the page names it; and its colour.
+// Finds a point within a cell of the map by moving the pointer until the page names the cell. Returns the point and its
+// colour.
 function findCell(text) {
   const bounds = mapCanvas.getBoundingClientRect();
   for (let y = bounds.height - 4; y > 0; y -= 7) {
@@ -27,7 +28,7 @@ function findCell(text) {
       pointAt("pointermove", {x, y});
       if (!readout().includes(text)) continue;
       mapCanvas.dispatchEvent(new PointerEvent("pointerleave"));
-      const inside = {x: x - 5, y: y - 5};  // off the border, for the search came from the lower right
+      const inside = {x: x - 5, y: y - 5};  // away from the border, since the search starts at the lower right
       const [column, row] = [inside.x, inside.y].map(at => Math.round(at * devicePixelRatio));
       return {...inside, pixel: [...mapCanvas.getContext("2d").getImageData(column, row, 1, 1).data]};
     }
@@ -38,7 +39,7 @@ const hex = pixel => pixel.slice(0, 3).map(part => part.toString(16).padStart(2,
 
 const shown = id => document.getElementById(id).offsetParent !== null;
 
-// Names that a page has, too, are not its: a self-test is a function.
+// A self-test is a function, so that its names do not conflict with names in the page.
 function selfTest(run) {
   try {
     run();
