@@ -116,18 +116,19 @@ std::string CheckSummary(DataCheck options) {
     if (!fs::is_regular_file(path, ignored) && !fs::is_directory(path, ignored)) return "";
   }
   options.examples = 0;
-  options.max_characters = kMaxLineBytes;  // the training reports texts that it skips or truncates
+  options.max_characters = kMaxLineBytes;  // the training run reports skipped and truncated texts
   options.shifts = options.decode = false;
   CheckResult result;
   try {
     result = CheckData(options);
   } catch (const Error& error) {
     if (error.blame() != Blame::user) throw;
-    return "";  // the training reports the error
+    return "";  // the training run reports the error
   }
   std::string found;
   for (const Finding& finding : result.findings) {
-    if (finding.kind == "left_out" || finding.kind == "classes_named_as_sets") continue;  // notes of the training
+    if (finding.kind == "left_out" || finding.kind == "classes_named_as_sets")
+      continue;  // reported by the training run
     found += fmt::format("{}{} {}", found.empty() ? "" : ", ", finding.count, finding.text);
   }
   return fmt::format("checked {} ({} {}): {}", fmt::join(options.files, ", "), result.count, UnitOf(result),

@@ -1,4 +1,4 @@
-// Finds mistakes in a corpus or in folders of images, before a model is trained on them.
+// Finds mistakes in a corpus or in image folders before training.
 #pragma once
 
 #include <string>
@@ -19,15 +19,17 @@ HEADLIGHT_API void Describe(OptionTable& table, DataCheck& options);
 /// not fit the files.
 HEADLIGHT_API CheckResult CheckData(const DataCheck& options, const CheckObserver& observer = {});
 
-/// The result as an object: `unit`, `count`, and for each of `findings` its `kind`, `count`, `text` and `examples`.
+/// Returns the result as an object: `unit`, `count`, and for each of `findings` its `kind`, `count`, `text` and
+/// `examples`.
 HEADLIGHT_API Json ToJson(const CheckResult& result);
 
-/// The unit of the count: "lines", or "line" for 1.
+/// Returns the unit of the count: "lines", or "line" for 1.
 HEADLIGHT_API std::string UnitOf(const CheckResult& result);
 
-/// The findings in one line, as noted by a training: "checked de, en (200 pairs): nothing found". Shifts, examples and
-/// long texts are not searched, nor what a training on images notes itself: damaged images, files that are left out,
-/// and classes named as splits. Empty for a pipe, which can be read once, and for files that CheckData does not read.
+/// Returns the findings in one line for the log of a training run, such as "checked de, en (200 pairs): nothing found".
+/// Does not check for shifts and long texts. Omits damaged images, skipped files and classes named as splits, which the
+/// training run reports. Returns "" for a pipe, which can only be read once, and for files that CheckData does not
+/// read.
 std::string CheckSummary(DataCheck options);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Each kind of finding, planted in files, and files without findings.
+// Tests CheckData on files with each kind of finding, and on files without findings.
 #include "headlight/recipes/check_data.h"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ class CheckDataTest : public testing::Test {
     image.pixels.assign(static_cast<std::size_t>(side * side * 3), static_cast<std::uint8_t>(colour));
     return Write(name, EncodePng(image));
   }
-  // The findings as "kind count", each with its examples, in which the folder is omitted.
+  // Returns each finding as "kind count" with its examples. The folder is omitted from the examples.
   std::vector<std::string> Found(const DataCheck& options) const {
     std::vector<std::string> all;
     for (const Finding& finding : CheckData(options).findings) {
@@ -166,7 +166,7 @@ TEST_F(CheckDataTest, FindsMistakesInLabels) {
                                           "similar_labels 1; 'ÄRGER' (1), 'ärger' (1)"));
 }
 
-// Sentences of random words and their translations: each word has one translation, and numbers do not change.
+// Returns sentences of random words and their translations. Each word has one translation, and numbers do not change.
 std::pair<std::vector<std::string>, std::vector<std::string>> ParallelLines(int lines, std::uint64_t seed) {
   Random random(seed);
   const auto below = [&](int bound) { return static_cast<int>(random.Below(static_cast<std::uint64_t>(bound))); };
@@ -229,12 +229,12 @@ TEST_F(CheckDataTest, FindsShifts) {
     ASSERT_EQ(found.size(), 3U);
     EXPECT_THAT(found[0], HasSubstr("source:1: from here on, line"));
   }
-  // Unrelated lines.
+  // Unrelated lines must not have shifts.
   const std::vector<std::string> equal(500, "the same line");
   EXPECT_THAT(shifts(equal, equal), IsEmpty());
   for (const std::uint64_t seed : {4, 6, 8})
     EXPECT_THAT(shifts(ParallelLines(2000, seed).first, ParallelLines(2000, seed + 1).second), IsEmpty());
-  // Unrelated lines whose lengths alternate in the same way.
+  // Unrelated lines whose lengths alternate in the same way must not have shifts.
   std::vector<std::string> source = ParallelLines(2000, 4).first, target = ParallelLines(2000, 5).second;
   for (std::size_t i = 0; i < source.size(); i += 2) {
     source[i] += " and so on";
@@ -321,7 +321,7 @@ TEST_F(CheckDataTest, RefusesInvalidFilesAndOptions) {
   EXPECT_THAT(refusal({scratch_.File("empty")}, ""), HasSubstr("there is no image"));
 }
 
-// Records in the formats of data sets on the Hugging Face Hub.
+// Checks records in the format of data sets on the Hugging Face Hub.
 TEST_F(CheckDataTest, ReadsPublishedRecords) {
   DataCheck options;
   options.files = {Write("a.jsonl",

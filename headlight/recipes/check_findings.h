@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// The kinds of findings, in the order of printing.
+/// The kinds of findings, in the order in which they are printed.
 enum class FindingKind {
   unreadable,
   empty_files,
@@ -49,7 +49,7 @@ class FindingCollector {
  public:
   explicit FindingCollector(std::int64_t examples) : examples_(examples) {}
 
-  /// Adds a finding. `example()` makes its text, and is only called if the example is kept.
+  /// Adds a finding. `example()` returns its text, and is only called if the example is kept.
   template <typename Example>
   void Add(FindingKind kind, const Example& example) {
     Finding& finding = Count(kind, 1);
@@ -76,7 +76,7 @@ struct HashedRow {
   auto operator<=>(const HashedRow&) const = default;
 };
 
-/// The checks of text and of images, as in CheckData.
+/// Check text files and image folders, as CheckData does.
 CheckResult CheckTextFiles(const DataCheck& options, const CheckObserver& observer);
 CheckResult CheckImageFolders(const DataCheck& options, const CheckObserver& observer);
 

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-// The format of a file by its first bytes, as an extension; empty if it is not an image.
+// Returns the format of a file by its first bytes, as an extension, or "" if the file is not an image.
 std::string_view FormatOf(std::string_view file) {
   if (file.starts_with("\xFF\xD8\xFF")) return "jpg";
   if (file.starts_with("\x89PNG\r\n\x1A\n")) return "png";
@@ -39,7 +39,7 @@ std::string_view FormatOf(std::string_view file) {
   return "";
 }
 
-// The extension in lower case, without the dot.
+// Returns the extension in lower case, without the dot.
 std::string ExtensionOf(const fs::path& path) {
   std::string extension = path.extension().string();
   if (!extension.empty()) extension.erase(0, 1);
@@ -48,7 +48,7 @@ std::string ExtensionOf(const fs::path& path) {
   return extension;
 }
 
-// The format of an extension.
+// Returns the format of an extension.
 std::string_view FormatOfExtension(std::string_view extension) {
   if (extension == "jpeg") return "jpg";
   if (extension == "tif") return "tiff";
@@ -142,13 +142,13 @@ class FolderChecker {
         findings_.Add(FindingKind::empty_classes, [&] { return folder + "/" + name; });
   }
 
-  // Whether a file is an image by its content or extension, although its extension is not one that is read.
+  // Returns whether a file with an unsupported extension is an image, by its content or extension.
   static bool IsOtherImage(const fs::path& path) {
     const std::string other = path.string();
     if (IsUnreadImagePath(other)) return true;
     try {
       const std::string_view format = FormatOf(MappedFile(other).text());
-      return !format.empty() && format != "bmp";  // many texts begin with BM
+      return !format.empty() && format != "bmp";  // a text may also begin with "BM"
     } catch (const Error&) {
       return false;
     }

@@ -57,7 +57,7 @@ struct CheckResult {
   std::vector<Finding> findings;
 };
 
-/// Receives the progress of a check. The function may be empty.
+/// The callbacks of a check. `progress` may be empty.
 struct CheckObserver {
   std::function<void(std::int64_t done)> progress = {};  ///< number of units done
 };

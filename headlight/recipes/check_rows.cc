@@ -29,7 +29,7 @@ std::vector<std::string> NamesOf(const JsonView& record) {
   return names;
 }
 
-// The task of a record, decided by the names of its members.
+// Returns the task of a record, by the names of its members.
 std::string_view TaskOf(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options) {
   const auto has = [&](const char* name) { return HasMember(record, header, name); };
   if (record["translation"].value().As<Json::Object>() != nullptr) return "pairs";
@@ -39,12 +39,12 @@ std::string_view TaskOf(const JsonView& record, const std::vector<std::string>& 
   return has("tokens") && (has("tags") || has("ner_tags")) ? "tags" : "";
 }
 
-// The label as text, if it is a string, an integer or a number.
+// Returns the label as text, if it is a string or a number.
 std::string LabelText(const JsonView& label) {
   return label.value().As<double>() == nullptr ? LabelOf(label) : fmt::format("{}", label.Number());
 }
 
-// In a table, the column "labels" has labels separated by commas.
+// Adds the labels of a record. In a table, the column "labels" has labels separated by commas.
 void AddLabels(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options, bool needed,
                CheckedRow& row) {
   const TextColumns& columns = options.columns;
@@ -65,7 +65,7 @@ void AddLabels(const JsonView& record, const std::vector<std::string>& header, c
   }
 }
 
-// Words and their tags.
+// Makes a row of words and their tags.
 CheckedRow TaggedRow(const std::vector<std::string>& words, std::vector<std::string> tags, const std::string& place) {
   Check(words.size() == tags.size(), "{}: {} tokens have {} tags", place, words.size(), tags.size());
   return {.texts = {fmt::format("{}", fmt::join(words, " "))}, .labels = std::move(tags)};
@@ -79,7 +79,7 @@ CheckedRow QuestionRow(AnsweredPassage question) {
   return row;
 }
 
-// True if the first line of a .tsv file is a header.
+// Returns true if the first line of a .tsv file is a header.
 bool FitsHeader(const std::vector<std::string>& header, const DataCheck& options, const std::string& path) {
   if (options.task == "labels") return IsLabelledHeader(header, options.columns, path + ":1");
   if (options.task != "texts" && HasSides(header, options.pairs)) return true;
@@ -118,7 +118,7 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
 
 struct RowReader::Source {
   const DataCheck& options;
-  std::optional<LineInput> lines = {};  // without checking UTF-8, which is a separate finding
+  std::optional<LineInput> lines = {};  // does not check UTF-8, which is a separate finding
   std::optional<Records> records = {};
   std::deque<AnsweredPassage> questions = {};
   std::optional<std::string> first_line = {};  // of a .tsv file without a header

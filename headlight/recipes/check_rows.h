@@ -22,7 +22,7 @@ struct CheckedRow {
   bool has_lines = false;                       ///< a text may have several lines
 };
 
-/// Reads a file the same way as a training.
+/// Reads the rows of a file in the same way as a training run.
 class RowReader {
  public:
   /// `options` must outlive this object. Throws Error for a file that cannot be checked, and for a .tsv file whose
@@ -31,8 +31,8 @@ class RowReader {
   RowReader(RowReader&&) noexcept;
   ~RowReader();
 
-  /// The next row; nothing after the last one. Throws Error for a row that cannot be read; the next call continues
-  /// after it.
+  /// Returns the next row, or nothing after the last row. Throws Error for a row that cannot be read. The next call
+  /// continues after that row.
   std::optional<CheckedRow> Next();
   bool has_records() const;    ///< rows are not lines
   bool has_questions() const;  ///< rows are numbered questions of a SQuAD file

@@ -1,4 +1,4 @@
-// Truncated files are checked, or are errors of one line.
+// Checks that a truncated file is either readable or causes an error of one line.
 #include "headlight/recipes/check_rows.h"
 
 #include <gtest/gtest.h>

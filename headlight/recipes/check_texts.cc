@@ -46,8 +46,8 @@ bool HasLetter(std::string_view text) {
   });
 }
 
-// The first character that texts should not have, or 0: control characters except tabs, and a byte order mark. `lines`:
-// line ends are allowed.
+// Returns the first control character (except tabs) or byte order mark in a text, or 0. With `lines`, line ends are
+// allowed.
 char32_t ControlIn(std::string_view text, bool lines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -63,7 +63,7 @@ char32_t ControlIn(std::string_view text, bool lines) {
   return 0;
 }
 
-// A printable, truncated text.
+// Returns the printable beginning of a text.
 std::string Excerpt(std::string_view text) {
   constexpr std::size_t most = 60;  // bytes
   if (text.size() <= most) return InRow(text);
@@ -72,7 +72,7 @@ std::string Excerpt(std::string_view text) {
   return InRow(text.substr(0, end)) + "...";
 }
 
-// Collects the data of all rows.
+// Collects the data of all rows, and finds mistakes.
 class TextChecker {
  public:
   TextChecker(const DataCheck& options, const CheckObserver& observer)
@@ -111,8 +111,8 @@ class TextChecker {
     std::vector<std::uint64_t> first;
   };
 
-  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. An error that
-  // occurs repeatedly is an error of the file, such as a damaged .gz.
+  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. A repeated error
+  // is an error of the file, such as a damaged .gz.
   template <typename Next>
   void ForEach(const Next& next) {
     std::string last;
@@ -169,7 +169,7 @@ class TextChecker {
     }
     LineInput sources{ByteInput(source_path)}, targets{ByteInput(target_path)};
     std::string source_error, target_error;
-    // The next line; one that cannot be read is a finding, and empty.
+    // Reads the next line. A line that cannot be read is a finding, and is replaced by an empty line.
     const auto next = [&](LineInput& lines, std::string& last, bool& bad) -> std::optional<std::string_view> {
       bad = false;
       try {
@@ -218,7 +218,8 @@ class TextChecker {
     findings_.Add(FindingKind::shifts, std::ssize(found), std::move(examples));
   }
 
-  // The expected number of columns is that of most rows; for pairs it is two.
+  // Finds rows with a wrong number of columns. The expected number is the number of columns of most rows, and two for
+  // pairs.
   void CheckColumns(const std::map<std::size_t, ColumnCount>& counts) {
     std::size_t usual = 2;
     if (options_.task == "labels")
@@ -258,7 +259,7 @@ class TextChecker {
     }
   }
 
-  // `second_place`: the location of the target, for a pair in two files.
+  // Adds a row. `second_place` is the location of the target for a pair in two files.
   void Add(const CheckedRow& row, std::uint64_t place, std::uint64_t second_place) {
     if (!in_valid_) ++rows_;
     pairs_ = pairs_ || row.is_pair;
@@ -302,20 +303,20 @@ class TextChecker {
     if (!in_valid_) ++labelled_;
     has_numbers_ = has_numbers_ || (label.find('.') != label.npos && NumberOf(label).has_value());
     std::map<std::string, std::int64_t, std::less<>>& labels = in_valid_ ? valid_labels_ : labels_;
-    constexpr std::size_t most = 1 << 16;  // larger sets are not labels, and would need too much memory
+    constexpr std::size_t most = 1 << 16;  // larger sets are unlikely to be labels, and would need too much memory
     if (const auto found = labels.find(label); found != labels.end())
       ++found->second;
     else if (labels.size() < most)
       labels.emplace(label, 1);
   }
 
-  // Both lists are sorted. The examples are the duplicates with the first locations.
+  // Finds duplicates by sorting the hashes. The examples are the duplicates with the first locations.
   void FindDuplicates() {
     std::ranges::sort(hashes_);
     std::ranges::sort(valid_hashes_);
     std::int64_t duplicates = 0, leaks = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> first,
-        first_leaks;  // heaps of locations with the last one on top
+        first_leaks;  // heaps with the last location on top
     const auto keep = [&](auto& heap, std::uint64_t place, std::uint64_t earlier) {
       if (options_.examples == 0) return;
       if (std::ssize(heap) == options_.examples) {

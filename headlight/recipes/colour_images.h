@@ -12,10 +12,10 @@
 
 namespace headlight {
 
-/// The images of a share of files, folders, patterns and IDX files (ListImages), resized by the processor. The share of
-/// an image is decided by its resized pixels. Throws Error naming the files that cannot be read or have more pixels
-/// than `most_pixels`, and if the share has no image. With `skipped`, such files are skipped, and their errors are
-/// added to it.
+/// Reads the images of a share of files, folders, patterns and IDX files (ListImages), and resizes them by the
+/// processor. The share of an image is decided by its resized pixels. Throws Error naming the files that cannot be read
+/// or have more than `most_pixels` pixels. With `skipped`, such files are skipped, and their errors are added to
+/// `skipped`. Throws Error if the share has no image.
 std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
                                     std::int64_t most_pixels, const TextShare& share = {},
                                     std::vector<std::string>* skipped = nullptr);
@@ -23,7 +23,7 @@ std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, con
 /// Maps the images, all from ReadFittedImages, to the processor's colours.
 ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& processor);
 
-/// The image processor of a model's folder. Throws Error unless it resizes to one size and has colours.
+/// Loads the image processor of a model's folder. Throws Error unless it resizes to a fixed size and has a palette.
 ImageProcessor LoadColourProcessor(const std::string& folder);
 
 }  // namespace headlight

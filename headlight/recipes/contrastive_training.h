@@ -1,4 +1,4 @@
-// Shared by the two kinds of contrastive training: images with texts, and texts with texts.
+// Shared by the two kinds of contrastive training: on images with texts, and on pairs of texts.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace headlight {
 
 struct ContrastiveTraining : ModelTraining {
-  /// clip and siglip have two towers, for images and texts; bert is one encoder, for pairs of texts.
+  /// clip and siglip have two towers, for images and texts. bert is one encoder for pairs of texts.
   enum class Architecture { clip, siglip, bert };
 
   Architecture family = Architecture::clip;  ///< of a model from scratch
@@ -21,7 +21,7 @@ struct ContrastiveTraining : ModelTraining {
   std::int64_t micro_batch_size =
       ContrastiveOptions{}.part;  ///< pairs per micro-batch, whose activations are in memory at a time
 
-  /// For images with texts.
+  /// Options for images with texts.
   std::vector<std::string> images;                      ///< folders of the images that COCO's files name
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< of the text tower [`layers`, `heads`]
@@ -31,7 +31,7 @@ struct ContrastiveTraining : ModelTraining {
   bool truncate = false;                      ///< truncates texts that are too long
   bool skip_errors = false;                   ///< whether to skip damaged images
 
-  /// For texts with texts.
+  /// Options for pairs of texts.
   std::optional<double> scale;  ///< factor of the cosine similarities [20]
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }

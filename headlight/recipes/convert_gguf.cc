@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 22;  // numbers of rows that are in memory at a time
 
-// The folder's config.json with all keys. GGUF stores Mistral as Llama, which is correct only if the sliding window
-// covers all positions.
+// Returns the folder's config.json with all keys. GGUF stores Mistral as Llama, which is correct only if the sliding
+// window covers all positions.
 Json ConfigFor(ModelFolder& files) {
   const JsonView window = files.config["sliding_window"], positions = files.config["max_position_embeddings"];
   if (files.config["model_type"].String() == "mistral") {
@@ -54,7 +54,7 @@ void WriteTensor(const GgufTensorSource& source, const GgufTensorPlan& plan, std
       ParallelFor(count, [&](std::int64_t row) {
         std::vector<float> numbers(static_cast<std::size_t>(columns));
         source.read(first + row, numbers.data());
-        // Every expert of a stack has its own importance.
+        // Each expert of a stack has its own importance values.
         const std::int64_t matrices = importance.empty() ? 1 : std::ssize(importance) / columns;
         const std::int64_t matrix = (first + row) / (rows / matrices);
         if (!kernels::Quantize(plan.type, numbers,
@@ -78,7 +78,7 @@ std::string NameOf(const std::string& folder) {
   return path.has_filename() ? path.filename() : path.parent_path().filename();
 }
 
-// The `general.file_type` of tensors that are not quantized: that of the largest.
+// Returns the `general.file_type` without quantization: the type of the largest tensor.
 std::int64_t UsualType(std::span<const GgufTensorPlan> plans) {
   const auto numbers = [](const GgufTensorPlan& plan) { return plan.Rows() * plan.RowNumbers(); };
   const GgufType type = std::ranges::max_element(plans, {}, numbers)->type;

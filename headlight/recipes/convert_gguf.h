@@ -1,4 +1,4 @@
-// Converting a language model to a GGUF file of llama.cpp.
+// Converts a language model to a GGUF file for llama.cpp.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct GgufConversion {
   bool overwrite = false;            ///< whether `out` may be replaced
 };
 
-/// Is told of the conversion. The functions may be empty, and may throw, which ends it.
+/// The callbacks of a conversion. They may be empty. An exception from a callback ends the conversion.
 struct GgufConversionObserver {
   std::function<void(std::int64_t tokens, std::int64_t total)> text = {};      ///< read for the importance
   std::function<void(std::int64_t written, std::int64_t total)> weights = {};  ///< numbers of tensors
@@ -32,8 +32,8 @@ struct GgufConverted {
   std::int64_t bytes = 0;                                  ///< of all tensors
 };
 
-/// Converts tensor by tensor, with bounded memory; the file has the same bytes for any number of threads. Throws Error
-/// naming the setting, tensor or file that cannot be converted, and then writes nothing.
+/// Converts a model tensor by tensor, with bounded memory. The file has the same bytes for any number of threads.
+/// Throws Error naming the setting, tensor or file that cannot be converted. No file is written in this case.
 HEADLIGHT_API GgufConverted ConvertToGguf(const GgufConversion& options, const GgufConversionObserver& observer = {});
 
 }  // namespace headlight

@@ -7,8 +7,8 @@
 namespace headlight {
 namespace {
 
-// The sizes and training settings of the published models (Lin et al., "Evolutionary-scale prediction of atomic-level
-// protein structure with a language model", 2023, supplementary materials).
+// Returns sizes and training settings of the published models (Lin et al., "Evolutionary-scale prediction of
+// atomic-level protein structure with a language model", 2023, supplementary materials).
 OptionValues Published(const char* layers, const char* model, const char* heads) {
   return {{"--layers", layers},    {"--model-dim", model},        {"--heads", heads},       {"--dropout", "0"},
           {"--positions", "1024"}, {"--learning-rate", "0.0004"}, {"--schedule", "linear"}, {"--weight-decay", "0.01"}};

@@ -12,7 +12,7 @@ namespace headlight {
 /// Adds --preset, which excludes --from and --tokenizer.
 void AddEsmPresets(OptionTable& table, std::string& preset);
 
-/// The training settings of a preset.
+/// Returns the training settings of a preset.
 const OptionValues& EsmPreset(const std::string& preset);
 
 std::unique_ptr<Esm> NewEsm(const TextTraining& options, const TrainingPlan& plan, const TextHeadsConfig& heads);

@@ -37,7 +37,7 @@ FitImage FitBy(const ImageProcessor& processor) {
   return [&processor](const Image& image) { return processor.Fit(image); };
 }
 
-// Reads images and calls `done` with some of them at a time, in order.
+// Reads images, and calls `done` with a few images at a time, in order.
 void ForEachFitted(const FitImage& fit, const std::vector<ImageSource>& sources, const Evaluation& options,
                    const EvaluationObserver& observer, const FittedImages& done) {
   constexpr const char* kProgress = "images evaluated";
@@ -76,7 +76,7 @@ void CheckNumbers(const Tensor& rows, const ImageFolder& folder, const std::vect
     CheckFinite(rows.ViewRows(i, 1), *folder.model, sources[first + static_cast<std::size_t>(i)].name());
 }
 
-// The confusion matrix as a table with the names on the right.
+// Returns the confusion matrix as a table with the names on the right.
 std::string Table(const std::vector<std::string>& labels, const std::vector<std::int64_t>& confusions) {
   const std::size_t width = fmt::format("{}", std::ranges::max(confusions)).size();
   std::string table = "confusion matrix (rows: true class, columns: predicted class):\n";
@@ -146,7 +146,7 @@ EvaluationResult EvaluateClasses(const Evaluation& options, const EvaluationObse
   return ResultOfClasses(labels, scores);
 }
 
-// The features, one row per image: the encoder's vectors, or the preprocessed pixels.
+// Returns the features, one row per image: the encoder's vectors or the preprocessed pixels.
 Tensor FeaturesOf(const ImageFolder& folder, const std::vector<ImageSource>& sources, const Evaluation& options,
                   const EvaluationObserver& observer) {
   Tensor features;

@@ -78,7 +78,8 @@ std::vector<std::string> WriteTexts(const Translator& translator, const Texts& t
   return written;
 }
 
-// The loss of the references. Pairs longer than the model's positions are skipped, with a note.
+// Computes the loss of the references. Pairs with more tokens than the model's positions are skipped, and reported in a
+// note.
 ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const TranslateOptions& options,
                      const EvaluationObserver& observer) {
   const Tokenizer& tokenizer = translator.tokenizer();
@@ -89,7 +90,7 @@ ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const Tra
     source.pop_back();  // the end token, which LossOfPairs adds
     const std::vector<std::int32_t> written = tokenizer.Encode(texts.references[i], Side::target);
     target.insert(target.end(), written.begin(), written.end());
-    if (std::max(std::ssize(source), std::ssize(target)) >= positions) continue;  // one more for the end token
+    if (std::max(std::ssize(source), std::ssize(target)) >= positions) continue;  // one position is for the end token
     sources.push_back(std::move(source));
     targets.push_back(std::move(target));
   }
@@ -124,7 +125,7 @@ EvaluationResult ScoresOf(const std::vector<std::string>& written, const Texts& 
   return result;
 }
 
-// Adds the scores of groups of the texts.
+// Adds the scores of each group of texts.
 void AddGroupScores(const std::vector<std::string>& written, const Texts& texts, std::span<const std::string> known,
                     const std::vector<TranslationMetric>& metrics, const Evaluation& options,
                     EvaluationResult& result) {

@@ -87,7 +87,7 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
   return kinds;
 }
 
-// The models that have an option, for options that encoder-decoders do not have.
+// Returns the names of the models that have an option, for options that encoder-decoders do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
   if (option == "--format") return "language models and encoders of texts";

@@ -25,35 +25,36 @@ struct Evaluation {
   LoadOptions load = {};
   TextSource source_of_texts = {};  ///< for text models: where the texts are in the files
 
-  /// For image models.
+  /// Options of image models.
   std::vector<std::string> images = {};          ///< folders of the images; default: next to the files
   std::optional<std::int64_t> most_pixels = {};  ///< larger images are errors, before they are decoded [kMostPixels]
   bool confusion = false;                        ///< for classifiers: checks that the confusion matrix is not too large
 
-  /// For image encoders: how to evaluate the features with the labelled images of `train`.
+  /// Options of image encoders: the evaluation of features with the labelled images of `train`.
   std::optional<std::int64_t> knn = {};  ///< k-NN: a vote of this many nearest images
   bool linear_probe = false;             ///< a logistic regression
   bool pixels = false;                   ///< evaluates the preprocessed pixels instead of the features
 
-  /// For a CLIP or SigLIP.
+  /// Options of a CLIP or SigLIP.
   bool zero_shot = false;                   ///< the files have images by class, for zero-shot classification
   std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 
-  /// Labelled images, see above; questions, for a baseline that ignores the image; structures, or texts for masked
-  /// tokens, for baselines without a model; or the training texts of a translator, for scores by group.
+  /// The training data: labelled images for `knn` and `linear_probe`, questions for a baseline that ignores the image,
+  /// structures or texts for baselines without a model, or the training texts of a translator for scores by group.
   std::vector<std::string> train = {};
 
   TextColumns columns = {};  ///< for text classifiers: the second text and the label; `text` is not used
 
-  /// For models that read regions.
+  /// Options of models that read regions.
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
   std::string detector = {};            ///< or the folder of a detector that finds them
 
   bool truncate = false;  ///< truncates texts that are too long, if they are not split
   bool end = false;       ///< for language models: also scores the end token of each text
 
-  // For encoder-decoders.
-  /// A file of references, aligned line by line with the single file of sources. Empty: the files have pairs of texts.
+  // Options of encoder-decoders.
+  /// A file of references, aligned line by line with the single file of sources. If it is empty, the files have pairs
+  /// of texts.
   std::string reference = {};
   PairColumns pairs = {};  ///< for .jsonl and .csv files
   std::string out = {};    ///< file for the model's texts; empty: none
@@ -67,18 +68,18 @@ struct EvaluationResult {
   Json scores;       ///< an object
   std::string text;  ///< the scores in words, line by line
 
-  /// For image classifiers, if there are not too many classes.
+  /// The confusion matrix of image classifiers, if there are not too many classes.
   std::vector<std::string> labels = {};
   std::vector<std::int64_t> confusions = {};  ///< [true class, predicted class]: number of images
 };
 
-/// Receives the progress of an evaluation. Each function may be empty.
+/// The callbacks of an evaluation. Each function may be empty.
 struct EvaluationObserver {
-  /// The current step, such as "texts evaluated", and its progress. `done` is -1 at its beginning; `total` is 0 if
-  /// unknown. An empty `what` means that the last step has ended.
+  /// Receives the current step, such as "texts evaluated", and its progress. `done` is -1 at the beginning of a step,
+  /// and `total` is 0 if it is unknown. An empty `what` means that the last step has ended.
   std::function<void(const char* what, std::int64_t done, std::int64_t total)> progress = {};
   std::function<void(const std::string& text)> note = {};  ///< notes for the user
-  /// Receives the labelled images before they are read. May throw Error, such as for a file that is also an output.
+  /// Receives the labelled images before they are read. May throw Error, for example for a file that is also an output.
   std::function<void(const std::vector<ImageSource>& images)> images = {};
 };
 

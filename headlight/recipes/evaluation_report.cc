@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// The name of a score in words.
+// Returns the name of a score for printing.
 std::string InWords(std::string name) {
   for (char& c : name)
     if (c == '_') c = ' ';

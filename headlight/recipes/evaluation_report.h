@@ -26,10 +26,10 @@ struct Evaluated {
 
 EvaluationResult ResultOf(const Evaluated& evaluated);
 
-/// The number, or null if it is infinite or NaN, which JSON does not have.
+/// Returns the number, or null if it is infinite or NaN, which JSON cannot represent.
 Json NumberOrNull(double number);
 
-/// The number of decimals of a printed score: 2 for percentages, 4 for losses and scores from 0 to 1.
+/// Returns the number of decimals of a printed score: 2 for percentages, 4 for losses and scores from 0 to 1.
 int DigitsOfScore(std::string_view name);
 
 /// Throws Error naming the model if its loss is NaN.
@@ -38,7 +38,7 @@ void CheckLoss(const Model& model, double loss);
 /// Decodes images of at most options.most_pixels.
 DecodeBytes DecoderOf(const Evaluation& options);
 
-/// Report to the observer, if it has the function.
+/// Report to the observer, if the function is set.
 void Show(const EvaluationObserver& observer, const char* what, std::int64_t done = -1, std::int64_t total = 0);
 void Note(const EvaluationObserver& observer, const std::string& text);
 

@@ -14,7 +14,8 @@ namespace headlight {
 namespace {
 
 constexpr int kOffsets = 2 * kLargestOffset + 1;
-// The cost of a change, in nats. It makes false shifts improbable in 10^6 lines; about 30 to 60 lines outweigh it.
+// The cost of a change of the offset, in nats. It makes false shifts improbable in 10^6 lines. A shift of about 30 to
+// 60 lines outweighs the cost.
 constexpr double kChange = 30;
 constexpr int kLengthBins = 25, kDigitBins = 4, kWordBins = 8;
 
@@ -53,7 +54,8 @@ struct LogOdds {
   }
 };
 
-// The log-odds of a feature's bins: `in` has the counts of aligned lines, and `out` of distant ones.
+// Returns the log-odds of a feature's bins: `in` has the counts of aligned lines, and `out` the counts of distant
+// lines.
 template <std::size_t size>
 std::array<double, size> OddsOf(const std::array<double, size>& in, const std::array<double, size>& out) {
   double all_in = 0, all_out = 0;
@@ -72,7 +74,7 @@ std::array<double, size> OddsOf(const std::array<double, size>& in, const std::a
   return odds;
 }
 
-// The offset of each segment of lines on the best path, by the Viterbi algorithm.
+// Returns the offset of each segment of lines on the best path, by the Viterbi algorithm.
 std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                             const LogOdds& odds, double mean_difference) {
   const std::size_t lines = source.size();
@@ -80,7 +82,7 @@ std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deq
   std::array<double, kOffsets> score;
   score.fill(-kChange);
   score[kLargestOffset] = 0;
-  // The offsets that a change leads to at each line, and the offset before the change.
+  // For each line, the offsets that are reached by a change (bits), and the offset before the change.
   std::vector<std::uint16_t> changed(lines);
   std::vector<std::uint8_t> changed_from(lines);
   for (std::size_t line = 0; line < lines; ++line) {
@@ -115,7 +117,7 @@ struct LearnedOdds {
   double information = 0;  // information of all pairs on the path, in nats
 };
 
-// Estimated from the pairs on the path, and from pairs of distant lines.
+// Estimates log-odds from the pairs on the path, and from pairs of distant lines.
 LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                        const std::vector<Shift>& path, double mean_difference) {
   LogOdds in{}, out{};  // counts
@@ -147,8 +149,8 @@ LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<Li
   return learned;
 }
 
-// The log-odds for the single offset with the most information; in a file with a shift, for the lines on one side of
-// it. All are 0 if the two files are unrelated.
+// Returns the log-odds of the single offset with the most information. In a file with a shift, they come from the lines
+// on one side of the shift. All are 0 if the two files are unrelated.
 LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                          double mean_difference) {
   LearnedOdds best{};
@@ -158,7 +160,8 @@ LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<
     information.push_back(learned.information);
     if (learned.information > best.information) best = std::move(learned);
   }
-  // Every offset has some information by chance, or if long and short lines alternate in both files.
+  // Every offset has some information by chance. The information is larger if long and short lines alternate in both
+  // files.
   std::ranges::nth_element(information, information.begin() + kLargestOffset);
   constexpr double least = 25;
   const double usual = information[kLargestOffset];

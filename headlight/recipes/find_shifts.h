@@ -16,8 +16,8 @@ struct LineTraits {
 };
 LineTraits TraitsOf(std::string_view text);
 
-/// From source line `line` (from 0) on, line i of the source corresponds to line i + offset of the target, until the
-/// next shift. `line` may be a few lines off.
+/// A change of the alignment. From source line `line` (from 0) until the next shift, source line i corresponds to
+/// target line i + offset. `line` is approximate, within a few lines.
 struct Shift {
   std::int64_t line = 0;
   int offset = 0;
@@ -25,9 +25,9 @@ struct Shift {
 
 constexpr int kLargestOffset = 7;  ///< lines
 
-/// The most probable offsets of all lines, up to kLargestOffset, if each change of the offset has the probability
-/// e^-30. Lengths, digits and words are weighted by their log-odds in this corpus, between aligned and distant pairs of
-/// lines. Needs 3 bytes of memory per line.
+/// Returns the most probable offsets of all lines, up to kLargestOffset. Each change of the offset has the probability
+/// e^-30. Lengths, digits and words are weighted by their log-odds between aligned and distant pairs of lines in this
+/// corpus. Needs 3 bytes of memory per line.
 std::vector<Shift> FindShifts(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target);
 
 }  // namespace headlight

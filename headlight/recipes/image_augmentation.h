@@ -14,7 +14,8 @@
 
 namespace headlight {
 
-/// Named as in torchvision. An empty optional means the preset's value, or no such augmentation.
+/// The augmentations, named as in torchvision. An empty optional means the preset's value, or no augmentation of this
+/// kind.
 struct ImageAugmentation {
   std::optional<std::string> augment;  ///< the preset: none, light, standard or strong [light]
   std::optional<double> random_resized_crop, horizontal_flip, brightness, contrast, saturation, hue, grayscale,
@@ -25,14 +26,14 @@ struct ImageAugmentation {
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageAugmentation& options);
 
-/// Sets the options that are empty to those of the preset.
+/// Sets the options that are empty to the values of the preset.
 void CompleteAugmentation(ImageAugmentation& options);
 
-/// The augmentation for images of the processor's size, resized with its filter.
+/// Returns the augmentation for the processor's image size and resize filter.
 Augmentation AugmentationOf(const ImageAugmentation& options, const ImageProcessor& processor);
 MixOptions MixOf(const ImageAugmentation& options);
 
-/// The settings that a resumed run must share.
+/// Returns the settings that a resumed run must share.
 Json RunOf(const ImageAugmentation& options);
 
 }  // namespace headlight

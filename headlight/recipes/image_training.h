@@ -1,4 +1,4 @@
-// Shared by trainings on images: their options, a ViT or ResNet from scratch, and the run.
+// Shared by training runs on images: their options, a ViT or ResNet from scratch, and the run.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace headlight {
 
 struct ImageTraining : ModelTraining {
   std::optional<std::int64_t> image_size, patch_size;  ///< pixels per side, for a model from scratch [224, 16]
-  /// The stages of a ResNet; without channels a ViT is trained.
+  /// The stages of a ResNet. Without channels, a ViT is trained.
   std::vector<std::int64_t> channels, depths;
   std::optional<double> drop_path;         ///< probability of skipping the last layer (stochastic depth) [0]
   bool skip_errors = false;                ///< whether to skip damaged images
@@ -44,7 +44,7 @@ inline constexpr TrainingDefaults kImageDefaults = {.sizes = {.model = 192, .hea
 /// there are options for validation.
 HEADLIGHT_API void Describe(OptionTable& table, ImageTraining& options, const TrainingDefaults& defaults,
                             const std::string& images, bool validates);
-/// The help texts for files of images without labels or texts.
+/// Returns the help texts for files of images without labels or texts.
 TrainingWords WordsOfImages(std::string from);
 void DescribeSkipErrors(OptionTable& table, bool& skip_errors);
 void DescribeMostPixels(OptionTable& table, std::int64_t& most_pixels);
@@ -57,19 +57,19 @@ ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share);
 
-/// Calls read(i) for each of `count` images on all threads, and returns for which it did not throw. Throws Error naming
-/// the others, or with `skip_errors` notes each of them.
+/// Calls read(i) for each of `count` images on all threads. Returns for each image whether the call succeeded. Throws
+/// Error naming the images that failed, or with `skip_errors` reports each of them in a note.
 std::vector<bool> ReadableImages(std::size_t count, const std::function<void(std::size_t image)>& read,
                                  bool skip_errors, const TrainingObserver& observer);
 
-/// Whether a class has the name of a split, such as train or test.
+/// Returns whether a class has the name of a split, such as train or test.
 bool IsNameOfSet(std::string_view label);
 
-/// Notes how many files in these folders are images in unsupported formats.
+/// Reports the number of images in unsupported formats in these folders.
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer);
 
-/// Notes CheckSummary of folders of images; nothing for tables and other files. `classes`: whether the subfolders are
-/// classes.
+/// Reports the CheckSummary of image folders. Does nothing for tables and other files. `classes`: whether the
+/// subfolders are classes.
 void NoteCheckOfImages(const TrainingObserver& observer, const std::vector<std::string>& folders, bool classes);
 
 /// A plan, and the folder that is locked during training.
@@ -84,24 +84,24 @@ struct BegunTraining {
                                                const TrainingObserver& observer, bool validates,
                                                std::string_view kind = ImageEncoder::kKind);
 
-/// Completes and checks the sizes of a model from scratch. `chosen_by` names the source of `channels`, unless they were
-/// given.
+/// Completes and checks the sizes of a model from scratch. `chosen_by` describes the source of `channels` in error
+/// messages.
 void CompleteImageSizes(ImageTraining& options, const std::string& chosen_by = "which is given");
 
-/// The configuration of a ViT from scratch.
+/// Returns the configuration of a ViT from scratch.
 VitConfig NewVitConfig(const ImageTraining& options, const TrainingPlan& plan);
-/// The initialized model, with a classification head if there are labels, and its preprocessor_config.json.
+/// Returns the initialized model, with a classification head if there are labels, and its preprocessor_config.json.
 std::unique_ptr<ImageEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
                                             const std::vector<std::string>& labels);
 Json NewPreprocessorConfig(const ImageTraining& options);
 
-/// The image processor of the folder `from`, or one by NewPreprocessorConfig.
+/// Returns the image processor of the folder `from`, or without it an image processor by NewPreprocessorConfig.
 ImageProcessor ProcessorOf(const ImageTraining& options);
 
 /// Writes preprocessor_config.json to a folder with the saved model.
 void SaveBesideImageModel(const ImageTraining& options, const std::string& folder);
 
-/// Trains like RunModelTraining, and saves the model `kept`.
+/// Runs RunModelTraining, and saves the model `kept`.
 HEADLIGHT_API TrainingResult RunImageTraining(const TrainingTask& task, const ImageTraining& options,
                                               const TrainingPlan& plan, const char* name, const std::string& labels,
                                               std::uint64_t corpus_hash, Json of, const Model& kept,

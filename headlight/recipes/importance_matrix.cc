@@ -67,7 +67,7 @@ ImportanceMatrix MeasureImportance(const std::string& path, const GgufArchitectu
     Importance of_weight;
     of_weight.counts = {static_cast<float>(rows[weight])};
     of_weight.sums.assign(sums.begin(), sums.end());
-    // The rows of a fused weight are those of several tensors, whose inputs are the same.
+    // A fused weight has the rows of several tensors with the same inputs.
     for (const std::string& name : weight->names)
       if (const std::string gguf = GgufTensorName(architecture, name); !gguf.empty()) importance[gguf] = of_weight;
   }
@@ -128,7 +128,7 @@ std::vector<float> ImportanceFor(const ImportanceMatrix& importance, const GgufT
   std::vector<float> means;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const float count = counts[i / inputs];
-    means.push_back(count > 0 ? sums[i] / count : 1);  // of an expert without a row, all inputs are equal
+    means.push_back(count > 0 ? sums[i] / count : 1);  // an expert without rows has equal importance for all inputs
   }
   return means;
 }

@@ -1,5 +1,5 @@
-// How much each input of a model's matrices counts: the mean squares of activations over a text, which weight the
-// errors of quantization.
+// Importance matrices: the mean squares of the inputs of a model's matrices over a text. They weight the errors of
+// quantization.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@ namespace headlight {
 /// The inputs of a matrix or of stacked matrices.
 struct Importance {
   std::vector<float> sums;    // [matrices, inputs], of the input's squares
-  std::vector<float> counts;  // [matrices]: over how many rows
+  std::vector<float> counts;  // [matrices]: the number of rows in each sum
 };
 
-/// By the tensors' names in GGUF.
+/// Importance by the names of the tensors in GGUF.
 using ImportanceMatrix = std::map<std::string, Importance, std::less<>>;
 
-/// Runs a language model on the text in a file, in parts of 512 tokens, and observes the inputs of its linear layers.
-/// The function `progress` may be empty. Throws Error if the text has no tokens.
+/// Runs a language model on the text in a file, in chunks of 512 tokens, and accumulates the squared inputs of its
+/// linear layers. `progress` may be empty. Throws Error if the text has no tokens.
 HEADLIGHT_API ImportanceMatrix MeasureImportance(const std::string& model, const GgufArchitecture& architecture,
                                                  const std::string& text,
                                                  const std::function<void(std::int64_t, std::int64_t)>& progress);
 
-/// Reads and writes importance matrices as llama.cpp has them in GGUF: tensors NAME.in_sum2 and NAME.counts. Reading
-/// throws Error naming the tensor whose shape or numbers are wrong.
+/// Read and write importance matrices in llama.cpp's GGUF format, with tensors NAME.in_sum2 and NAME.counts.
+/// ReadImportance throws Error naming the tensor if a shape or a value is wrong.
 HEADLIGHT_API ImportanceMatrix ReadImportance(const std::string& path);
 HEADLIGHT_API void WriteImportance(const ImportanceMatrix& importance, const std::string& dataset,
                                    const std::string& path);
 
-/// The mean squares of the tensor's inputs, [matrices, inputs]; empty if they are not known. Throws Error if the tensor
-/// has another number of inputs.
+/// Returns the mean squares of the tensor's inputs, [matrices, inputs]. The result is empty if they are unknown. Throws
+/// Error if the tensor has another number of inputs.
 HEADLIGHT_API std::vector<float> ImportanceFor(const ImportanceMatrix& importance, const GgufTensorPlan& tensor);
 
 }  // namespace headlight

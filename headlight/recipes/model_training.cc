@@ -30,7 +30,7 @@ ParameterGroup RateOf(const std::string& text) {
   return group;
 }
 
-// Such as "1; with `from` 2".
+// Returns the help text of a default, such as "1; with `from` 2".
 std::string OrTuning(const std::string& usual, const std::string& tuning, bool tunes) {
   return !tunes || usual == tuning ? usual : fmt::format("{}; with `from` {}", usual, tuning);
 }

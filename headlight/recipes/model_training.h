@@ -1,4 +1,4 @@
-// The options that all trainings of models share, from scratch or from a folder, and the run.
+// The options that all training runs of models share, and the run.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace headlight {
 /// The type of GEMMs in training. automatic: the fastest type that the processor supports.
 enum class ComputeChoice { automatic, float32, bfloat16 };
 
-/// The chosen type. Throws Error for bfloat16 if the processor does not support it.
+/// Returns the chosen type. Throws Error for bfloat16 if the processor does not support it.
 Compute Chosen(ComputeChoice choice);
 
 /// The files of a recipe, and its optimization. An empty optional means the recipe's default.
@@ -34,14 +34,14 @@ struct ModelTraining {
   std::string out;                        ///< folder for the model and the state of the training
   std::string from;                       ///< folder of a model to fine-tune; empty: a model from scratch
 
-  /// For a model from scratch.
+  /// Options of a model from scratch.
   std::optional<std::int32_t> layers, heads;
   std::optional<std::int64_t> model_dim, ffn_dim;
   std::optional<double> dropout, attention_dropout;  ///< also for fine-tuning
 
   std::optional<std::int64_t> batch;  ///< tokens or examples per batch
   std::int64_t accumulation = 1;      ///< batches per step
-  /// The training ends at the first of these limits; 0: no such limit. Without any limit, the recipe's number of epochs
+  /// Training ends at the first of these limits. 0 means no limit. If no limit is set, the recipe's number of epochs
   /// applies.
   std::int64_t epochs = 0, steps = 0;
   double minutes = 0;
@@ -65,11 +65,11 @@ struct ModelTraining {
 
   bool from_scratch() const { return from.empty(); }
   bool has_end() const { return epochs > 0 || steps > 0 || minutes > 0; }
-  /// The files to validate on, and the selection of examples to train and validate on.
+  /// Return the files to validate on, and the selections of examples for training and validation.
   const std::vector<std::string>& validation() const { return valid.empty() ? train : valid; }
   TextShare learned() const { return {validate_split, seed, false}; }
   TextShare validated() const { return {validate_split, seed, true}; }
-  /// All input files.
+  /// Returns all input files.
   std::vector<std::string> inputs() const;
   ChosenDropout chosen_dropout() const { return {dropout, attention_dropout}; }
 };
@@ -83,7 +83,7 @@ struct ModelSizes {
   std::int64_t inner() const { return ffn > 0 ? ffn : 4 * model; }
 };
 
-/// The defaults for options that ModelTraining does not set. tuning_*: with `from`.
+/// The defaults of options that ModelTraining does not set. The defaults tuning_* apply with `from`.
 struct TrainingDefaults {
   ModelSizes sizes = {};
   bool has_heads = true;  ///< whether the model has attention heads, which must divide its size
@@ -98,7 +98,7 @@ struct TrainingDefaults {
   std::int64_t longest_warmup = 200;
 };
 
-/// The completed options.
+/// The completed options of a training run.
 struct TrainingPlan {
   ModelSizes sizes;
   double dropout = 0, attention_dropout = 0;  ///< for a model from scratch
@@ -110,7 +110,7 @@ struct TrainingPlan {
 /// The option group for models from scratch.
 inline constexpr const char* kModelGroup = "A model from scratch";
 
-/// Texts in the help of a recipe's options.
+/// Help texts of a recipe's options.
 struct TrainingWords {
   std::string train;       ///< such as "Text to train on: one text per line"
   std::string valid = {};  ///< empty if there is no validation
@@ -136,8 +136,8 @@ Option& AddModelNumber(OptionTable& table, const std::string& name, Value& value
   return option;
 }
 
-/// Option values by option name. ApplyPreset sets those that have no value yet, which must be optionals. It omits
-/// options for models from scratch if there is a folder, and `epochs` if another limit is given.
+/// Option values by option name. ApplyPreset sets the options that have no value yet; they must be optionals. It omits
+/// options of models from scratch if `from` is given, and `epochs` if another limit is given.
 using OptionValues = std::map<std::string, std::string>;
 HEADLIGHT_API void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionValues& values);
 template <typename Options>
@@ -147,7 +147,7 @@ void ApplyPreset(Options& options, const OptionValues& values) {
   ApplyPreset(table, options, values);
 }
 
-/// The entry of a map of presets. Throws Error naming all presets if there is none with this name.
+/// Returns the preset with this name. Throws Error naming all presets if there is no such preset.
 template <typename Presets>
 const typename Presets::mapped_type& PresetOf(const Presets& presets, const std::string& name,
                                               const char* option = "preset") {
@@ -166,20 +166,20 @@ void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group)
 HEADLIGHT_API TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaults& defaults,
                                             bool validates = true);
 
-/// Throws Error if no `things`, such as texts, were read from the files, or none are in the share.
+/// Throws Error if no `things`, such as texts, were read from the files, or if the share has none of them.
 void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
                    const TextShare& share);
 /// Throws Error unless exactly one of validation files and a validation share is given.
 void CheckValidation(bool has_files, double share);
 
-/// For tasks that predict tokens.
+/// Add options for tasks that predict tokens.
 void AddLabelSmoothing(OptionTable& table, double& label_smoothing);
 void AddRDrop(OptionTable& table, TeacherForcingOptions& options);
-/// If R-Drop is used, adds its settings to those that a resumed run must share.
+/// If R-Drop is used, adds its settings to the settings that a resumed run must share.
 void SetRDrop(const TeacherForcingOptions& options, Json& of);
 
-/// Trains. `name` is that of the task. `of` has settings that a resumed run must share, besides the options.
-/// `corpus_hash` identifies the training data. `save` saves the best model with its files. `labels` is as in
+/// Trains a model. `name` is the name of the task. `of` has settings that a resumed run must share, besides the
+/// options. `corpus_hash` identifies the training data. `save` saves the best model with its files. `labels` is as in
 /// TrainingRun.
 HEADLIGHT_API TrainingResult RunModelTraining(const TrainingTask& task, const ModelTraining& options,
                                               const TrainingPlan& plan, const char* name, const std::string& labels,

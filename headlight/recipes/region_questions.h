@@ -1,4 +1,4 @@
-// Converts questions about images for models that read regions, in training and evaluation.
+// Converts questions about images to inputs of models that read regions.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct QuestionReading {
   std::vector<std::string>& kinds;         ///< of questions; new ones are added
 };
 
-/// The questions as token ids, with the regions of their images. Does not set the kinds of the set. Throws Error naming
-/// a question that is longer than the model reads, and as ImageBoxes.
+/// Returns the questions as token ids, with the regions of their images. The kinds of the set are not set. Throws Error
+/// naming a question that is longer than the model reads, and as ImageBoxes.
 VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& reading);
 
 }  // namespace headlight

@@ -111,7 +111,7 @@ std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const
       const auto i = static_cast<std::size_t>(index);
       std::vector<Box> within;
       ImageRegions& own = regions[first + i];
-      own.classes = {-1};  // the whole image has no class
+      own.classes = {-1};  // the region of the whole image has no class
       for (const LabelledBox& one : found[i]) {
         if (!LiesWithin(one.box, images[i])) continue;
         within.push_back(one.box);

@@ -1,5 +1,4 @@
-// Shared by trainings of models that read a text with the regions of an image: their options, the regions, and the
-// folder.
+// Shared by training runs of models that read a text with the regions of an image: their options, regions and folder.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +48,11 @@ HEADLIGHT_API void Describe(OptionTable& table, RegionTraining& options, const s
 /// The boxes of images with their classes, from `boxes` files or a detector.
 class ImageBoxes {
  public:
-  /// Exactly one of the files of `boxes` and the folder of a detector is given.
+  /// Requires either the files `boxes` or the folder of a detector.
   ImageBoxes(const std::vector<std::string>& boxes, const std::string& detector);
 
   const std::vector<std::string>& labels() const { return labels_; }
-  /// The boxes of images with these paths. Throws Error naming an image that no file of `boxes` has.
+  /// Returns the boxes of the images with these paths. Throws Error naming an image without boxes in the files.
   std::vector<std::vector<LabelledBox>> Of(const std::vector<Image>& images,
                                            const std::vector<std::string>& paths) const;
 
@@ -63,21 +62,22 @@ class ImageBoxes {
   std::vector<std::string> labels_;
 };
 
-/// Which of the images at these paths can be read. Throws Error or adds notes as ReadableImages does.
+/// Returns for each path whether the image can be read. Throws Error or adds notes as ReadableImages does.
 std::vector<bool> ReadablePaths(const std::vector<std::string>& paths, const RegionTraining& options,
                                 const TrainingObserver& observer);
 
-/// The regions of the images at these paths with their classes, as the model's input.
+/// Returns the regions of the images at these paths with their classes, as the model's input.
 std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const ImageBoxes& boxes,
                                     const RegionTextEncoder& model);
 void AddToHash(Hash64& hash, const std::vector<ImageRegions>& regions);
 
-/// A ViLBERT from scratch without heads. The text and the image have the same number of layers, and a co-attention
-/// layer precedes each layer of the upper half. In the paper's base model, regions meet the text in the first layer:
-/// they are outputs of a deep network. Here regions are pixels, from which layers must first extract features.
+/// Returns the configuration of a ViLBERT from scratch, without heads. Text and image have the same number of layers,
+/// and a co-attention layer precedes each layer of the upper half. In the paper's base model, co-attention begins in
+/// the first layer, since regions are outputs of a deep network. Here regions are pixels, from which the lower layers
+/// must extract features.
 VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan& plan, std::int64_t vocabulary);
 
-/// Trains like RunModelTraining.
+/// Runs RunModelTraining with these options.
 HEADLIGHT_API TrainingResult RunRegionTraining(const TrainingTask& task, const RegionTraining& options,
                                                const TrainingPlan& plan, const char* name, const std::string& labels,
                                                std::uint64_t corpus_hash, const TrainingObserver& observer);

@@ -1,4 +1,4 @@
-// Shared by trainings on texts: their options, the tokenizer, and the run.
+// Shared by training runs on texts: their options, the tokenizer, and the run.
 #pragma once
 
 #include <cstdint>
@@ -46,23 +46,23 @@ HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const Tra
 /// Sets the sizes and dropouts of a model from scratch.
 void SetSizes(const TrainingPlan& plan, BertConfig& config);
 
-/// The token with one of these names, which published tokenizers use.
+/// Returns the token with one of these names, which published tokenizers use.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
-/// Notes CheckSummary of the training data, unless it is empty.
+/// Reports the CheckSummary of the training data, unless it is empty.
 void NoteCheck(const TrainingObserver& observer, const DataCheck& data);
-/// The same for texts without labels.
+/// Reports the CheckSummary of texts without labels.
 void NoteCheckOfTexts(const TrainingObserver& observer, const std::vector<std::string>& files,
                       const TextSource& source);
 
 /// Sets the mask token, and the tokens that are not used as replacements. Throws Error if the tokenizer has no mask.
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
 
-/// A note that `texts` texts were truncated.
+/// Returns a note that `texts` texts were truncated.
 std::string TruncatedNote(std::int64_t texts);
 
-/// Notes what was read. Throws Error if that is nothing.
+/// Reports the numbers of texts and tokens. Throws Error if there are no texts.
 void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
                const TextExamples& read);
 
@@ -71,7 +71,7 @@ void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>&
 void SaveWithTokenizer(const Model& model, const TextTraining& options, const std::string& tokenizer_json,
                        const std::string& to);
 
-/// Trains like RunModelTraining.
+/// Runs RunModelTraining with these options.
 HEADLIGHT_API TrainingResult RunTextTraining(const TrainingTask& task, const TextTraining& options,
                                              const TrainingPlan& plan, const char* name, const std::string& labels,
                                              std::uint64_t corpus_hash, Json of, const TrainingObserver& observer,

@@ -50,7 +50,7 @@ std::unique_ptr<CaptionModel> NewModel(const CaptionTraining& options, const Tra
   return model;
 }
 
-// The generation settings; the maximum length is that of the training captions.
+// Returns the generation settings. The maximum length is the length of the longest training caption.
 Json NewGenerationConfig(const CaptionModel& model, std::size_t longest) {
   const ConditionalDecoder::Limits& limits = model.limits();
   return Json::Object{{"decoder_start_token_id", limits.start_id},

@@ -23,8 +23,8 @@ struct CaptionTraining : ImageTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, CaptionTraining& options);
 
-/// Trains, and saves a model folder. From scratch the model is a ViT with a GPT-2 of the same sizes. Throws Error if a
-/// file or an option is wrong.
+/// Trains a model, and saves its folder. From scratch the model is a ViT with a GPT-2 of the same sizes. Throws Error
+/// if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

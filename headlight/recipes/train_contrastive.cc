@@ -32,7 +32,7 @@ using Architecture = ContrastiveTraining::Architecture;
 std::int64_t ImageSide(const ContrastiveTraining& options) { return options.image_size.value_or(224); }
 std::int64_t PatchSide(const ContrastiveTraining& options) { return options.patch_size.value_or(16); }
 
-// Preprocessing with the settings of CLIP or SigLIP.
+// Returns a preprocessor_config.json with the settings of CLIP or SigLIP.
 Json NewPreprocessorConfig(const ContrastiveTraining& options) {
   const std::int64_t side = ImageSide(options);
   const Json::Object square = {{"height", side}, {"width", side}};
@@ -54,7 +54,7 @@ Json NewPreprocessorConfig(const ContrastiveTraining& options) {
   return config;
 }
 
-// The sizes that both towers share.
+// Sets the sizes that both towers share.
 template <typename Config>
 void SetSizes(const ContrastiveTraining& options, const TrainingPlan& plan, const PipelineTokenizer& tokenizer,
               Config& config) {
@@ -76,7 +76,7 @@ void SetSizes(const ContrastiveTraining& options, const TrainingPlan& plan, cons
   image.attention_dropout = text.attention_dropout = plan.attention_dropout;
 }
 
-// The end token of every text, whose state is CLIP's representation of the text.
+// Returns the end token of every text. Its hidden state is CLIP's representation of the text.
 std::int32_t EndOf(const ContrastiveTraining& options, const PipelineTokenizer& tokenizer) {
   const std::vector<std::int32_t> ids = tokenizer.Encode("a").ids;
   Check(!ids.empty() && tokenizer.IsSpecial(ids.back()),

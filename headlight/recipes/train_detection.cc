@@ -119,7 +119,8 @@ std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPl
   return model;
 }
 
-// The model of `from`, with a new head if the classes differ. Otherwise `labels` gets the model's order.
+// Loads the model of `from`. If the classes differ, the model gets a new head; otherwise `labels` is reordered as in
+// the model.
 std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std::string>& labels,
                                const TrainingObserver& observer) {
   std::unique_ptr<Detr> model = LoadModel<Detr>(options.from, {.dropout = options.chosen_dropout()});
@@ -136,7 +137,7 @@ std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std
   return Refit(*model, labels, queries, options.seed);
 }
 
-// A new preprocessor_config.json, or that of `from`, with the requested size.
+// Returns a new preprocessor_config.json, or the file of `from`, with the requested size.
 Json ProcessorConfigOf(const DetectionTraining& options) {
   Json config;
   if (options.from_scratch()) {
@@ -211,7 +212,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
   TrainingPlan plan = CompleteTraining(options, kDetectionDefaults);
   if (!options.from_scratch()) {
     CheckKind<DetectionModel>(options.from);
-    // After the user's groups, which have priority.
+    // This group follows the user's groups, which have priority.
     plan.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
   const TrainingFolder folder(options.out, options.resume, options.ranks);

@@ -28,9 +28,9 @@ struct DetectionTraining : ModelTraining {
   std::optional<std::int64_t> num_queries;  ///< [100, or that of the model to fine-tune]
   bool skip_errors = false;                 ///< whether to skip damaged images
   std::int64_t most_pixels = kMostPixels;
-  /// Is called with the image files before any is decoded; may be empty.
+  /// Called with the list of image files before the first image is decoded; may be empty.
   std::function<void(const std::vector<std::string>& files)> sources = {};
-  /// Is called with the first batch before training; may be empty.
+  /// Called with the first batch before training; may be empty.
   std::function<void(const DetectionPart& batch, const ImageProcessor& processor,
                      const std::vector<std::string>& labels)>
       first_batch = {};

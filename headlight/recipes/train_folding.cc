@@ -45,7 +45,7 @@ const std::map<std::string, OptionValues> kFoldingPresets = {{"tiny",
 
 std::int64_t Pair(const FoldingTraining& options) { return options.pair_dim.value_or(64); }
 
-// Sizes in the proportions of the published model.
+// Returns a configuration with the proportions of the published model.
 AlphaFoldConfig ConfigOf(const FoldingTraining& options, const TrainingPlan& plan) {
   const ModelSizes& sizes = plan.sizes;
   const auto at_least_1 = [](std::int64_t size) { return std::max<std::int64_t>(1, size); };
@@ -127,7 +127,7 @@ void Describe(OptionTable& table, FoldingTraining& options) {
             .from = "Folder of an AlphaFold to train further",
             .batch = "--batch-size",
             .batch_description = "Chains per batch"});
-  for (const char* name : {"--ffn-dim", "--attention-dropout"})  // which an AlphaFold does not have
+  for (const char* name : {"--ffn-dim", "--attention-dropout"})  // options that an AlphaFold does not have
     table.Remove(name);
   table.Get("--layers").Describe("Blocks of the Evoformer");
   table.Get("--model-dim").Describe("Size of the MSA representation");

@@ -13,7 +13,7 @@ namespace headlight {
 
 struct FoldingTraining : ModelTraining {
   std::string preset;  ///< tiny, or alphafold, the published sizes
-  /// For a model from scratch.
+  /// Options of a model from scratch.
   std::optional<std::int32_t> extra_layers, structure_layers;  ///< [1, 8]
   std::optional<std::int64_t> pair_dim, single_dim, rows;      ///< [64, 128, 128]
   std::int64_t extra_rows = 1024, max_templates = 0;

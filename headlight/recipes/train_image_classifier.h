@@ -17,16 +17,16 @@ struct ImageClassifierTraining : ImageTraining {
   ImageAugmentation augmentation;
   std::string preset;  ///< small-images or small-grey-images
   std::optional<double> label_smoothing;
-  /// Is called with the images before any is decoded; may be empty.
+  /// Called with the list of images before the first image is decoded; may be empty.
   std::function<void(const std::vector<ImageSource>& sources)> sources = {};
-  /// Is called with the first batch before training; may be empty.
+  /// Called with the first batch before training; may be empty.
   std::function<void(const ImageBatch& batch, const ImageProcessor& processor, const std::vector<std::string>& labels)>
       first_batch = {};
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageClassifierTraining& options);
 
-/// Trains, and saves a model folder. From scratch the model is a ViT or a ResNet. A model without a head for the
+/// Trains a model, and saves its folder. From scratch the model is a ViT or a ResNet. A model without a head for the
 /// classes gets a new one. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainImageClassifier(ImageClassifierTraining options, const TrainingObserver& observer);
 

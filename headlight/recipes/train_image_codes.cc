@@ -34,7 +34,7 @@ std::unique_ptr<ImageCoder> ModelOf(const ImageCodesTraining& options, const Tra
 void Describe(OptionTable& table, ImageCodesTraining& options) {
   Describe(table, options, kCodesDefaults, WordsOfImages("Folder of a discrete VAE to train further"));
   for (const char* name :
-       {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // which a discrete VAE does not have
+       {"--heads", "--ffn-dim", "--dropout", "--attention-dropout"})  // options that a discrete VAE does not have
     table.Remove(name);
   DescribeSkipErrors(table, options.skip_errors);
   table.Get("--layers").Describe("Convolutions that halve the size of an image");
@@ -96,7 +96,7 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
   ImageCodesOptions codes = options.annealing;
   codes.batches = plan.batches;
   // The paper's weights are for the logit-Laplace loss. With squared errors, a constant large weight loses detail, and
-  // a constant small one uses few codes. So the weight decreases.
+  // a constant small weight uses few codes. Therefore the weight decreases.
   const bool paper = limits.distribution == PixelDistribution::logit_laplace;
   codes.first_divergence_weight = options.first_kl_weight.value_or(paper ? 0 : 0.1);
   codes.divergence_weight = options.kl_weight.value_or(paper ? 6.6 : 0.0005);

@@ -1,4 +1,4 @@
-// Pre-trains a model of texts with the regions of images.
+// Pre-trains a model that reads texts with the regions of images.
 #pragma once
 
 #include "headlight/base/export.h"

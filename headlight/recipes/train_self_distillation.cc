@@ -34,7 +34,7 @@ std::unique_ptr<ImageEncoder> NewModel(const SelfDistillationTraining& options, 
   return GiveClasses(*model, {}, options.seed);
 }
 
-// Sets the crop sizes that are not given, and checks that the model can read them.
+// Sets the missing crop sizes, and checks that the model supports them.
 void CompleteCrops(const ImageEncoder::Limits& limits, const ImageProcessor& processor, MultiCrop& crops) {
   const std::int64_t patch = std::max(limits.patch.height, limits.patch.width);
   if (crops.global_size == 0) {

@@ -13,8 +13,8 @@
 
 namespace headlight {
 
-/// The settings of DINO (Caron et al., 2021, section 3.2), except the number of prototypes: the paper's 65,536 are for
-/// a million images.
+/// The settings of DINO (Caron et al., 2021, section 3.2), except the number of prototypes. The paper uses 65,536
+/// prototypes for a million images.
 struct SelfDistillationTraining : ImageTraining {
   SelfDistillationTraining() { distillation.head.prototypes = 4096; }
 
@@ -23,9 +23,9 @@ struct SelfDistillationTraining : ImageTraining {
   std::optional<double> final_weight_decay;            ///< weight decay at the end of a cosine schedule [0.4]
   double clip_parameter_norm = 3;                      ///< clips each parameter's gradient to this norm; 0: no clipping
   std::vector<std::string> labelled;                   ///< labelled images, for k-NN accuracy in validation
-  /// Is called with the images before any is decoded; may be empty.
+  /// Called with the list of images before the first image is decoded; may be empty.
   std::function<void(const std::vector<ImageSource>& sources)> sources = {};
-  /// Is called with the crops of images before training; may be empty.
+  /// Called with the crops of some images before training; may be empty.
   std::function<void(const DistilledImages& images, const std::function<std::string(std::int64_t)>& name_of,
                      const ImageProcessor& processor)>
       first_images = {};
@@ -33,8 +33,8 @@ struct SelfDistillationTraining : ImageTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, SelfDistillationTraining& options);
 
-/// Trains, and saves the teacher's model folder. From scratch the model is a ViT or a ResNet. Throws Error if a file or
-/// an option is wrong.
+/// Trains a model, and saves the folder of the teacher. From scratch the model is a ViT or a ResNet. Throws Error if a
+/// file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

@@ -24,7 +24,7 @@ namespace {
 
 using NewFamily = SequenceToSequenceTraining::Family;
 
-// The configuration of T5 1.0.
+// Returns the configuration of T5 1.0.
 T5Config T5Of(const SequenceTraining& options, const TrainingPlan& plan, const PipelineTokenizer& tokenizer) {
   const ModelSizes& sizes = plan.sizes;
   T5Config config;
@@ -69,7 +69,7 @@ std::unique_ptr<EncoderDecoder> MakeModel(const SequenceTraining& options, const
   return model;
 }
 
-// A task and the examples that it refers to.
+// A task and its examples.
 struct PreparedSequences {
   SequenceSets pairs;
   TextSets texts;
@@ -114,7 +114,7 @@ void ReadPairs(const SequenceToSequenceTraining& options, const std::shared_ptr<
   prepared.task = SequenceTask(model, sets, options.teacher_forcing);
 }
 
-// The tokens <extra_id_0>, <extra_id_1>, ...
+// Returns the tokens <extra_id_0>, <extra_id_1>, ...
 std::vector<std::int32_t> SentinelsOf(const PipelineTokenizer& tokenizer, const std::string& folder) {
   std::vector<std::int32_t> sentinels;
   while (const std::optional<std::int32_t> id = tokenizer.Find(fmt::format("<extra_id_{}>", sentinels.size())))
@@ -126,7 +126,7 @@ std::vector<std::int32_t> SentinelsOf(const PipelineTokenizer& tokenizer, const 
   return sentinels;
 }
 
-// The tokens that end with a full stop or similar punctuation.
+// Returns the tokens that end with a full stop or similar punctuation.
 std::vector<std::int32_t> SentenceEndsOf(const PipelineTokenizer& tokenizer) {
   std::vector<std::int32_t> ends;
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
@@ -164,8 +164,8 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
   prepared.task = new_task(tokenizer, around);
 }
 
-// Shared by the three trainings. read(model, tokenizer, prepared) reads the examples and makes the task. `own` has
-// additional settings that a resumed run must share.
+// Runs the training, for all three kinds of examples. read(model, tokenizer, prepared) reads the examples and makes the
+// task. `own` has additional settings that a resumed run must share.
 template <typename Read>
 TrainingResult TrainSequences(SequenceTraining& options, const char* name, NewFamily family, const Json::Object& own,
                               const Read& read, const TrainingObserver& observer) {
@@ -194,7 +194,7 @@ void DescribeSequences(OptionTable& table, SequenceTraining& options, const char
   AddRDrop(table, options.teacher_forcing);
 }
 
-// Texts are split to `positions` tokens, also with `from`.
+// Describes the options of training on corrupted texts. Texts are split to `positions` tokens, also with `from`.
 void DescribeCorruption(OptionTable& table, SequenceTraining& options, double& share, double& length) {
   DescribeSequences(table, options, "one text per line or as records (`format`)");
   Describe(table, options.source);

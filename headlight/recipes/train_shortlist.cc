@@ -65,7 +65,7 @@ TrainedShortlist TrainShortlist(const ShortlistTraining& options, const Shortlis
     return true;
   };
   const LearnedShortlist learned = LearnShortlist(next, tokenizer->size(), tokenizer->size(), options.shortlist);
-  // The target of a symbolic link, as in a hub's cache, is shared with other revisions.
+  // The target of a symbolic link, as in a hub's cache, may be shared with other revisions.
   if (std::filesystem::is_symlink(path)) std::filesystem::remove(path);
   SaveShortlist(learned.shortlist, path, tokenizer->hash());
   return {.path = path,

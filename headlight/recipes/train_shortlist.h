@@ -18,10 +18,10 @@ struct ShortlistTraining {
   ShortlistOptions shortlist = {};
 };
 
-/// Receives the progress of the training. The function may be empty.
+/// The callbacks of the training. `progress` may be empty.
 struct ShortlistTrainingObserver {
-  /// `share`: the share of the source file that has been read, from 0 to 1; below 0: unknown. May throw, which ends the
-  /// training.
+  /// Receives the number of pairs, and the share of the source file that has been read, from 0 to 1, or below 0 if it
+  /// is unknown. An exception ends the training.
   std::function<void(std::int64_t pairs, double share)> progress = {};
 };
 
@@ -37,7 +37,7 @@ struct TrainedShortlist {
 /// Describes the options, which must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, ShortlistTraining& options);
 
-/// The file that TrainShortlist writes.
+/// Returns the path of the file that TrainShortlist writes.
 HEADLIGHT_API std::string ShortlistPath(const ShortlistTraining& options);
 
 /// Trains a shortlist for a MarianMT model and writes it to the model's folder. Throws Error if a file or an option is

@@ -1,4 +1,4 @@
-// Training a shortlist through the C++ API.
+// Tests training a shortlist through the C++ API.
 #include "headlight/recipes/train_shortlist.h"
 
 #include <gmock/gmock.h>

@@ -35,7 +35,7 @@ struct Reading {
   const TrainingObserver& observer;
 };
 
-// The training texts of a task, and the task for a model.
+// A task with its training texts.
 struct PreparedTask {
   const std::vector<TextExample>* texts;
   std::function<TrainingTask(TextEncoder& model)> task;

@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// The options that all trainings of text encoders share.
+/// The options that all training runs of text encoders share.
 struct EncoderTraining : TextTraining {
   std::string preset;  ///< for masked language models: a published size of ESM-2, such as esm2-8m
   MaskingOptions masking;
@@ -32,8 +32,8 @@ HEADLIGHT_API void Describe(OptionTable& table, TextClassifierTraining& options)
 HEADLIGHT_API void Describe(OptionTable& table, TokenClassifierTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, QuestionAnswererTraining& options);
 
-/// Train, and save a model folder. From scratch the model is a BERT, or with a preset an ESM-2. A model without a head
-/// for the task gets a new one. Throw Error if a file or an option is wrong.
+/// Train a model, and save its folder. From scratch the model is a BERT, or with a preset an ESM-2. A model without a
+/// head for the task gets a new one. Throw Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainMaskedLanguageModel(MaskedLanguageModelTraining options,
                                                       const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainTextClassifier(TextClassifierTraining options, const TrainingObserver& observer);

@@ -35,8 +35,9 @@ std::vector<std::string> GridAttentionNames() {
   return names;
 }
 
-// The names, repeated for all layers. By default those of the paper: "column attention where (i - 2) mod 4 = 0 and row
-// attention otherwise, the last self-attention layer uses the convolutional" one (appendix B.1), i from 1.
+// Returns the kind of each layer: the names, repeated for all layers. The default is from the paper: "column attention
+// where (i - 2) mod 4 = 0 and row attention otherwise, the last self-attention layer uses the convolutional" one
+// (appendix B.1), i from 1.
 std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, int layers) {
   std::vector<GridAttentionKind> kinds;
   for (int layer = 0; layer < layers; ++layer) {
@@ -98,7 +99,7 @@ DrawnTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, const Pip
   return drawn;
 }
 
-// A hash of all training data. With another discrete VAE or tokenizer, it is another corpus.
+// Returns a hash of all training data. It depends on the discrete VAE and the tokenizer.
 std::uint64_t HashOf(const DrawnTexts& pairs) {
   Hash64 hash;
   const auto add = [&](const std::vector<std::int32_t>& numbers) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int32_t kMostSentinels = 1000;
 
-// T5's sentinels follow the other special tokens in reverse order, so that the first sentinel is last.
+// Adds T5's sentinels. They follow the other special tokens in reverse order, so that the first sentinel is last.
 TokenizerTrainingOptions WithSentinels(const TokenizerTraining& options) {
   Check(options.sentinels >= 0 && options.sentinels <= kMostSentinels, "`sentinels` must be from 0 to {}, not {}",
         kMostSentinels, options.sentinels);
@@ -57,7 +57,7 @@ TrainedTokenizer TrainInto(const TokenizerTraining& options, const TokenizerTrai
   const PipelineTokenizer tokenizer = PipelineTokenizer::Parse(json, path);
   WriteFile(path, json);
   std::error_code ignored;
-  std::filesystem::remove(options.out + "/tokenizer_config.json", ignored);  // of the previous tokenizer
+  std::filesystem::remove(options.out + "/tokenizer_config.json", ignored);  // belongs to the previous tokenizer
   WriteFastTokenizerConfig(options.out);
   return {path, tokenizer.size(), tokenizer.size() < how.size};
 }
@@ -82,7 +82,7 @@ void Describe(OptionTable& table, TokenizerTraining& options) {
            "A token that is never split; repeated, these are the first ids in this order [the usual ones]")
       .Check(NotEmpty())
       .Type("TOKEN")
-      .OneAtATime();  // otherwise [PAD] would be read as a list
+      .OneAtATime();  // otherwise [PAD] would be parsed as a list
   table.Add("--sentinels", options.sentinels, Between(0, kMostSentinels),
             "Add N of T5's sentinels, <extra_id_0> and on, as special tokens");
   table.Add("--split-digits", how.split_digits, "Make each digit a separate token, which helps arithmetic");

@@ -21,7 +21,7 @@ struct TokenizerTraining {
   std::int32_t sentinels = 0;  ///< T5's <extra_id_0>, <extra_id_1>, ..., after the other special tokens
 };
 
-/// Receives the progress of the training. The function may be empty.
+/// The callbacks of the training. `progress` may be empty.
 struct TokenizerTrainingObserver {
   TokenizerTrainingProgress progress = {};  ///< may throw, which ends the training
 };

@@ -1,4 +1,4 @@
-// Training a tokenizer through the C++ API.
+// Tests training a tokenizer through the C++ API.
 #include "headlight/recipes/train_tokenizer.h"
 
 #include <gmock/gmock.h>

@@ -22,7 +22,7 @@
 namespace headlight {
 namespace {
 
-// The paper's base model (Vaswani et al., 2017, table 3).
+// The defaults of the paper's base model (Vaswani et al., 2017, table 3).
 constexpr TrainingDefaults kTranslationDefaults = {.sizes = {.model = 512, .ffn = 2048, .heads = 8, .layers = 6},
                                                    .dropout = 0.1,
                                                    .schedule = ScheduleKind::paper,
@@ -32,7 +32,7 @@ constexpr TrainingDefaults kTranslationDefaults = {.sizes = {.model = 512, .ffn 
 
 const std::map<std::string, OptionValues> kTranslationPresets = {
     {"base", {}},
-    // For Multi30k and other corpora of a few ten thousand sentences; selected on its validation set.
+    // For Multi30k and other corpora with tens of thousands of sentences. Selected on the validation set of Multi30k.
     {"multi30k",
      {{"--layers", "3"},
       {"--model-dim", "256"},
@@ -65,7 +65,7 @@ std::int64_t CountLines(const std::vector<std::string>& files, Side side, const 
   return lines.number();
 }
 
-// Finds errors in the text before a vocabulary is trained and written.
+// Checks the text before a vocabulary is trained and written.
 void CheckText(const std::vector<std::string>& files, const PairColumns& columns) {
   const std::int64_t source_lines = CountLines(files, Side::source, columns);
   if (files.size() == 2) {
@@ -83,7 +83,7 @@ std::int64_t PositionsOf(const TranslationTraining& options) {
   return std::max(options.positions, std::int64_t{options.corpus.max_tokens} + 1);
 }
 
-// The pairs of the training texts that are held out. As in the corpus, empty and long ones are skipped.
+// Returns the held-out pairs of the training texts. Empty and long pairs are skipped, as in the corpus.
 TranslationValidation HoldOut(const TranslationTraining& options, const MarianTokenizer& tokenizer) {
   TranslationValidation set;
   const TextShare share = options.validated();
@@ -159,7 +159,7 @@ void SaveModel(const Transformer& model, const MarianTokenizer& tokenizer, const
   model.Save(folder);
 }
 
-// The configuration without the vocabulary.
+// Returns the configuration without the vocabulary.
 TransformerConfig ConfigOf(const TranslationTraining& options, const TrainingPlan& plan) {
   TransformerConfig config;
   config.model = plan.sizes.model;
@@ -283,8 +283,8 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
       {.files = options.train, .task = options.train.size() == 2 ? "parallel" : "pairs", .pairs = options.columns});
 
   const std::string vocabulary = options.out + "/source.spm", cache = options.out + "/corpus.cache";
-  const bool learned =
-      HasCheckpoint(CheckpointOf(options.out));  // otherwise it may be incomplete, or of other settings
+  const bool learned = HasCheckpoint(
+      CheckpointOf(options.out));  // otherwise the vocabulary may be incomplete, or made with other settings
   if (!learned)
     held.Prepare([&] {
       Note(observer, fmt::format("training a vocabulary of {} from {}", options.vocabulary.size,

@@ -1,4 +1,4 @@
-// Trains a translation model on parallel text: the original Transformer.
+// Trains the original Transformer for translation on parallel text.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace headlight {
 
-/// `train` and `valid` are two files each, the source text and the target text, plain or gzip, aligned line by line.
-/// Alternatively each is one file of pairs (PairReader).
+/// The options of translation training. `train` and `valid` are two files each, with the source and the target text,
+/// plain or gzip, aligned line by line. Alternatively each is one file of pairs (PairReader).
 struct TranslationTraining : ModelTraining {
   std::string preset;                          ///< base (as in the paper) or multi30k
   std::optional<std::int32_t> decoder_layers;  ///< [as many as `layers`]
@@ -37,7 +37,7 @@ HEADLIGHT_API void Describe(OptionTable& table, TranslationTraining& options);
 /// the tokenizer's files. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer);
 
-/// Trains subwords on both sides of the files, which are as in TranslationTraining.
+/// Trains a vocabulary on both sides of the files, which are as in TranslationTraining::train.
 HEADLIGHT_API MarianTokenizer LearnVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
                                               const PairColumns& columns = {});
 

@@ -1,4 +1,4 @@
-// Training through the C++ API: options, presets, and calls of the observer.
+// Tests training through the C++ API: options, presets, and calls of the observer.
 #include "headlight/recipes/train_translation.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ TEST_F(TrainTranslationTest, NamesAnUnknownPreset) {
   EXPECT_THAT(ErrorOf([&] { Train(); }), HasSubstr("not 'large'"));
 }
 
-// The training stops if the observer requests it, and a resumed run continues from there.
+// Checks that training stops at the observer's request, and that a resumed run continues from there.
 TEST_F(TrainTranslationTest, StopsOnRequestAndResumes) {
   std::int64_t done = 0;
   const TrainingResult result = TrainTranslation(

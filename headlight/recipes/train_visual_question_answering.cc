@@ -40,7 +40,7 @@ ImageQuestions ReadQuestionFiles(const VisualQuestionAnsweringTraining& options,
   return read;
 }
 
-// The distinct answers in the training data, sorted.
+// Returns the distinct answers in the training data, sorted.
 std::vector<std::string> AnswersOf(const ImageQuestions& questions) {
   std::vector<std::string> labels;
   for (const AnsweredQuestion& question : questions.questions)
@@ -49,8 +49,8 @@ std::vector<std::string> AnswersOf(const ImageQuestions& questions) {
   return labels;
 }
 
-// The model of `from`, with a head for these answers. If the model has all of them, `labels` becomes the model's
-// answers.
+// Loads the model of `from`, with a head for these answers. If the model has all of these answers, `labels` is set to
+// the model's answers.
 std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::vector<std::string>& labels,
                                             const TrainingObserver& observer) {
   std::unique_ptr<RegionTextEncoder> model =

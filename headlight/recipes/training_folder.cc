@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 std::string MarkOf(const std::string& folder) { return folder + "/training.json"; }
 
-// True if the folder has a trained state.
+// Returns true if the folder has a checkpoint or a model.
 bool HasBegun(const std::string& folder) {
   return HasCheckpoint(CheckpointOf(folder)) || fs::exists(folder + "/model.safetensors");
 }
@@ -38,7 +38,7 @@ bool IsOfTokenizer(std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// The files that a training writes before its first checkpoint or model.
+// Returns whether a training run writes this file before its first checkpoint or model.
 bool IsOfStart(std::string_view name) {
   return IsOfTokenizer(name) || name == "training.json" || name == "metrics.jsonl" || name == "corpus.cache" ||
          name.starts_with("events.out.tfevents.") || name.find(".headlight-new-") != std::string_view::npos;
@@ -54,7 +54,7 @@ void RemoveStart(const std::string& folder, bool with_mark) {
   for (const fs::path& file : files) fs::remove(file, ignored);
 }
 
-// The process id of the training in parentheses, if it is known.
+// Returns the process id of the training run in parentheses, or "" if it is unknown.
 std::string ProcessOf(const std::string& folder) {
   try {
     return fmt::format(" (process {})", ReadJson(MarkOf(folder))["process"].Integer(1));
@@ -68,10 +68,10 @@ std::string ProcessOf(const std::string& folder) {
        ProcessOf(folder));
 }
 
-// Throws Error if the folder has anything other than a training.
+// Throws Error if the folder has files that are not from a training run.
 void CheckContent(const std::string& folder) {
   if (fs::is_empty(folder)) return;
-  // Also accepts an incomplete training.json of a program that was killed.
+  // An incomplete training.json of a killed process is also accepted.
   const bool training = std::ranges::any_of(fs::directory_iterator(folder), [](const fs::directory_entry& entry) {
     return entry.path().filename().string().starts_with("training.json");
   });
@@ -98,7 +98,7 @@ int Lock(const std::string& folder) {
       }
       refuse_unless(errno == ENOLCK || errno == EOPNOTSUPP);  // a file system without locks
     }
-    // A training that failed may have removed the file between the two calls.
+    // A failed training run may have removed the file between the two calls.
     struct stat locked {
     }, there{};
     if (fstat(lock, &locked) == 0 && stat(path.c_str(), &there) == 0 && locked.st_ino == there.st_ino) {

@@ -1,4 +1,4 @@
-// Locks the folder of a training for one process, and protects its contents.
+// Locks the folder of a training run for one process, and protects its contents.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,21 @@
 
 namespace headlight {
 
-/// Holds a training's folder while it runs. The lock is on its training.json and ends with the process. With several
-/// ranks, the first one holds the folder; each other rank has a scratch folder instead.
+/// Locks the folder of a training run. The lock is on training.json and ends with the process. With several ranks, the
+/// first rank locks the folder, and each other rank uses a scratch folder.
 class HEADLIGHT_API TrainingFolder {
  public:
-  /// Creates the folder if needed. Removes the files of an earlier start that did not reach a checkpoint. Throws Error
-  /// if the folder has other files, if another process trains into it, and, unless `resume`, if it has a checkpoint or
-  /// a model. On other ranks, `path` is replaced by a scratch folder with the first rank's tokenizer and
+  /// Creates the folder if needed. Removes the files of an earlier run that did not reach a checkpoint. Throws Error if
+  /// the folder has other files, if another process trains into it, and, unless `resume`, if it has a checkpoint or a
+  /// model. On other ranks, `path` is replaced by a scratch folder with the first rank's tokenizer and
   /// checkpoint/state.json. `ranks` may be null.
   TrainingFolder(std::string& path, bool resume, Ranks* ranks);
   TrainingFolder(const TrainingFolder&) = delete;
   TrainingFolder& operator=(const TrainingFolder&) = delete;
-  /// Removes the files of a start that failed, and the folder if the constructor created it.
+  /// Removes the files of a run that failed, and the folder if the constructor created it.
   ~TrainingFolder();
 
-  /// Lets the first rank prepare files in the folder, and sends them to all ranks.
+  /// Calls fill() on the first rank, which prepares files in the folder, and sends them to all ranks.
   void Prepare(const std::function<void()>& fill) const;
 
  private:
@@ -38,7 +38,7 @@ class HEADLIGHT_API TrainingFolder {
   int lock_ = -1;
 };
 
-/// Throws Error if a process trains into this folder.
+/// Throws Error if a training run uses this folder.
 void CheckNotTraining(const std::string& path);
 
 std::string CheckpointOf(const std::string& folder);

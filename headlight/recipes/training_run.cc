@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Profiles fifty steps after the first five, or fewer if a validation follows, and reports the result.
+// Profiles fifty steps after the first five steps and reports the result. Profiles fewer steps if a validation follows.
 class StepProfiler {
  public:
   StepProfiler(Compute compute, const TrainingOptions& options, const TrainingObserver& observer)
@@ -76,8 +76,8 @@ class StepProfiler {
   double waited_ = 0, sending_ = 0, hidden_ = 0;  // seconds before the profiled steps
 };
 
-// The number of steps at which a decreasing schedule reaches zero, from the number of batches in the first epoch. 0:
-// unknown.
+// Returns the number of steps at which a decreasing schedule reaches zero, by the number of batches in the first epoch,
+// or 0 if it is unknown.
 std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   if (options.epochs == 0) return options.steps;
   const std::int64_t batches = task.batches({})().batches_in_epoch;
@@ -85,7 +85,7 @@ std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   return options.steps == 0 ? steps : std::min(steps, options.steps);
 }
 
-// Completes the schedule. A resumed run keeps its warm-up; the schedule ends where the training now ends.
+// Completes the schedule. A resumed run keeps its warm-up, and its schedule ends at the new end of the training.
 void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, TrainingOptions& options) {
   Schedule& schedule = options.schedule;
   const bool falls = FallsToZero(schedule.kind), choose = schedule.warmup == kWarmupUnlessGiven;
@@ -97,15 +97,14 @@ void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, Training
     schedule.warmup = tenth ? std::max<std::int64_t>(1, steps / 10) : run.longest_warmup;
     if (run.resume && HasCheckpoint(CheckpointOf(run.out)))
       schedule.warmup = ReadCheckpointState(CheckpointOf(run.out))["run"].Get("warmup", schedule.warmup).Integer(1);
-    // In the paper's schedule the peak depends on the warm-up; after a short warm-up it would be too high to train
-    // with.
+    // In the paper's schedule the peak depends on the warm-up. After a short warm-up the peak would be too high.
     if (schedule.kind == ScheduleKind::paper && schedule.peak == 0)
       schedule.peak = 1 / std::sqrt(static_cast<double>(schedule.model * run.longest_warmup));
   }
   CheckSchedule(schedule);
 }
 
-// The options that have ended a training.
+// Returns the names of the options that ended a training run.
 std::string LimitsOf(const TrainingOptions& options) {
   std::vector<const char*> names;
   if (options.epochs > 0) names.push_back("`epochs`");
@@ -115,7 +114,7 @@ std::string LimitsOf(const TrainingOptions& options) {
   return fmt::format("{}", fmt::join(names, " or "));
 }
 
-// The settings that a resumed run must share with the original one; the end of the training may differ.
+// Returns the settings that a resumed run must share with the original run. The end of the training may differ.
 Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   Json::Array groups;
   for (const ParameterGroup& group : training.adam.groups)
@@ -139,12 +138,13 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
                                 {"validate_every", training.validate_every},
                                 {"validate_metric", training.validate_metric}};
   for (const Json::Member& option : options) run.Set(option.name, option.value);
-  // Omitted for float32, so that it matches states without this setting.
+  // Omitted for float32, for compatibility with states without this setting.
   if (training.gradient_type == GradientType::bfloat16) run.Set("gradient_type", "bfloat16");
   return run;
 }
 
-// A hash of the files' contents, or of the names and sizes of a folder's files. Empty if a file cannot be read twice.
+// Returns a hash of the files' contents, or of the names and sizes of a folder's files. Returns "" if a file cannot be
+// read twice.
 std::string HashOfFiles(const std::vector<std::string>& paths) {
   Hash64 hash;
   bool any = false;
@@ -168,7 +168,7 @@ std::string HashOfFiles(const std::vector<std::string>& paths) {
   return any ? fmt::format("{:016x}", hash.value()) : "";
 }
 
-// The option that sets this key of a checkpoint.
+// Returns the option that sets this key of a checkpoint.
 std::string OptionOf(const std::string& key) {
   for (const auto& [other, option] :
        {std::pair("divergence_weight", "kl_weight"), std::pair("first_divergence_weight", "first_kl_weight"),

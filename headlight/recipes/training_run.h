@@ -1,4 +1,4 @@
-// Runs a training of a recipe: the folder, the log, checkpoints and resuming.
+// Runs the training of a recipe: its folder, log, checkpoints and resuming.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace headlight {
 
-/// Means TrainingRun::longest_warmup steps, or a tenth of a training of at most twice that many steps. A resumed run
-/// keeps its warm-up.
+/// The default warm-up: TrainingRun::longest_warmup steps, or a tenth of the training if it has at most twice as many
+/// steps. A resumed run keeps its warm-up.
 inline constexpr std::int64_t kWarmupUnlessGiven = -1;
 
 struct TrainingRun {
@@ -30,23 +30,23 @@ struct TrainingRun {
   std::string labels = "target tokens";  ///< the unit of StepReport::labels
 };
 
-/// Throws Error if one of the files cannot be opened. Called before reading, which takes long.
+/// Throws Error if one of the files cannot be opened. Should be called before reading, which takes long.
 void CheckReadable(const std::vector<std::string>& paths);
 /// Throws Error for a pipe or standard input among files that are read more than once.
 void CheckNoPipe(const std::vector<std::string>& paths);
 
-/// Trains into the folder run.out, which its TrainingFolder must hold. The result is a model folder, with the best
-/// model on the validation set. It also has last/ (the model of the last step), checkpoint/, metrics.jsonl and
+/// Trains into the folder run.out, which a TrainingFolder must have locked. The result is a model folder with the best
+/// model on the validation set. The folder also has last/ (the model of the last step), checkpoint/, metrics.jsonl and
 /// TensorBoard's event file. Sets the end of a schedule that decreases to zero. Throws Error if a resumed run differs
 /// from the original one.
 HEADLIGHT_API TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, const TrainingRun& run,
                                          const TrainingObserver& observer);
 
-/// Freezes the parameters that a training has frozen, so that they match its checkpoint. `run` is from the checkpoint's
-/// state.
+/// Freezes the parameters that a training run has frozen, so that they match its checkpoint. `run` is from the
+/// checkpoint's state.
 HEADLIGHT_API void FreezeAsTrained(const JsonView& run, Parameters& parameters);
 
-/// Passes a note to the observer, if it has the function.
+/// Passes a note to the observer, if the function is set.
 void Note(const TrainingObserver& observer, const std::string& text);
 
 }  // namespace headlight

@@ -43,15 +43,16 @@ struct TranslationMetric {
   std::function<std::string(std::span<const double> sums)> text;  ///< the score in sacreBLEU's format
 };
 
-/// A tokenizer with the pieces of the SentencePiece model in a file. It is named "spm-" and the file's name without
+/// Reads a SentencePiece model as a tokenizer for BLEU. The tokenizer is named "spm-" and the file's name without
 /// folder and extension. Throws Error naming the file and what is wrong with it.
 HEADLIGHT_API BleuTokenizer ReadBleuTokenizer(const std::string& path);
 
-/// Makes each metric once, in the order of the options. Throws Error for an unknown name and for an invalid file.
+/// Returns each metric of the options once, in the same order. Throws Error for an unknown name and for an invalid
+/// file.
 HEADLIGHT_API std::vector<TranslationMetric> MakeTranslationMetrics(const TranslationMetricOptions& options,
                                                                     std::size_t references);
 
-/// The metric's statistics of each line. Arguments and errors as in CorpusBleu.
+/// Returns the metric's statistics of each line. Arguments and errors are as in CorpusBleu.
 HEADLIGHT_API std::vector<std::vector<double>> StatisticsOfLines(const TranslationMetric& metric,
                                                                  std::span<const std::string> hypotheses,
                                                                  std::span<const std::vector<std::string>> references);

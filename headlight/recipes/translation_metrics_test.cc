@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 const std::string kModels = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/";
 
-// Results of sacreBLEU (tools/make_bleu_goldens.py).
+// Returns the results of sacreBLEU (tools/make_bleu_goldens.py).
 const JsonView& Golden() {
   static const JsonView golden = ReadJson(HEADLIGHT_SOURCE_DIR "/headlight/text/metrics/testdata/bleu.json");
   return golden;
@@ -33,7 +33,7 @@ std::vector<Lines> References(const JsonView& golden) {
 
 bool IsModel(const std::string& tokenization) { return tokenization.ends_with(".model"); }
 
-// The metrics of a golden, in its order.
+// Returns the metrics of a golden file, in its order.
 std::vector<TranslationMetric> MetricsOf(const JsonView& golden, const std::string& tokenization = "13a",
                                          bool lowercase = false) {
   TranslationMetricOptions options{.metrics = {"bleu", "chrf", "chrf++", "ter"}, .lowercase = lowercase};
@@ -44,7 +44,7 @@ std::vector<TranslationMetric> MetricsOf(const JsonView& golden, const std::stri
   return MakeTranslationMetrics(options, golden["references"].Items().size());
 }
 
-// sacreBLEU's signature, without our additions.
+// Returns a signature without our additions, as in sacreBLEU.
 std::string Foreign(std::string text) {
   constexpr std::string_view kOurs = "|by:headlight";
   const std::size_t at = text.find(kOurs);
