@@ -106,7 +106,7 @@ void DrawLabels(Canvas& canvas, const AttentionLayout& layout, const AttentionRe
       canvas.Text({x, frame.y - 10}, TokenLabel(keys[key]), layout.label, Align::center);
     }
   }
-  // The legend is in the corner that has no labels.
+  // The name of the head is in the corner that has no labels.
   if (map.heads == 1) return;
   canvas.Text({frame.x - layout.query_labels, frame.y - layout.key_labels + 8}, fmt::format("head {}", head + 1),
               {.size = 12, .bold = true}, Align::left);

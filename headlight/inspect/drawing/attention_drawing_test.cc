@@ -33,7 +33,7 @@ std::string OutputPath(const std::string& name) {
   return fs::path(testing::TempDir()) / fmt::format("headlight_{}_{}", test, name);
 }
 
-// Decodes a drawing with a single map, and returns the colours of its cells.
+// A decoded drawing with a single map. Returns the colours of its cells.
 struct Painted {
   AttentionLayout layout;
   Png png;
