@@ -189,8 +189,8 @@ std::size_t CheckChanges(const std::string& path, const std::vector<std::string>
     check(file, "[]", "an array");
     std::vector<Path> paths;
     AddPaths(json, {}, paths);
-    // Tests every step-th pair of a path and a value. The step is coprime to the number of values, so that all values
-    // occur.
+    // Tests every step-th pair of a path and a value. The step is not a multiple of the number of values, so that all
+    // values occur.
     const std::size_t pairs = paths.size() * std::size(values);
     std::size_t step = pairs / most + 1;
     if (step % std::size(values) == 0) ++step;
