@@ -91,7 +91,7 @@ std::string LabelOf(const std::vector<std::string>& labels, int label, double sc
 }  // namespace
 
 Color ColorOfClass(int index) {
-  // Hues differ by the golden angle, with full saturation and value, in sixths of the circle.
+  // Consecutive hues differ by the golden angle. Saturation and value are 1. `hue` is in sixths of the circle.
   const double hue = std::fmod(0.02 + index * 0.61803398875, 1.0) * 6;
   const auto channel = [&](double at) {
     const double distance = std::fmod(hue - at + 6, 6.0);
