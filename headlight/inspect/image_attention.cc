@@ -54,7 +54,7 @@ AttentionRecord AttentionOf(const DualEncoder& model, const ImageProcessor& proc
 
 AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, const ImageProcessor& processor,
                             const Image& image, std::optional<int> layer) {
-  Check(!processor.clusters.empty(), "the model reads colours, but its image processor has no clusters");
+  Check(!processor.clusters.empty(), "the model reads colors, but its image processor has no clusters");
   const Image fitted = processor.Fit(image);
   const std::vector<std::int32_t> colours = processor.Colours(fitted);
   std::vector<std::int32_t> ids = {start};

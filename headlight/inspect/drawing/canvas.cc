@@ -154,9 +154,11 @@ std::string DrawPng(const std::string& path, const std::vector<Page>& pages, dou
         "{}: a PNG of {:.0f} x {:.0f} pixels is too large: show one attention or one layer, or write .pdf or .svg",
         path, width, height);
   const double scale = 2 * std::max(width, height) <= kMostPngSide && 4 * width * height <= kMostSharpPixels ? 2 : 1;
-  const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(std::ceil(width * scale)),
-                                                   static_cast<int>(std::ceil(height * scale))));
+  const double columns = std::ceil(width * scale), rows = std::ceil(height * scale);
+  const Surface surface(
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(columns), static_cast<int>(rows)));
   const Cairo cairo(cairo_create(surface.get()));
+  Canvas(cairo.get()).Fill({0, 0, columns, rows}, kPaper);  // also the last row and column, if the page covers a part
   cairo_scale(cairo.get(), scale, scale);
   DrawStacked(pages, width, height, cairo.get());
   CheckCairo(cairo_status(cairo.get()), path);

@@ -22,6 +22,8 @@ constexpr double kLeastSheetWidth = 620;                      // of the header
 constexpr double kSheetWidth = 900;                           // shared by the columns, within these bounds
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of an image
 constexpr double kOverlayOpacity = 0.6;
+// Of the image below, so that an object as bright as its background stays visible; page/image.js has the same.
+constexpr double kSaturation = 0.25;
 constexpr double kScaleWidth = 160, kScaleHeight = 10;
 constexpr int kLevels = 64;  // of colours: cells with equal colours are one shape, so that vector drawings are small
 constexpr Color kMark = {255, 255, 255};
@@ -210,13 +212,14 @@ void Sheet::DrawColumnLabels(Canvas& canvas) const {
   if (rollouts) label(columns() - 1, "rollout");
 }
 
-// Returns the grey image at the size at which it is drawn, so that it is not blurred.
+// Returns the pale image at the size at which it is drawn, so that it is not blurred.
 CanvasImage Sheet::SharpImage() const {
   const auto sharp = [](double side, std::int64_t own) {
     return std::min(own, std::max<std::int64_t>(1, std::llround(2 * side)));
   };
-  return CanvasImage(Grey(Resize(cells.image, sharp(layout.image_height, cells.image.height),
-                                 sharp(layout.image_width, cells.image.width), ResizeFilter::bilinear)));
+  return CanvasImage(AdjustSaturation(Resize(cells.image, sharp(layout.image_height, cells.image.height),
+                                             sharp(layout.image_width, cells.image.width), ResizeFilter::bilinear),
+                                      kSaturation));
 }
 
 void Sheet::DrawHead(Canvas& canvas, const CanvasImage& image, const Rectangle& where, const AttentionMap& map,

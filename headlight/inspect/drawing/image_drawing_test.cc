@@ -8,6 +8,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/inspect/attention_testing.h"
+#include "headlight/inspect/drawing/canvas.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
 namespace headlight::image_drawing_test {
@@ -117,12 +118,22 @@ TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
   for (int cell = 0; cell < 6; ++cell) EXPECT_NEAR(sheet.At(0, 0, cell), Green(shares[cell]), 0.01) << cell;
 }
 
-TEST(DrawImageAttention, DrawsOverTheImageInGrey) {
+// The red keeps a quarter of its saturation, so that it differs from a gray of the same luma.
+TEST(DrawImageAttention, DrawsOverThePaleImage) {
   AttentionRecord record = WhiteImage();
   record.source_image->image.pixels.assign(20 * 30 * 3, 0);
   for (std::size_t pixel = 0; pixel < 20 * 30; ++pixel) record.source_image->image.pixels[3 * pixel] = 200;  // red
   const Sheet sheet(record, {}, 2, 3);
-  EXPECT_NEAR(sheet.At(0, 0, 5), 0.4 * (0.299 * 200) / 255 + 0.6 * HeatColor(0).green / 255, 0.01);
+  EXPECT_NEAR(sheet.At(0, 0, 5), 0.4 * (0.75 * 0.299 * 200) / 255 + 0.6 * HeatColor(0).green / 255, 0.01);
+}
+
+// The last row of pixels, of which the page covers a part, is white as well.
+TEST(WriteImage, PaintsAWholeNumberOfPixels) {
+  const TemporaryFolder folder;
+  WriteImage(folder.File("a.png"), "a", {{.title = "a", .width = 8.1, .height = 8.1, .draw = [](Canvas&) {}}});
+  const Png png(folder.File("a.png"));
+  ASSERT_EQ(png.width(), 17);
+  EXPECT_EQ(png.At(16, 16), png.At(0, 0));
 }
 
 TEST(DrawImageAttention, WritesEachFormat) {

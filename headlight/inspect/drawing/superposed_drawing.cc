@@ -62,7 +62,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
     canvas.Text({kPageMargin, kPageMargin + 8}, title, {.size = 17, .bold = true}, Align::left, room);
     canvas.Text({kPageMargin, kPageMargin + 34}, structures.note, {.size = 12, .color = kMutedInk}, Align::left, room);
     canvas.Text({kPageMargin, kPageMargin + 54},
-                "grey: reference; model by distance of CA:", {.size = 12, .color = kMutedInk}, Align::left, room);
+                "gray: reference; model by distance of CA:", {.size = 12, .color = kMutedInk}, Align::left, room);
     constexpr double kSwatch = 44, kLegend = 270;
     for (int distance = 0; distance <= 5; ++distance) {
       const double x = kPageMargin + kLegend + kSwatch * distance;

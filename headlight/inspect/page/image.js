@@ -1,4 +1,4 @@
-// Attention over an image: shows the weights as colours over the grey image.
+// Attention over an image: shows the weights as colours over the pale image.
 
 // Returns the side of a map whose tokens are cells or regions of an image: the keys, or else the queries. The selected
 // token belongs to the other side: a query, or a word that regions attend to.
@@ -11,9 +11,10 @@ function overlaidImage(map) {
   return state.view === "heads" || state.view === "neurons" ? undefined : partsOf(map).image;
 }
 
-// Returns the image at its original size, in colour or in grey (luma, as in headlight/image/colour.cc).
-function pixelsOf(cells, grey) {
-  return kept(cells, grey ? "grey" : "image", () => {
+// The image at its own size. `pale`: with a quarter of its saturation, as drawing/image_drawing.cc, so that an object
+// as bright as its background stays visible.
+function pixelsOf(cells, pale) {
+  return kept(cells, pale ? "pale" : "image", () => {
     const canvas = element("canvas", {width: cells.width, height: cells.height});
     const context = canvas.getContext("2d"), to = context.createImageData(cells.width, cells.height);
     for (let at = 0; at < to.data.length; at += 4) {
@@ -22,7 +23,9 @@ function pixelsOf(cells, grey) {
       to.data[at + 1] = (first & 15) << 4 | second >> 8;
       to.data[at + 2] = second & 255;
       to.data[at + 3] = 255;
-      if (grey) to.data.fill(0.299 * to.data[at] + 0.587 * to.data[at + 1] + 0.114 * to.data[at + 2], at, at + 3);
+      if (!pale) continue;
+      const luma = 0.299 * to.data[at] + 0.587 * to.data[at + 1] + 0.114 * to.data[at + 2];
+      for (let channel = at; channel < at + 3; ++channel) to.data[channel] = 0.75 * luma + 0.25 * to.data[channel];
     }
     context.putImageData(to, 0, 0);
     return canvas;
