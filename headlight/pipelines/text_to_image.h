@@ -2,7 +2,7 @@
 //   const TextToImage generator = TextToImage::Load("shapes");
 //   const std::string text = "a red circle left of a blue square";
 //   std::vector<GeneratedImage> images = generator.Generate(text, {.count = 8, .temperature = 0.9, .seed = 7});
-//   const GeneratedImage& best = images[RankImages(ImageTextEmbedder::Load("clip"), text, images)[0].image];
+//   const GeneratedImage& best = images[RankImages(ImageTextEmbedder::Load("clip"), text, images)[0].index];
 #pragma once
 
 #include <cstddef>
@@ -87,8 +87,8 @@ class HEADLIGHT_API TextToImage {
 
 /// The index of an image, and its similarity to the text.
 struct RankedImage {
-  std::size_t image = 0;  ///< its index among the images
-  float score = 0;        ///< the cosine similarity of the image and the text
+  std::size_t index = 0;  ///< among the images of the text
+  float score = 0;        ///< the cosine of its vector and the text's
 };
 
 /// Sorts the images of one text by their CLIP or SigLIP similarity to it, the best first (Ramesh et al., "Zero-Shot

@@ -159,7 +159,7 @@ TEST_F(TextToImageTest, IsRankedByDotProducts) {
       EXPECT_LE(score, ranked[i - 1].score);
     }
     if (drawing == 2) {
-      EXPECT_EQ(ranked[i + 1].image, 5U);
+      EXPECT_EQ(ranked[i + 1].index, 5U);
     }
   }
   EXPECT_EQ(seen, std::vector(6, true));

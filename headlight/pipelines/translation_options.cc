@@ -33,15 +33,15 @@ void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOpt
   AddDraftOption(command, load.draft);
   command.Add("--beam-size", options.beam_size, Between(1, 1024), "Beams; 1: greedy [the model's num_beams, or 4]");
   command.Add("--length-penalty", options.length_penalty, AnyNumber(),
-              "Score translations by log-probability / length^X [the model's, or 1]");
+              "With beams, score outputs by log-probability / length^X [the model's, or 1]");
   command
       .Add("--max-length", options.max_length, AtLeast(1),
-           "Most tokens per translation [3 times the source's and 50, at most the model's positions]")
+           "Maximum tokens of an output [the model's, or 3 times the source's plus 50]")
       .HasValueIf([&options] { return options.max_length != 0; });
-  command.Add("--min-length", options.min_length, AtLeast(0), "Fewest tokens per translation [the model's, or 0]");
+  command.Add("--min-length", options.min_length, AtLeast(0), "Minimum tokens of an output [the model's, or 0]");
   command.Add("--no-repeat-ngram-size", options.no_repeat_ngram_size, AtLeast(0),
               "Repeat no n-gram of this size; 0: any may repeat [the model's, or 0]");
-  command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Source tokens translated at once")
+  command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Source tokens computed at once")
       .ShowDefault()
       .HasValueIf([&options] { return options.batch_tokens != TranslateOptions().batch_tokens; });
 }

@@ -169,7 +169,7 @@ void Add(Command& program) {
   command.Add("--max-input-length", options.answerer.max_input_length, AtLeast(1),
               "Tokens of a window over a longer passage, with the question [384, or the model's maximum]");
   command.Add("--stride", options.answerer.stride, AtLeast(0),
-              "Tokens that neighbouring windows share [128, at most half of a window]");
+              "Tokens that neighboring windows share [128, at most half of a window]");
   command.Add("--json", options.json, "Print one JSON object per answer");
   options.source.asked = TextsAsked::texts;
   Describe(command, options.source);

@@ -62,18 +62,18 @@ void Add(Command& program) {
   command.Add("--prompt", caption.prompt, "Begin every caption with this, such as 'an image of'")
       .Type("TEXT")
       .Check(NotEmpty());
-  command.Add("--beam-size", caption.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  command.Add("--beam-size", caption.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [the model's, or 1]");
   command.Add("--length-penalty", caption.length_penalty, AnyNumber(),
-              "With beams, score captions by log-probability / length^X [1]");
+              "With beams, score captions by log-probability / length^X [the model's, or 1]");
   command
       .Add("--n-best", caption.n_best, Between(1, 1024), "Write N captions of each image: the best beams, or samples")
       .ShowDefault();
   command.Add("--max-length", caption.max_length, AtLeast(1),
               "Maximum tokens of a caption, including the prompt and the end [19]");
-  command.Add("--min-length", caption.min_length, AtLeast(0), "Minimum tokens of a caption [0]");
+  command.Add("--min-length", caption.min_length, AtLeast(0), "Minimum tokens of a caption [the model's, or 0]");
   AddSamplingOptions(command, caption);
   command.Add("--no-repeat-ngram-size", caption.no_repeat_ngram_size, AtLeast(0),
-              "Do not repeat n-grams of this size; 0: no limit [0]");
+              "Do not repeat n-grams of this size; 0: no limit [the model's, or 0]");
   command.Add("--json", options.json,
               "Print one JSON object per caption: image, text, score, complete (false if --max-length cut it)");
   AddSkipErrors(command, options);

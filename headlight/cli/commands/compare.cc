@@ -188,7 +188,7 @@ void Add(Command& program) {
       .Type("NAME");
   command.AddFile("--out", options.out, "Write the model, superposed on the reference, as mmCIF", "FILE.cif");
   command.AddFile("--plot", options.plot,
-                  "Draw both, superposed, to this file (.png, .svg or .pdf): the reference in grey, the model coloured "
+                  "Draw both, superposed, to this file (.png, .svg or .pdf): the reference in gray, the model colored "
                   "by the distance of "
                   "its residues");
   AddChoice<Pairing>(

@@ -80,7 +80,7 @@ std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageT
     return ranked;
   }
   std::vector<RankedImage> all(drawings.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].image = i;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].index = i;
   return all;
 }
 
@@ -147,13 +147,13 @@ void Run(const Options& options) {
     for (std::size_t i = 0; i < some.size(); ++i) {
       const std::vector<RankedImage> kept = Kept(options, ranker, some[i], drawings[i]);
       for (std::size_t place = 0; place < kept.size(); ++place) {
-        const GeneratedImage& drawing = drawings[i][kept[place].image];
+        const GeneratedImage& drawing = drawings[i][kept[place].index];
         const std::string path = folder ? PathOf(options, first + i, place) : "";
         if (folder) WritePng(path, drawing.image);
         if (sheet) on_sheet.push_back(drawing.image);
         if (!options.json) continue;
         Json::Object row = {{"text", some[i]},
-                            {"drawing", static_cast<std::int64_t>(kept[place].image) + 1},
+                            {"index", static_cast<std::int64_t>(kept[place].index) + 1},
                             {"codes", Json::Array(drawing.codes.begin(), drawing.codes.end())}};
         if (folder) row.push_back({"image", path});
         if (ranker) row.push_back({"score", kept[place].score});
@@ -215,8 +215,8 @@ void Add(Command& program) {
       .ShowDefault();
   command.Add("--seed", options.draw.seed, Seed(), "Random seed of the sampling").ShowDefault();
   command.Add("--json", options.json,
-              "Print one JSON object per image: text, drawing (from 1), codes; with a folder image (its "
-              "path); with --reranker score");
+              "Print one JSON object per image: text, index (of the image among those of the text, from 1), "
+              "codes; with a folder image (its path); with --reranker score");
   AddComputeOption(command, options.compute);
   command.footer =
       "\nThe same seed gives the same images, and an image does not depend on the others. Texts must resemble "

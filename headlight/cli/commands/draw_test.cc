@@ -94,7 +94,7 @@ TEST_F(Draw, PrintsCodes) {
   for (std::size_t i = 0; i < 4; ++i) {
     const JsonView line(ParseJson(lines[i], "line"), "line");
     EXPECT_EQ(line["text"].String(), texts[i / 2]);
-    EXPECT_EQ(line["drawing"].Integer(), static_cast<std::int64_t>(i % 2) + 1);
+    EXPECT_EQ(line["index"].Integer(), static_cast<std::int64_t>(i % 2) + 1);
     std::vector<std::int32_t> codes;
     for (const JsonView& code : line["codes"].Items()) codes.push_back(static_cast<std::int32_t>(code.Integer()));
     EXPECT_EQ(codes, drawings[i / 2][i % 2].codes);
@@ -112,8 +112,8 @@ TEST_F(Draw, OrdersImagesBySimilarityToTheirText) {
   for (std::size_t text = 0; text < 2; ++text) {
     const std::vector<RankedImage> ranked = RankImages(ranker, texts[text], drawings[text]);
     for (std::size_t i = 0; i < 3; ++i) {
-      best[text].push_back(drawings[text][ranked[i].image]);
-      rows.push_back(fmt::format("{} {} {:.5f}", texts[text], ranked[i].image + 1, ranked[i].score));
+      best[text].push_back(drawings[text][ranked[i].index]);
+      rows.push_back(fmt::format("{} {} {:.5f}", texts[text], ranked[i].index + 1, ranked[i].score));
     }
   }
   EXPECT_EQ(Drawn({texts[0], texts[1], "--n-best", "3", "--reranker", clip, "--best-of", "6"}), Sheet(best, 3));
@@ -124,12 +124,12 @@ TEST_F(Draw, OrdersImagesBySimilarityToTheirText) {
   for (const std::string& row : Lines(outcome.out)) {
     const JsonView line(ParseJson(row, "line"), "line");
     printed.push_back(
-        fmt::format("{} {} {:.5f}", line["text"].String(), line["drawing"].Integer(), line["score"].Number()));
+        fmt::format("{} {} {:.5f}", line["text"].String(), line["index"].Integer(), line["score"].Number()));
     EXPECT_EQ(line["codes"].Items().size(), 16U);
   }
   EXPECT_EQ(printed, rows);
   std::vector<std::vector<GeneratedImage>> all(1);
-  for (const RankedImage& one : RankImages(ranker, texts[0], drawings[0])) all[0].push_back(drawings[0][one.image]);
+  for (const RankedImage& one : RankImages(ranker, texts[0], drawings[0])) all[0].push_back(drawings[0][one.index]);
   EXPECT_EQ(Drawn({texts[0], "--n-best", "6", "--reranker", clip}), Sheet(all, 3));
 
   const auto refusal = [&](const std::vector<std::string>& more) {

@@ -122,9 +122,9 @@ TEST_F(EvaluateImages, EvaluatesFeaturesByLabelledImages) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<std::string> lines = Lines(outcome.out);
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_THAT(lines[0], StartsWith("5 nearest neighbours: accuracy "));
+  EXPECT_THAT(lines[0], StartsWith("5 nearest neighbors: accuracy "));
   EXPECT_THAT(lines[1], testing::MatchesRegex(
-                            "linear probe: accuracy [0-9.]+ of 30 images; 60 labelled images, 16 features each"));
+                            "linear probe: accuracy [0-9.]+ of 30 images; 60 labeled images, 16 features each"));
   std::vector<std::string> json = both;
   json.insert(json.end(), {"--json", "--threads", "1"});
   const Json object = ParseJson(RunProgram(Evaluate(json)).out, "output");

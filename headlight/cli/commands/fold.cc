@@ -75,7 +75,7 @@ void Add(Command& program) {
            "Stop recycling when distances of C alphas change by less, in angstrom; 0: compute all passes")
       .ShowDefault();
   command.Add("--rows", options.rows, Between(1, 1 << 20),
-              "Rows of the alignment, which are centres of clusters [the "
+              "Rows of the alignment, which are centers of clusters [the "
               "model's, 512]");
   command.Add("--extra-rows", options.extra, Between(0, 1 << 20), "Further rows [the model's, 1024 or 5120]");
   command.Add("--rank", options.rank, "Score that ranks predictions")

@@ -76,7 +76,7 @@ std::string Fitted(const TextGenerator& generator, const std::string& prompt, co
   const std::int64_t positions = generator.model().limits().positions;
   Encoding encoding = generator.tokenizer().Encode(prompt);
   if (std::ssize(encoding.ids) <= positions) return prompt;
-  Check(options.truncate, "{}: {} tokens, of which the model reads {} at once; --truncate leaves out its beginning",
+  Check(options.truncate, "{}: {} tokens are more than the model's {} positions; --truncate leaves out its beginning",
         place, encoding.ids.size(), positions);
   const std::int64_t most =
       positions - std::min<std::int64_t>(options.generate.max_new_tokens.value_or(128), positions / 2);
@@ -183,16 +183,16 @@ void Add(Command& program) {
                "File of texts to continue, one per line or as records (see --format), plain or gzip; - is "
                "standard input [-]")
       .Excludes(prompt);
-  command.Add("--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Maximum new tokens [128]");
-  command.Add("--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Minimum new tokens [0]");
-  command.Add("--beam-size", generate.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [1]");
+  command.Add("--max-new-tokens", generate.max_new_tokens, AtLeast(1), "Maximum new tokens [the model's, or 128]");
+  command.Add("--min-new-tokens", generate.min_new_tokens, AtLeast(0), "Minimum new tokens [the model's, or 0]");
+  command.Add("--beam-size", generate.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [the model's, or 1]");
   command.Add("--length-penalty", generate.length_penalty, AnyNumber(),
-              "With beams, score texts by log-probability / length^X [1]");
+              "With beams, score texts by log-probability / length^X [the model's, or 1]");
   command.Add("--n-best", generate.n_best, Between(1, 1024),
-              "Write N texts for each prompt, the best beams or samples, or N images [1]");
+              "Write N texts for each prompt, the best beams or samples, or N images [the model's, or 1]");
   AddSamplingOptions(command, generate);
   command.Add("--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
-              "Do not repeat n-grams of this size; 0: no limit [0]");
+              "Do not repeat n-grams of this size; 0: no limit [the model's, or 0]");
   command.Add("--stop", generate.stop, "End the text before this string; may be repeated")
       .Check(NotEmpty())
       .Type("TEXT")
@@ -200,7 +200,7 @@ void Add(Command& program) {
   command.Add("--batch-tokens", generate.batch_tokens, AtLeast(1), "Prompt tokens read at once").ShowDefault();
   command.Add("--json", options.json,
               "Print one JSON object per text: line, prompt, text, finish_reason (\"end\", \"stop\", \"length\" or "
-              "\"positions\" if the model has no more), prompt_tokens, tokens, log_probability");
+              "\"positions\"), prompt_tokens, tokens, log_probability");
   Describe(command, options.source);
   command.Add("--truncate", options.truncate,
               "Leave out the beginning of a prompt that is too long for the model, with a warning, instead of refusing "

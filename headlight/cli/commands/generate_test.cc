@@ -50,10 +50,11 @@ TEST_F(GenerateTest, ContinuesPrompts) {
               HasSubstr("--min-new-tokens must be from 0"));
   std::string many;
   for (int i = 0; i < 41; ++i) many += " dog";
-  EXPECT_THAT(RefusalOf({"generate", model}, many + "\n"),
-              HasSubstr("standard input: line 1: 41 tokens, of which the model reads 40 at once; --truncate leaves out "
-                        "its beginning"));
-  EXPECT_THAT(RefusalOf({"generate", model, many}), HasSubstr("the prompt: 41 tokens, of which"));
+  EXPECT_THAT(
+      RefusalOf({"generate", model}, many + "\n"),
+      HasSubstr("standard input: line 1: 41 tokens are more than the model's 40 positions; --truncate leaves out "
+                "its beginning"));
+  EXPECT_THAT(RefusalOf({"generate", model, many}), HasSubstr("the prompt: 41 tokens are more"));
   const Outcome cut = RunProgram({"generate", model, "--truncate", "--json", "--max-new-tokens", "4"}, many + "\n");
   EXPECT_THAT(cut.err, HasSubstr("line 1: the model reads 40 tokens at once: its beginning is left out"));
   const JsonView after(ParseJson(cut.out, "output"), "output");

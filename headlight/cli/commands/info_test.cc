@@ -143,7 +143,7 @@ const std::vector<Kind>& Kinds() {
         {"ffn", 48},
         {"positions", 24},
         {"vocabulary", 23},
-        {"colours", 22},
+        {"colors", 22},
         {"labels", Json::Array{"LABEL_0", "LABEL_1", "LABEL_2"}}}},
       {"resnets/basic_classes",
        {{"family", "resnet"},

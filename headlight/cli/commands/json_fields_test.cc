@@ -111,7 +111,7 @@ TEST_F(JsonFields, OfDrawingsAreDocumented) {
   for (const std::string& path : {dalle, clip}) std::filesystem::create_directory(path);
   SaveTinyDalle(dalle);
   SaveTinyClip(clip);
-  std::vector<std::string> command = {"draw", dalle, "dog", "--json"}, fields = {"text", "drawing", "codes"};
+  std::vector<std::string> command = {"draw", dalle, "dog", "--json"}, fields = {"text", "index", "codes"};
   for (const bool ranked : {false, true}) {
     if (ranked) {
       command.insert(command.end(), {"--reranker", clip});

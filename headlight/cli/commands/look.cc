@@ -123,7 +123,7 @@ void Run(const LookOptions& given) {
   for (const std::string& path : options.out) {
     auto shown = std::ranges::count(record.maps, rollouts, &AttentionMap::rollout);
     if (IsPage(path)) {
-      WriteFile(path,
+      WritePage(path,
                 AttentionPage(records,
                               {.title = title, .query = query, .mass = options.mass, .slider = options.checkpoints}));
     } else {

@@ -36,6 +36,13 @@ StructureRecord RecordOf(const LookOptions& options) {
 
 }  // namespace
 
+void WritePage(const std::string& path, const std::string& page) {
+  constexpr std::size_t megabyte = 1'000'000;
+  WriteFile(path, page);
+  if (page.size() > 20 * megabyte)
+    Note("{} has {} MB, which a browser opens slowly: --layer shows one layer", path, page.size() / megabyte);
+}
+
 void LookAtStructure(const LookOptions& options) {
   StructureRecord record = RecordOf(options);
   record.title = NameOfFolder(options.folder);
@@ -44,7 +51,7 @@ void LookAtStructure(const LookOptions& options) {
         options.residue.value_or(0), residues);
   for (const std::string& path : options.out) {
     if (path.ends_with(".html") || path.ends_with(".htm")) {
-      WriteFile(path, StructurePage(record));
+      WritePage(path, StructurePage(record));
     } else {
       // Show the invariant point attention of the last layer, which outputs the structure.
       std::optional<RibbonLook> look;

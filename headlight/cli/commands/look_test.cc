@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "headlight/cli/commands/look_structure.h"
 #include "headlight/cli/program/testing.h"
 #include "headlight/cli/train/training_moments.h"
 #include "headlight/io/model_folder.h"
@@ -30,6 +31,17 @@ std::string SaveVit(const TemporaryFolder& folder, const std::string& name, std:
   WriteFile(path + "/preprocessor_config.json",
             R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 24, "width": 16}})");
   return path;
+}
+
+TEST(WritePage, NotesThatAPageIsLarge) {
+  const TemporaryFolder folder;
+  const auto note_of = [&](std::size_t bytes) {
+    testing::internal::CaptureStderr();
+    WritePage(folder.File("a.html"), std::string(bytes, ' '));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(note_of(20'000'000), "");
+  EXPECT_THAT(note_of(21'000'000), AllOf(HasSubstr("a.html has 21 MB"), HasSubstr("--layer")));
 }
 
 TEST(LookAtAnImage, MakesPagesAndSheets) {

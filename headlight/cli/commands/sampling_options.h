@@ -18,13 +18,16 @@ void AddSamplingOptions(OptionTable& command, Options& options) {
           "--no-sample", [&options] { options.sample = false; },
           "Do not sample, even if generation_config.json says so")
       .Excludes(sample);
-  command.Add("--temperature", options.temperature, NumberAbove(0), "Divide the logits by X before sampling [1]");
-  command.Add("--top-k", options.top_k, AtLeast(0), "Sample from the N most probable tokens; 0: from all [50]");
+  command.Add("--temperature", options.temperature, NumberAbove(0),
+              "Divide the logits by X before sampling [the model's, or 1]");
+  command.Add("--top-k", options.top_k, AtLeast(0),
+              "Sample from the N most probable tokens; 0: from all [the model's, or 50]");
   command.Add("--top-p", options.top_p, NumberAbove(0, 1),
-              "Sample from the most probable tokens whose probabilities sum to X [1]");
+              "Sample from the most probable tokens whose probabilities sum to X [the model's, or 1]");
   command.Add("--seed", options.seed, Seed(), "Random seed of the sampling [1]");
-  command.Add("--repetition-penalty", options.repetition_penalty, NumberAbove(0),
-              "Divide positive logits of tokens that occurred before by X, and multiply negative ones [1]");
+  command.Add(
+      "--repetition-penalty", options.repetition_penalty, NumberAbove(0),
+      "Divide positive logits of tokens that occurred before by X, and multiply negative ones [the model's, or 1]");
 }
 
 }  // namespace headlight

@@ -75,7 +75,7 @@ void Add(Command& program) {
       "and E-X]");
   command.Add("--max-input-length", options.max_input_length, AtLeast(1), "Tokens of a window [the model's maximum]");
   command.Add("--stride", options.stride, AtLeast(0),
-              "Tokens that neighbouring windows share; windows are tagged independently, and of overlapping spans the "
+              "Tokens that neighboring windows share; windows are tagged independently, and of overlapping spans the "
               "longest counts");
   command.Add("--top-k", options.top_k, AtLeast(1),
               "With --aggregation none: print the N most probable labels of each token, including O");

@@ -14,7 +14,8 @@ void Add(Command& program) {
   AddTranslationOptions(command, options.load, options.translate);
   AddTaskOptions(command, options.translate);
   command.Add("--n-best", options.translate.n_best, Between(1, 1024),
-              "Print the N best translations of each line, or N samples, as LINE<tab>SCORE<tab>TRANSLATION [1]");
+              "Print the N best translations of each line, or N samples, as LINE<tab>SCORE<tab>TRANSLATION [the "
+              "model's, or 1]");
   AddSamplingOptions(command, options.translate);
   command
       .AddFunction(

@@ -185,8 +185,8 @@ std::vector<std::string> Truncated(const Translator& translator, const LineBatch
 
 void Warn(const Translation& best, const std::string& place, std::int64_t positions, const LineTranslation& options) {
   if (best.parts > 1)
-    Note("{}: {} tokens, of which the model reads {} at once: translated in {} parts{}", place, best.tokens, positions,
-         best.parts, !options.attention_file.empty() ? ", without keeping their attention" : "");
+    Note("{}: {} tokens are more than the model's {} positions: translated in {} parts{}", place, best.tokens,
+         positions, best.parts, !options.attention_file.empty() ? ", without keeping their attention" : "");
   if (!best.complete)
     Note("{}: the {} reached the maximum length and may be incomplete", place,
          options.summarize ? "summary" : "translation");

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -118,7 +119,32 @@ std::string LongHelp(const Command& command) {
   return text.empty() && examples.empty() ? help : help + "\n" + Filled(text) + Filled(examples);
 }
 
-// Returns the help with only the common options and the first examples.
+// Whether all options of the command that `example` uses are common. Others belong to other programs.
+bool UsesCommonOptions(const Command& command, const std::string& example) {
+  std::istringstream words(example);
+  for (std::string word; words >> word;)
+    if (const Option* const option = command.Find(word.substr(0, word.find('='))); option != nullptr)
+      if (!IsCommon(*option)) return false;
+  return true;
+}
+
+// The first examples that use only common options, with their heading.
+std::string BriefExamples(const Command& command, std::string_view examples) {
+  std::string brief, example, line;
+  std::istringstream lines{std::string(examples)};
+  for (int shown = 0; shown <= kBriefExamples && std::getline(lines, line);) {
+    example += line + '\n';
+    if (line.ends_with('\\')) continue;
+    if (UsesCommonOptions(command, example)) {
+      brief += example;
+      ++shown;
+    }
+    example.clear();
+  }
+  return brief;
+}
+
+// The common options and examples.
 std::string BriefHelp(const Command& command) {
   std::string help = fmt::format("{}\n\nUsage: {}\n", command.description, UsageOf(command));
   if (!command.commands.empty())
@@ -134,12 +160,7 @@ std::string BriefHelp(const Command& command) {
     }
   if (!arguments.empty()) help += "\nArguments:\n" + arguments;
   help += "\nCommon options:\n" + options + "\n";
-  std::string_view examples = DivideFooter(command.footer).second;
-  for (int line = 0; line <= kBriefExamples && !examples.empty(); ++line) {
-    const std::size_t end = std::min(examples.find('\n'), examples.size());
-    help.append(examples.substr(0, end)) += '\n';
-    examples.remove_prefix(std::min(end + 1, examples.size()));
-  }
+  help += BriefExamples(command, DivideFooter(command.footer).second);
   return fmt::format("{}\n{} --help-all explains all {} options and the output.\n", help, FullName(command), all);
 }
 
@@ -185,19 +206,19 @@ Command& FindCommand(Command& program, std::span<const std::string> names) {
 
 std::vector<OptionGroup> OptionGroupsOf(const Command& command) {
   std::vector<OptionGroup> groups = {{"Arguments", {}}, {"Options", {}}};
-  OptionGroup common{kCommonOptions, {}};
+  OptionGroup general{kGeneralOptions, {}};
   for (const auto& option : command.options()) {
     if (option->group().empty()) continue;
     const std::string title = option->is_argument() ? "Arguments" : option->group();
-    if (title == kCommonOptions) {
-      common.options.push_back(option.get());
+    if (title == kGeneralOptions) {
+      general.options.push_back(option.get());
       continue;
     }
     auto group = std::ranges::find(groups, title, &OptionGroup::title);
     if (group == groups.end()) group = groups.insert(group, {title, {}});
     group->options.push_back(option.get());
   }
-  groups.push_back(std::move(common));
+  groups.push_back(std::move(general));
   std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });
   return groups;
 }

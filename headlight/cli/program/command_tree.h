@@ -44,7 +44,7 @@ std::string UsageOf(const Command& command);  // "headlight translate [OPTIONS] 
 // --beam-size. `align_words` becomes --no-align-words if --align-words does not exist.
 std::string NameFlags(const OptionTable& command, std::string_view text);
 
-constexpr const char* kCommonOptions = "Common options";
+constexpr const char* kGeneralOptions = "Options of every command";
 
 // Returns the long names of all options, such as "--beam-size" and "--config".
 std::vector<std::string> LongNamesOf(const Command& command);

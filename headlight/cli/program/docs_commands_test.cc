@@ -176,7 +176,9 @@ TEST_F(DocsCommands, HaveReferencePages) {
   EXPECT_THAT(index, HasSubstr("\n- [headlight translate](translate.md): Translate text, line by line\n"));
   EXPECT_THAT(ReadFile("pages/train.md"), HasSubstr("[headlight train translation](train-translation.md)"));
   EXPECT_THAT(page, HasSubstr("```text\nheadlight translate [OPTIONS] DIR [FILE]\n```\n"));
-  EXPECT_THAT(page, HasSubstr("\n`--top-k N`\n:   Sample from the N most probable tokens; 0: from all \\[50\\]\n"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("\n`--top-k N`\n:   Sample from the N most probable tokens; 0: from all \\[the model's, or 50\\]\n"));
   EXPECT_THAT(page, HasSubstr("\n## Examples\n\n```text\n  echo 'Ein Hund"));
   for (const Command* command : LeavesOf(*program)) EXPECT_THAT(ReferencePage(*command), HasSubstr("\n## Examples\n"));
 }

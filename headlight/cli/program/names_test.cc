@@ -37,6 +37,25 @@ TEST(ShortHelp, HasTheCommonOptionsAndTheLongOneAll) {
   EXPECT_THAT(all, testing::AllOf(HasSubstr("--no-repeat-ngram-size"), HasSubstr("(also --num-beams)")));
 }
 
+// The examples of a short help use only options that it lists.
+TEST(ShortHelp, ExplainsItsExamples) {
+  const auto program = MakeProgram();
+  int count = 0;
+  for (const Command* command : LeavesOf(*program)) {
+    const std::string brief = HelpOf(*command, HelpLevel::brief);
+    const std::size_t begin = brief.find("\nExample");
+    ASSERT_NE(begin, std::string::npos) << FullName(*command);
+    if (brief == HelpOf(*command, HelpLevel::all)) continue;
+    EXPECT_THAT(brief.substr(begin), HasSubstr("\n  headlight " + FullName(*command).substr(10))) << brief;
+    std::istringstream words(brief.substr(begin));
+    for (std::string word; words >> word; ++count)
+      if (word != "--help-all" && command->Find(word) != nullptr && word.starts_with("--")) {
+        EXPECT_THAT(brief.substr(0, begin), HasSubstr(word)) << FullName(*command);
+      }
+  }
+  EXPECT_GT(count, 100);
+}
+
 TEST(ShortHelp, GroupsTheCommands) {
   const Outcome bare = RunProgram({});
   EXPECT_EQ(bare.exit_code, 0);
@@ -117,6 +136,7 @@ TEST(Names, FormerOnesGiveThePresentOnes) {
       {{"train", "tokenizer", "--algorithm", "bpe"}, "it is now called --subword-type"},
       {{"train", "contrastive", "--architecture", "bert"}, "it is now called --family"},
       {{"train", "contrastive", "--part-size", "9"}, "it is now called --micro-batch-size"},
+      {{"train", "self-distillation", "--labelled", "a"}, "it is now called --labeled"},
       {{"train", "self-distillation", "--head-dim", "9"}, "it is now called --head-hidden-dim"},
       {{"train", "image-codes", "--temperature", "0.1"}, "it is now called --final-temperature"},
   };

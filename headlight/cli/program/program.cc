@@ -38,7 +38,7 @@ void AddCommonOptions(Command& command) {
     command
         .AddFlag(
             names, [&command, print] { command.run = print; }, description)
-        .Group(kCommonOptions);
+        .Group(kGeneralOptions);
   };
   add_help("-h,--help", HelpLevel::brief, "Print a short help");
   add_help("--help-all", HelpLevel::all, "Print a help with all options");
@@ -51,16 +51,16 @@ void AddCommonOptions(Command& command) {
           "Threads to compute with [all processors]")
       .Check(Between(1, 4096))
       .Type("N")
-      .Group(kCommonOptions);
+      .Group(kGeneralOptions);
   command
       .AddFlag(
           "--quiet", [] { SetQuiet(true); }, "Print nothing but results and errors")
-      .Group(kCommonOptions);
+      .Group(kGeneralOptions);
   command
       .AddFunction(
           "--config", [](const std::string&) {}, kConfigDescription)
       .Type("FILE")
-      .Group(kCommonOptions);
+      .Group(kGeneralOptions);
 }
 
 void LimitCpu() {

@@ -34,7 +34,7 @@ TEST(Program, HasHelpForEveryCommand) {
 TEST(Program, ListsTheCommandsIfOneIsUnknown) {
   EXPECT_THAT(RefusalOf({"translte", "model"}), HasSubstr("no command \"translte\"; did you"));
   EXPECT_THAT(RefusalOf({"--quiet"}), HasSubstr(", translate"));
-  EXPECT_THAT(RefusalOf({"--colour"}), HasSubstr("headlight: "));
+  EXPECT_THAT(RefusalOf({"--color"}), HasSubstr("headlight: "));
 }
 
 // Checks that each command is a file without a header (cmake/commands.cmake).
