@@ -96,7 +96,7 @@ def main():
                 record(options, f"Pillow {PIL.__version__}",
                        f"read a JPEG file of {options.width} x {options.height} and prepare {options.side} x "
                        f"{options.side}",
-                       f"colours at {colour} resolution, {name}", "images/s", a, b)
+                       f"colors at {colour} resolution, {name}", "images/s", a, b)
 
 
 if __name__ == "__main__":

@@ -74,10 +74,10 @@ void ColourCounts::Add(const Image& image) {
 }
 
 std::vector<Colour> ColourCounts::Cluster(std::int64_t count) const {
-  Check(count >= 1 && count <= kMostColours, "there can be from 1 to {} colours, not {}", kMostColours, count);
+  Check(count >= 1 && count <= kMostColours, "there can be from 1 to {} colors, not {}", kMostColours, count);
   std::vector<Point> points = PointsOf(counts_, 0);
   for (int dropped = 1; points.size() > kMostPoints; ++dropped) points = PointsOf(counts_, dropped);
-  Check(std::ssize(points) >= count, "`clusters` is {}, but the images have only {} colours", count, points.size());
+  Check(std::ssize(points) >= count, "`clusters` is {}, but the images have only {} colors", count, points.size());
 
   constexpr int kMostRounds = 100;
   std::vector<std::array<double, 3>> centres = FirstCentres(points, static_cast<std::size_t>(count));
@@ -143,7 +143,7 @@ constexpr std::uint16_t kUnknown = 0xffff;
 }  // namespace
 
 NearestColours::NearestColours(const ImageProcessor& processor) : processor_(processor), known_(kColours, kUnknown) {
-  Check(std::ssize(processor.clusters) <= kMostColours, "there can be at most {} colours, not {}", kMostColours,
+  Check(std::ssize(processor.clusters) <= kMostColours, "there can be at most {} colors, not {}", kMostColours,
         processor.clusters.size());
 }
 

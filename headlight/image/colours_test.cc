@@ -33,7 +33,7 @@ TEST(ColourCounts, FindsTheColours) {
   using Three = std::array<std::uint8_t, 3>;
   // The expected colours are sorted by brightness: near black, blue, red and near white.
   EXPECT_EQ(Bytes(counts.Cluster(4)), (std::vector<Three>{{10, 10, 10}, {0, 0, 252}, {254, 1, 0}, {250, 250, 250}}));
-  EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("only 6 colours"));
+  EXPECT_THAT(ErrorOf([&] { counts.Cluster(7); }), testing::HasSubstr("only 6 colors"));
   EXPECT_THAT(ErrorOf([&] { counts.Cluster(0); }), testing::HasSubstr("from 1 to 4096"));
 }
 

@@ -78,7 +78,7 @@ Tensor ImageGpt::ClassLogits(Context& context, const Tensor& hidden, const Seque
 Json::Object ImageGpt::Description() const {
   Json::Object description = LanguageModel::Description();
   description.push_back({"vocabulary", config_.vocabulary});
-  description.push_back({"colours", config_.start_id()});
+  description.push_back({"colors", config_.start_id()});
   if (config_.classes) description.push_back({"labels", config_.labels});
   return description;
 }

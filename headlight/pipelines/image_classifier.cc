@@ -82,7 +82,7 @@ ImageClassifier ImageClassifier::Load(const std::string& folder, const LoadOptio
     Check(resize.kind == ResizeRule::Kind::exact && !processor.crop &&
               resize.size.height <= config.positions / resize.size.width &&
               std::ssize(processor.clusters) == config.start_id(),
-          "{}: the processor must resize images to one size of at most {} pixels, in {} colours, which the model reads",
+          "{}: the processor must resize images to one size of at most {} pixels, in {} colors, which the model reads",
           folder, config.positions, config.start_id());
   } else {
     state.encoder = LoadImageFolder(folder, options);

@@ -18,7 +18,7 @@ void CheckImageOptions(const std::string& folder, const LoadOptions& options) {
 ImageProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch) {
   ImageProcessor processor = LoadImageProcessor(folder);
   Check(processor.clusters.empty(),
-        "{}: its preprocessor_config.json makes colours of a palette, which this model does "
+        "{}: its preprocessor_config.json makes colors of a palette, which this model does "
         "not read",
         folder);
   Check(channels == 3, "{}: the model reads images of {} channels; red, green and blue are 3", folder, channels);

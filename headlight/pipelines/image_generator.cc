@@ -24,7 +24,7 @@ ImageGenerator ImageGenerator::Load(const std::string& folder, const LoadOptions
   State state{.model = LoadModel<ImageGpt>(folder, {.compute = options.compute, .purpose = LoadFor::computing}),
               .processor = LoadImageProcessor(folder)};
   const ImageGptConfig& config = state.model->config();
-  Check(config.next_colour, "{}: this ImageGPT has no head that predicts the next colour", folder);
+  Check(config.next_colour, "{}: this ImageGPT has no head that predicts the next color", folder);
   const ResizeRule& resize = state.processor.resize;
   Check(resize.kind == ResizeRule::Kind::exact && !state.processor.crop,
         "{}: the processor must resize images to one height and width", folder);

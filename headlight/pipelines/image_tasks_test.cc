@@ -187,7 +187,7 @@ TEST(ImageGptClasses, DependOnTheImagesColours) {
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), HasSubstr("at most 24 pixels"));
   colours.pop_back();
   save({4, 6});
-  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), HasSubstr("in 22 colours"));
+  EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), HasSubstr("in 22 colors"));
   SaveTinyImageGpt(folder.path());
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), EndsWith("head for classes of images"));
 }

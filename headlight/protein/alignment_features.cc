@@ -100,7 +100,7 @@ void CheckChoices(const AlignmentTable& table, const AlignmentChoices& choices) 
   const std::size_t cells = choices.centres.size() * static_cast<std::size_t>(table.residues());
   Check(!choices.centres.empty() && choices.centres.front() == 0 && choices.letters.size() == cells &&
             choices.replaced.size() == cells,
-        "{} centres with {} letters and {} marks do not fit {} residues, or the query is not the first centre",
+        "{} centers with {} letters and {} marks do not fit {} residues, or the query is not the first center",
         choices.centres.size(), choices.letters.size(), choices.replaced.size(), table.residues());
   for (const std::vector<std::int32_t>* const part : {&choices.centres, &choices.extra})
     for (const std::int32_t row : *part) Check(row >= 0 && row < rows, "row {} was chosen of {}", row, rows);
@@ -111,7 +111,7 @@ void CheckChoices(const AlignmentTable& table, const AlignmentChoices& choices) 
 }  // namespace
 
 AlignmentChoices DrawChoices(const AlignmentTable& table, const AlignmentSampling& sampling, Random& random) {
-  Check(sampling.rows >= 1 && sampling.extra >= 0, "there must be at least 1 centre and 0 extra rows, not {} and {}",
+  Check(sampling.rows >= 1 && sampling.extra >= 0, "there must be at least 1 center and 0 extra rows, not {} and {}",
         sampling.rows, sampling.extra);
   const double kept = sampling.uniform + sampling.profile + sampling.same;
   Check(sampling.masked >= 0 && sampling.masked <= 1 && sampling.uniform >= 0 && sampling.profile >= 0 &&

@@ -50,7 +50,7 @@ ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& p
 ImageProcessor LoadColourProcessor(const std::string& folder) {
   ImageProcessor processor = LoadImageProcessor(folder);
   Check(!processor.clusters.empty() && processor.resize.kind == ResizeRule::Kind::exact && !processor.crop,
-        "{}: the processor must resize images to one height and width, and have clusters of colours", folder);
+        "{}: the processor must resize images to one height and width, and have clusters of colors", folder);
   return processor;
 }
 

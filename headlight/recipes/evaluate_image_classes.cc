@@ -198,13 +198,13 @@ EvaluationResult EvaluateFeatures(const Evaluation& options, const EvaluationObs
   const Tensor vectors = FeaturesOf(folder, asked.sources, options, observer);
   Check(vectors.columns() == learned.vectors.columns(),
         "`pixels`: the model's preprocessor_config.json gives images of different sizes");
-  const std::string of = fmt::format("of {} images; {} labelled images, {} {} each", asked.sources.size(),
+  const std::string of = fmt::format("of {} images; {} labeled images, {} {} each", asked.sources.size(),
                                      known.sources.size(), vectors.columns(), options.pixels ? "pixels" : "features");
   EvaluationResult result{Json::Object{{"task", "image-features"}}, ""};
   Show(observer, "comparing features");
   if (options.knn) {
     const double accuracy = Accuracy(NeighbourClasses(learned, vectors, neighbours), asked.labels);
-    result.text += fmt::format("{} nearest neighbours: accuracy {:.2f} {}\n", neighbours, accuracy, of);
+    result.text += fmt::format("{} nearest neighbors: accuracy {:.2f} {}\n", neighbours, accuracy, of);
     result.scores.Set("knn", neighbours);
     result.scores.Set("knn_accuracy", accuracy);
   }
@@ -226,7 +226,7 @@ EvaluationResult EvaluateFeatures(const Evaluation& options, const EvaluationObs
 
 EvaluationResult EvaluateImageEncoder(const Evaluation& options, const EvaluationObserver& observer) {
   const bool features = options.knn.has_value() || options.linear_probe;
-  Check(!features || !options.train.empty(), "`knn` and `linear_probe` need `train`, the labelled images to train on");
+  Check(!features || !options.train.empty(), "`knn` and `linear_probe` need `train`, the labeled images to train on");
   Check(features || (options.train.empty() && !options.pixels),
         "`train` and `pixels` are for `knn` and `linear_probe`");
   Check(!features || !options.confusion, "`confusion` is for the model's own classes, not for its features");

@@ -39,9 +39,9 @@ EvaluationResult EvaluateImageGenerator(const Evaluation& options, const Evaluat
                    {"loss", report.loss},
                    {"images", images.count()},
                    {"pixels", report.labels},
-                   {"colours", processor.clusters.size()}},
+                   {"colors", processor.clusters.size()}},
       fmt::format("{:.4f} bits per pixel, loss {:.4f}, of {} images as the model reads them: {} x {} pixels in "
-                  "{} colours\n",
+                  "{} colors\n",
                   bits, report.loss, images.count(), images.size.width, images.size.height, processor.clusters.size())};
 }
 

@@ -91,10 +91,10 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
   if (!options.train.empty()) {
     const TextExamples train = ReadTexts(options.train, encoder.tokenizer, longest, /*for_encoder=*/true, {}, source);
     const MaskBaselines bits = ScoreMaskBaselines(train.texts, texts.texts, masking, model.limits().vocabulary);
-    evaluated.lines = fmt::format("bits per mask {:.4f} by frequencies, {:.4f} by both neighbours\n", bits.by_frequency,
+    evaluated.lines = fmt::format("bits per mask {:.4f} by frequencies, {:.4f} by both neighbors\n", bits.by_frequency,
                                   bits.by_neighbours);
     evaluated.members = {{"frequency_bits_per_mask", bits.by_frequency},
-                         {"neighbour_bits_per_mask", bits.by_neighbours}};
+                         {"neighbor_bits_per_mask", bits.by_neighbours}};
   }
   return result(evaluated);
 }

@@ -150,7 +150,7 @@ void Describe(OptionTable& table, Evaluation& options) {
   table.Add("--linear-probe", options.linear_probe,
             "Image encoders: evaluate the features by a logistic regression trained on `train`");
   table.AddFile("--train", options.train,
-                "Labelled images for `knn` and `linear_probe` [FILE]; questions, from which those of FILE are answered "
+                "Labeled images for `knn` and `linear_probe` [FILE]; questions, from which those of FILE are answered "
                 "without an image, as a baseline; known structures, or texts for masked words, for baselines without a "
                 "model; or the training texts of a translator, for scores of groups: by length, by the "
                 "rarest word and by similarity to these texts");

@@ -52,8 +52,8 @@ void Describe(OptionTable& table, ImageAugmentation& options) {
   add("--brightness", options.brightness, NumberFrom(0, 100), "Brighten or darken by up to this share");
   add("--contrast", options.contrast, NumberFrom(0, 100), "Change the contrast by up to this share");
   add("--saturation", options.saturation, NumberFrom(0, 100), "Change the saturation by up to this share");
-  add("--hue", options.hue, NumberFrom(0, 0.5), "Shift the hue by up to this share of the colour circle");
-  add("--grayscale", options.grayscale, NumberFrom(0, 1), "Probability of a conversion to grey");
+  add("--hue", options.hue, NumberFrom(0, 0.5), "Shift the hue by up to this share of the color circle");
+  add("--grayscale", options.grayscale, NumberFrom(0, 1), "Probability of a conversion to gray");
   add("--gaussian-blur", options.gaussian_blur, NumberFrom(0, 1), "Probability of a blur");
   add("--solarize", options.solarize, NumberFrom(0, 1), "Probability that bright pixels are inverted");
   add("--random-erasing", options.random_erasing, NumberFrom(0, 1), "Probability that a region is erased");

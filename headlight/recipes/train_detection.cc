@@ -127,13 +127,13 @@ std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std
   if (std::ranges::is_permutation(labels, model->labels()))
     labels = model->labels();
   else
-    Note(observer, fmt::format("{}: it has {} other classes; a new classification head is initialised", options.from,
+    Note(observer, fmt::format("{}: it has {} other classes; a new classification head is initialized", options.from,
                                model->labels().size()));
   if (model->config().masks)
     Note(observer, fmt::format("{}: only its detector is trained, not its head for masks", options.from));
   const std::int64_t own = model->limits().queries, queries = options.num_queries.value_or(own);
   if (queries != own)
-    Note(observer, fmt::format("{}: it has {} queries; {} new ones are initialised", options.from, own, queries));
+    Note(observer, fmt::format("{}: it has {} queries; {} new ones are initialized", options.from, own, queries));
   return Refit(*model, labels, queries, options.seed);
 }
 
@@ -183,7 +183,7 @@ void Describe(OptionTable& table, DetectionTraining& options) {
       .Group(kModelGroup);
   table
       .Add("--num-queries", options.num_queries, Between(1, 1 << 14),
-           "Queries, the most objects found in an image [100; with `from` the model's own: another number initialises "
+           "Queries, the most objects found in an image [100; with `from` the model's own: another number initializes "
            "new ones]")
       .Group(kModelGroup);
   table.Add("--images", options.images, "Folders of the images, unless they are next to the files, or in ../JPEGImages")

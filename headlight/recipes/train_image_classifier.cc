@@ -31,7 +31,7 @@ const std::map<std::string, ClassifierPreset> kClassifierPresets = {
        {"--average-decay", "0.99"},
        {"--epochs", "30"}},
       {{"--random-resized-crop", "0.5"}, {"--horizontal-flip", "0.5"}, {"--rand-augment", "9"}}}},
-    {"small-grey-images",
+    {"small-gray-images",
      {{{"--image-size", "56"},
        {"--channels", "64,128,256"},
        {"--depths", "1,1,1"},
@@ -66,8 +66,8 @@ std::unique_ptr<ImageEncoder> ModelFor(const ImageClassifierTraining& options, s
     labels = known;
     return model;
   }
-  Note(observer, known.empty() ? fmt::format("{}: no classification head; a new one is initialised", options.from)
-                               : fmt::format("{}: it has {} other classes; a new classification head is initialised",
+  Note(observer, known.empty() ? fmt::format("{}: no classification head; a new one is initialized", options.from)
+                               : fmt::format("{}: it has {} other classes; a new classification head is initialized",
                                              options.from, known.size()));
   return GiveClasses(*model, labels, options.seed);
 }
@@ -86,10 +86,10 @@ void NoteNamesOfSets(const std::vector<std::string>& labels, const TrainingObser
 
 void Describe(OptionTable& table, ImageClassifierTraining& options) {
   table
-      .Add("--preset", options.preset, OneOf({"small-images", "small-grey-images"}),
-           "Settings of a ResNet to start from: for images of 32 to 64 pixels, or for grey ones of 28, such as "
+      .Add("--preset", options.preset, OneOf({"small-images", "small-gray-images"}),
+           "Settings of a ResNet to start from: for images of 32 to 64 pixels, or for gray ones of 28, such as "
            "Fashion-MNIST's")
-      .Type("small-images|small-grey-images");
+      .Type("small-images|small-gray-images");
   Describe(table, options, kImageDefaults,
            "a folder with a folder for each class, a .csv or .jsonl file of path and label, a .tsv file, or two IDX "
            "files, of images and of their classes",

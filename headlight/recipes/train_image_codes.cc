@@ -40,7 +40,7 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
   table.Get("--layers").Describe("Convolutions that halve the size of an image");
   table.Get("--model-dim").Describe("Channels");
   AddModelNumber(table, "--image-size", options.vae.image, Between(2, 4096),
-                 "Pixels of a side, to which the centre of an image is resized");
+                 "Pixels of a side, to which the center of an image is resized");
   AddModelNumber(table, "--codes", options.vae.codes, Between(2, 1 << 16), "Codes");
   AddModelNumber(table, "--code-dim", options.vae.code_width, Between(1, 1 << 15), "Size of a code's embedding");
   AddModelNumber(table, "--blocks", options.vae.blocks, Between(0, 1024),

@@ -52,7 +52,7 @@ void Describe(OptionTable& table, ImageGenerationTraining& options) {
   AddModelNumber(table, "--image-size", options.image_size, Between(1, 1024),
                  "Resize images to this many pixels per side");
   AddModelNumber(table, "--clusters", options.clusters, Between(1, kMostColours),
-                 "Colours, computed from the images by k-means");
+                 "Colors, computed from the images by k-means");
   DescribeMostPixels(table, options.most_pixels);
   DescribeSkipErrors(table, options.skip_errors);
   table.Add("--flip", options.flip, "Mirror a random half of the images, left to right, in each epoch")
@@ -87,7 +87,7 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   const ColourSets images = {InColours(train, processor), InColours(valid, processor)};
   train = valid = {};
   const auto note = [&](const std::vector<std::string>& paths, const ColourImages& read, const char* purpose) {
-    Note(observer, fmt::format("{}: {} to {}, {} x {} pixels in {} colours", fmt::join(paths, ", "),
+    Note(observer, fmt::format("{}: {} to {}, {} x {} pixels in {} colors", fmt::join(paths, ", "),
                                Counted(read.count(), "image"), purpose, read.size.width, read.size.height,
                                processor.clusters.size()));
   };
@@ -95,7 +95,7 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   note(options.train, images.train, "train on");
   note(options.validation(), images.valid, "validate on");
   Note(observer,
-       fmt::format("baseline: the frequencies of the colours give {:.4f} bits per pixel", ColourEntropy(images.valid)));
+       fmt::format("baseline: the frequencies of the colors give {:.4f} bits per pixel", ColourEntropy(images.valid)));
 
   const TrainingTask task = ImageGenerationTask(*model, images, {.batches = plan.batches, .flip = options.flip});
   const auto& colours = images.train.colours;

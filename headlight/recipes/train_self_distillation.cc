@@ -71,8 +71,8 @@ void CheckOptions(const SelfDistillationTraining& options) {
     Check(!given, "`{}`: the saved model, the teacher, is already a moving average (`teacher_momentum`)", name);
   for (const auto& [name, given] : {std::pair("patience", options.patience.has_value()),
                                     std::pair("validate_metric", !options.validate_metric.empty())})
-    Check(!given || !options.labelled.empty(),
-          "`{}` needs `labelled`: without labels no score tells which model is better", name);
+    Check(!given || !options.labeled.empty(),
+          "`{}` needs `labeled`: without labels no score tells which model is better", name);
   Check(options.crops.local_size == 0 || options.crops.locals > 0, "`local_size`: `local_crops` 0 makes none");
 }
 
@@ -92,8 +92,8 @@ void Describe(OptionTable& table, SelfDistillationTraining& options) {
   describe("--clip-norm", "0", "Clip the gradient of all parameters together to this norm; 0: do not clip");
   table.Get("--drop-path").Default("0.1");
   table
-      .Add("--labelled", options.labelled,
-           "Labelled images, as image-classification reads them, for the k-NN accuracy that validations report")
+      .Add("--labeled", options.labeled,
+           "Labeled images, as image-classification reads them, for the k-NN accuracy that validations report")
       .Type("FILE");
   const auto add = [&](const char* name, auto& value, const OptionCheck& check, const char* description) -> Option& {
     return table.Add(name, value, check, description).Group("Self-distillation");
@@ -152,7 +152,7 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
 
   std::vector<std::string> labels;
   ImageList list;
-  if (!options.labelled.empty()) list = ListLabelledImages(options.labelled, labels, NewLabels::added);
+  if (!options.labeled.empty()) list = ListLabelledImages(options.labeled, labels, NewLabels::added);
   std::vector<ImageSource> unlabelled = ListUnlabelledImages(options.train);
   if (options.sources)
     for (const std::vector<ImageSource>* sources : {&unlabelled, &list.sources}) options.sources(*sources);
@@ -168,12 +168,12 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
     options.first_images(
         learned, [&](std::int64_t i) { return std::filesystem::path(train.name(i)).filename().string(); }, processor);
   DistilledImages validated = learned;
-  if (options.labelled.empty()) {
+  if (options.labeled.empty()) {
     validated.count = std::min<std::int64_t>(learned.count, 256);
   } else {
     validated = CropsOf(labelled, processor, options);
     validated.classes = list.labels;
-    Note(observer, fmt::format("{}: {} of {} to validate on", fmt::join(options.labelled, ", "),
+    Note(observer, fmt::format("{}: {} of {} to validate on", fmt::join(options.labeled, ", "),
                                Counted(labelled.size(), "image"), Counted(labels.size(), "class")));
   }
   const SelfDistillationOptions& d = options.distillation;

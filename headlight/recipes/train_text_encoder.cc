@@ -206,9 +206,9 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
     model = NewBert(options, plan, tokenizer, heads);
   } else if (!has_head) {
     Note(observer, for_another_problem
-                       ? fmt::format("{}: the head for {} is for another problem; a new one is initialised",
+                       ? fmt::format("{}: the head for {} is for another problem; a new one is initialized",
                                      options.from, task.head)
-                       : fmt::format("{}: no head for {}; a new one is initialised", options.from, task.head));
+                       : fmt::format("{}: no head for {}; a new one is initialized", options.from, task.head));
     model = GiveHeads(*model, heads, options.seed);
   }
   return RunTextTraining(prepared.task(*model), options, plan, task.name, "target tokens", HashOfTexts(*prepared.texts),

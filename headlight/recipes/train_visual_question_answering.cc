@@ -61,7 +61,7 @@ std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::
     labels = known;
     return model;
   }
-  Note(observer, fmt::format("{}: {}; a new head for {} is initialised", options.from,
+  Note(observer, fmt::format("{}: {}; a new head for {} is initialized", options.from,
                              known.empty() ? "no head for answers" : "it does not have all answers", labels.size()));
   return GiveAnswers(*model, labels, options.seed);
 }

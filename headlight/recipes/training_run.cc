@@ -189,7 +189,7 @@ void CheckSameOptions(const std::string& out, const JsonView& stored, const Json
     Check(key != "parameter_groups", "{}: this training began with another `freeze` or `rate`{}", out, advice);
     for (const auto& [hash, option] :
          {std::pair("corpus_hash", "`train` or `validate_split`"), std::pair("validation_hash", "`valid`"),
-          std::pair("labelled_hash", "`labelled`")})
+          std::pair("labelled_hash", "`labeled`")})
       Check(key != hash, "{}: this training began with another {}, or with other contents of its files{}", out, option,
             advice);
     const auto text = [](const Json* of) { return of == nullptr || of->is_null() ? "not given" : of->Line(); };

@@ -118,19 +118,19 @@ std::vector<T> ReadNumbers(Reader& reader, const char* what) {
 
 FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
   FaissGraph graph;
-  reader.Vector(sizeof(double), "the probabilities of levels");  // needed only to add nodes
-  graph.ends = ReadNumbers<std::int32_t>(reader, "the neighbours of levels");
+  reader.Vector(sizeof(double), "the probabilities of levels");  // only needed to add nodes
+  graph.ends = ReadNumbers<std::int32_t>(reader, "the neighbors of levels");
   constexpr std::size_t kMostLevels = 256;
   reader.Check(graph.ends.size() <= kMostLevels + 1 && (nodes == 0 || (graph.ends.size() > 1 && graph.ends[0] == 0)) &&
                    std::ranges::is_sorted(graph.ends),
-               "{} numbers of neighbours; they must increase from 0, for at most {} levels", graph.ends.size(),
+               "{} numbers of neighbors; they must increase from 0, for at most {} levels", graph.ends.size(),
                kMostLevels);
   const auto levels = ReadNumbers<std::int32_t>(reader, "the levels");
   graph.offsets = ReadNumbers<std::uint64_t>(reader, "the offsets of nodes");
-  graph.neighbours = ReadNumbers<std::int32_t>(reader, "the neighbours");
+  graph.neighbours = ReadNumbers<std::int32_t>(reader, "the neighbors");
   reader.Check(std::cmp_equal(levels.size(), nodes) && graph.offsets.size() == levels.size() + 1 &&
                    graph.offsets.front() == 0 && graph.offsets.back() == graph.neighbours.size(),
-               "the graph has {} levels, {} offsets and {} neighbours for {} vectors", levels.size(),
+               "the graph has {} levels, {} offsets and {} neighbors for {} vectors", levels.size(),
                graph.offsets.size(), graph.neighbours.size(), nodes);
   for (std::size_t node = 0; node < levels.size(); ++node) {
     const std::int32_t count = levels[node];
@@ -139,14 +139,14 @@ FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
     const std::uint64_t begin = graph.offsets[node], end = graph.offsets[node + 1];
     const auto own = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(count)]);
     reader.Check(begin <= end && end - begin == own && end <= graph.neighbours.size(),
-                 "the neighbours of node {} are those from {} to {}, but it has {}", node, begin, end, own);
+                 "the neighbors of node {} are those from {} to {}, but it has {}", node, begin, end, own);
     for (std::int32_t level = 0; level < count; ++level) {
       for (auto at = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level)]);
            at < static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level) + 1]); ++at) {
         const std::int32_t other = graph.neighbours[begin + at];
         reader.Check(other >= -1 && std::cmp_less(other, nodes) &&
                          (other < 0 || levels[static_cast<std::size_t>(other)] > level),
-                     "node {} has the neighbour {}, which is not on level {}", node, other, level);
+                     "node {} has the neighbor {}, which is not on level {}", node, other, level);
       }
     }
   }

@@ -48,7 +48,7 @@ std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t
 std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& queries, std::int64_t neighbours,
                                 bool among_others) {
   const std::int64_t count = known.vectors.rows(), dimension = known.vectors.columns();
-  Check(queries.columns() == dimension, "features have {} numbers each, but the labelled ones have {}",
+  Check(queries.columns() == dimension, "features have {} numbers each, but the labeled ones have {}",
         queries.columns(), dimension);
   kernels::PackedMatrix<float> packed(dimension, count);
   packed.Pack(UnitVectors(known.vectors).matrix<float>(), /*transposed=*/true);
@@ -140,7 +140,7 @@ class Regression {
 
 std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& queries,
                                            std::int64_t neighbours) {
-  Check(neighbours >= 1 && neighbours <= known.vectors.rows(), "{} neighbours: there are {} labelled examples",
+  Check(neighbours >= 1 && neighbours <= known.vectors.rows(), "{} neighbors: there are {} labeled examples",
         neighbours, known.vectors.rows());
   return Votes(known, queries, neighbours, /*among_others=*/false);
 }
@@ -159,7 +159,7 @@ LinearProbe::LinearProbe(const LabelledFeatures& features)
       scale_(mean_.size()),
       weights_(static_cast<std::size_t>((dimension_ + 1) * classes_)) {
   Check(std::ranges::any_of(features.classes, [&](std::int32_t one) { return one != features.classes.front(); }),
-        "a linear probe needs labelled examples of two classes or more");
+        "a linear probe needs labeled examples of two classes or more");
   const Matrix<const float> x = features.vectors.matrix<float>();
   const auto rows = static_cast<double>(x.rows);
   std::vector<double> sums(mean_.size()), squares(mean_.size());

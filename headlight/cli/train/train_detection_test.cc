@@ -81,7 +81,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   // If the classes are equal, the head is kept. Otherwise, it is initialised. The image size may change.
   const Outcome same = setting.Train("same", {"--valid", setting.valid, "--from", model, "--steps", "1"});
   ASSERT_EQ(same.exit_code, 0) << same.err;
-  EXPECT_THAT(same.err, Not(HasSubstr("initialised")));
+  EXPECT_THAT(same.err, Not(HasSubstr("initialized")));
   EXPECT_EQ(LoadImageProcessor(setting.folder.File("same")).resize.edge, 32);
   WriteVoc(setting.folder);
   const std::string voc = setting.folder.File("voc");

@@ -32,7 +32,7 @@ struct TrainDrawing : testing::Test {
       for (std::uint64_t y = top; y < top + 4; ++y)
         std::fill_n(image.row(static_cast<std::int64_t>(y)) + 3 * left, 12, static_cast<std::uint8_t>(80 * (grey + 1)));
       WritePng(fmt::format("{}/{}.png", images, i), image);
-      for (const char* word : {"grey", "square"}) table += fmt::format("{}.png\t{} {}\n", i, word, grey);
+      for (const char* word : {"gray", "square"}) table += fmt::format("{}.png\t{} {}\n", i, word, grey);
     }
     WriteFile(pairs, table);
     std::filesystem::create_directory(words);
@@ -97,7 +97,7 @@ struct TrainDrawing : testing::Test {
 TEST_F(TrainDrawing, NamesAllDamagedImagesOrLeavesThemOut) {
   WriteFile(images + "/zero.png", "");
   WriteFile(images + "/cut.png", ReadFile(images + "/0.png").substr(0, 60));
-  WriteFile(pairs, ReadFile(pairs) + "zero.png\tnothing\ncut.png\tgrey 1\n");
+  WriteFile(pairs, ReadFile(pairs) + "zero.png\tnothing\ncut.png\tgray 1\n");
   const auto expect = [&](const std::vector<std::string>& command, const char* kept) {
     Outcome outcome = RunProgram(With(command, {"--steps", "1"}));
     EXPECT_EQ(outcome.exit_code, 2);
@@ -134,13 +134,13 @@ TEST_F(TrainDrawing, MakesFoldersThatGenerateImages) {
   EXPECT_EQ(model->config().kinds,
             (std::vector{GridAttentionKind::row, GridAttentionKind::column, GridAttentionKind::convolution}));
   const std::string png = folder.File("new.png");
-  MustRun({"draw", folder.File("model"), "grey 2", "--n-best", "4", "--out", png});
+  MustRun({"draw", folder.File("model"), "gray 2", "--n-best", "4", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 2 + 2 * 10);
 
   // The training continues from the folder and keeps its other files.
   MustRun(Codes("vae2", {"--from", folder.File("vae"), "--steps", "2"}));
   MustRun(Draws("further", {"--from", folder.File("model"), "--steps", "2"}));
-  MustRun({"draw", folder.File("further"), "grey 2", "--out", png});
+  MustRun({"draw", folder.File("further"), "gray 2", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 8);
   EXPECT_EQ(Values<ImageCoder>("vae").size(), Values<ImageCoder>("vae2").size());
 }

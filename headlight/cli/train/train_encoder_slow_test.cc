@@ -110,7 +110,7 @@ TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
   const double baseline = 100.0 * right / words;
   const double score =
       training.Score("masked-language-model", "accuracy", train, {"--epochs", "20", "--learning-rate", "2e-3"});
-  std::cout << "hidden words: " << score << ", neighbours " << baseline << '\n';
+  std::cout << "hidden words: " << score << ", neighbors " << baseline << '\n';
   EXPECT_LT(baseline, 70);
   EXPECT_GT(score, 90);
 }
@@ -161,7 +161,7 @@ TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
   for (const char* tag : {" B-PER", " I-PER", " B-LOC", " I-LOC", " B-ORG", " I-ORG", " O"})
     for (std::size_t at = 0; (at = texts.find(tag, at)) != std::string::npos;) texts.erase(at, std::strlen(tag));
   const double score = training.Score("tagging", "f1", texts, {"--epochs", "10", "--learning-rate", "2e-3"}, "110");
-  std::cout << "names: " << score << ", words alone " << 100 * unigrams.f1() << ", with their neighbours "
+  std::cout << "names: " << score << ", words alone " << 100 * unigrams.f1() << ", with their neighbors "
             << 100 * trigrams.f1() << '\n';
   EXPECT_LT(100 * unigrams.f1(), 70);
   EXPECT_LT(100 * trigrams.f1(), 70);

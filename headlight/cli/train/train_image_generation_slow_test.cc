@@ -90,7 +90,7 @@ TEST(ImageGenerationTraining, BeatsTheColoursAndTheNeighbours) {
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   const double bits = JsonView(ParseJson(evaluated.out, "out"), "out")["bits_per_pixel"].Number();
   const auto [alone, given] = Entropies(valid);
-  std::cout << "bits per pixel " << bits << ", of the colours alone " << alone << ", given the neighbours " << given
+  std::cout << "bits per pixel " << bits << ", of the colors alone " << alone << ", given the neighbors " << given
             << "\n";
   EXPECT_LT(bits, 0.25 * alone);
   EXPECT_LT(bits, 0.6 * given);

@@ -55,7 +55,7 @@ struct TrainImageGeneration : testing::Test {
 TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   const Outcome outcome = RunProgram(FromScratch("model", {"--steps", "6"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("12 images to train on, 8 x 8 pixels in 4 colours"));
+  EXPECT_THAT(outcome.err, HasSubstr("12 images to train on, 8 x 8 pixels in 4 colors"));
   EXPECT_THAT(outcome.err, HasSubstr("bits per pixel"));
   const std::string model = folder.File("model"), png = folder.File("new.png");
   const ImageProcessor processor = LoadImageProcessor(model);

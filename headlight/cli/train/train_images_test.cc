@@ -77,7 +77,7 @@ TEST(TrainImages, AClassifierIsTrainedAndGoesOn) {
   };
   const Outcome same = further("same");
   ASSERT_EQ(same.exit_code, 0) << same.err;
-  EXPECT_THAT(same.err, testing::Not(HasSubstr("initialised")));
+  EXPECT_THAT(same.err, testing::Not(HasSubstr("initialized")));
   std::string labels = ReadFile(setting.labels);
   for (std::size_t i = 8; i < labels.size(); i += 3) labels[i] = '\1';
   WriteFile(setting.labels, labels);
@@ -219,7 +219,7 @@ TEST(TrainImages, PresetsLeaveWhatIsGiven) {
   EXPECT_EQ(LoadImageProcessor(setting.folder.File("model")).resize.size, (ImageSize{64, 64}));
   EXPECT_THAT(setting
                   .Train({"--validate-split", "0.3", "--out", setting.folder.File("other"), "--preset",
-                          "small-grey-images", "--layers", "2"})
+                          "small-gray-images", "--layers", "2"})
                   .err,
               HasSubstr("--layers is for a ViT;"));
 }

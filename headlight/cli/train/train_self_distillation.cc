@@ -46,10 +46,10 @@ void Add(Command& train) {
       "\nThe student reads random crops of an image, and is trained to predict the output of the teacher for the "
       "two large crops. The teacher is a moving average of the student's weights. It is saved as a folder of a "
       "ViT, a ResNet or the family of --from, for `embed` or as --from of `train image-classification`. Without "
-      "--labelled validations report the loss of 256 of the images.\n\n"
+      "--labeled validations report the loss of 256 of the images.\n\n"
       "Examples:\n"
       "  headlight train self-distillation --train photos/ --out features --epochs 100\n"
-      "  headlight train self-distillation --train photos/ --labelled some/ --image-size 32 --patch-size 4 \\\n    "
+      "  headlight train self-distillation --train photos/ --labeled some/ --image-size 32 --patch-size 4 \\\n    "
       "--out features\n"
       "  headlight embed features cat.jpg";
   command.run = [options] { Run(*options); };

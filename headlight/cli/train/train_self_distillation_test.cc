@@ -67,7 +67,7 @@ struct Setting {
 TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   const Setting setting;
   const Outcome trained =
-      RunProgram(setting.FromScratch("vit", {"--epochs", "2", "--labelled", setting.images, setting.classes}));
+      RunProgram(setting.FromScratch("vit", {"--epochs", "2", "--labeled", setting.images, setting.classes}));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("24 images of 2 classes to validate on"));
   EXPECT_THAT(trained.err, HasSubstr("knn_accuracy"));
@@ -171,7 +171,7 @@ TEST(TrainSelfDistillation, RefusesWhatHasNoEffectOrNoPlace) {
   };
   EXPECT_THAT(refusal({"--local-crops", "0", "--local-size", "8"}), HasSubstr("--local-crops 0 makes none"));
   EXPECT_THAT(refusal({"--average-decay", "0.9"}), HasSubstr("already a moving average"));
-  EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labelled"));
+  EXPECT_THAT(refusal({"--patience", "3"}), HasSubstr("--labeled"));
   EXPECT_THAT(refusal({"--local-size", "3"}), HasSubstr("a patch of 4"));
   EXPECT_THAT(refusal({"--channels", "4,8"}), HasSubstr("is for a ViT; --channels"));
   EXPECT_THAT(refusal({"--depths", "1,1"}), HasSubstr("--depths needs --channels"));

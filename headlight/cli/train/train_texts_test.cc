@@ -134,7 +134,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
     EXPECT_THAT(ReadEvents(path("tagger")), HasSubstr(std::string("validation/") + score));
   EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"1128"));  // five panels, of loss and scores
   EXPECT_THAT(RunProgram({"tag", path("tagger")}, "A dog plays.\n").out, HasSubstr("1\t2\t5\tANIMAL\t"));
-  EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("initialised")));
+  EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("initialized")));
 
   const auto evaluate = [&](const char* model, const char* data) {
     const Outcome outcome = RunProgram({"evaluate", path(model), path(data)});
@@ -255,7 +255,7 @@ TEST(TrainTexts, ARegressionIsTrained) {
                                       "--from", model, "--problem-type", "single_label_classification", "--out",
                                       setting.folder.File("classes_model"), "--epochs", "1", "--batch-tokens", "64"});
   EXPECT_EQ(classes.exit_code, 0) << classes.err;
-  EXPECT_THAT(classes.err, HasSubstr("a new one is initialised"));
+  EXPECT_THAT(classes.err, HasSubstr("a new one is initialized"));
   EXPECT_THAT(RefusalOf({"train", "classification", "--train", setting.classes, "--valid", setting.classes, "--from",
                          model, "--class-weights", "balanced", "--out", setting.folder.File("other")}),
               HasSubstr("--class-weights are for texts that"));

@@ -164,7 +164,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());
   const Outcome further = setting.Train("further", more);
   EXPECT_EQ(further.exit_code, 0) << further.err;
-  EXPECT_THAT(further.err, testing::Not(HasSubstr("is initialised")));
+  EXPECT_THAT(further.err, testing::Not(HasSubstr("is initialized")));
   EXPECT_THAT(setting.TrainSmall("model", {}).err, HasSubstr("holds a training already"));
 }
 

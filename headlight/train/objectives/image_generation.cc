@@ -13,7 +13,7 @@ namespace headlight {
 namespace {
 
 void CheckImages(const LanguageModel& model, const ColourImages& images, const char* purpose) {
-  Check(model.outputs() > 0, "{}: this model has no head that predicts the next colour", model.parameters().source());
+  Check(model.outputs() > 0, "{}: this model has no head that predicts the next color", model.parameters().source());
   Check(images.pixels() > 0 && images.count() > 0, "there is no image to {}", purpose);
   const std::string& source = model.parameters().source();
   const LanguageModel::Limits& limits = model.limits();
@@ -21,7 +21,7 @@ void CheckImages(const LanguageModel& model, const ColourImages& images, const c
         "{}: the images to {} have {} x {} pixels, but the model generates at most {} pixels", source, purpose,
         images.size.width, images.size.height, limits.positions);
   const std::uint16_t last = *std::ranges::max_element(images.colours);
-  Check(last < limits.vocabulary - 1, "{}: the images to {} have colour {}, but the model has {}, counted from 0",
+  Check(last < limits.vocabulary - 1, "{}: the images to {} have color {}, but the model has {}, counted from 0",
         source, purpose, last, limits.vocabulary - 1);
 }
 
