@@ -62,7 +62,18 @@ Lines WrongExcerpts(const std::string& name, const Lines& page, const fs::path& 
   return complaints;
 }
 
-// Returns one complaint per link to a missing file. Programs are skipped.
+// One complaint per statement of C++ that is indented, and so compared with no file.
+Lines UncheckedPrograms(const std::string& name, const Lines& page) {
+  Lines complaints;
+  bool in_program = false;
+  for (const std::string& line : page) {
+    if (line.starts_with("```")) in_program = !in_program;
+    if (!in_program && line.starts_with("    ") && line.ends_with(';')) complaints.push_back(name + ": " + line);
+  }
+  return complaints;
+}
+
+// One complaint per link to a missing file. Programs are skipped.
 Lines DeadLinks(const fs::path& page, const Lines& lines) {
   static const std::regex link(R"(\]\(([^)#]+)(#[^)]*)?\))");
   Lines complaints;
@@ -88,6 +99,7 @@ TEST(Docs, ExcerptsAndLinksHold) {
     const Lines lines = LinesOf(page);
     ASSERT_FALSE(lines.empty()) << page;
     EXPECT_THAT(WrongExcerpts(page.filename(), lines, kRoot, &checked), testing::IsEmpty());
+    EXPECT_THAT(UncheckedPrograms(page.filename(), lines), testing::IsEmpty());
     EXPECT_THAT(DeadLinks(page, lines), testing::IsEmpty());
   }
   EXPECT_GT(pages.size(), 10U);
@@ -103,6 +115,8 @@ TEST(Docs, PlantedMistakesAreCaught) {
   EXPECT_THAT(WrongExcerpts("page", {"```text docs/no_such_file", "x", "```"}, kRoot), testing::SizeIs(1));
   EXPECT_TRUE(Contains({"  if (a) {", "", "    b();", "  }"}, {"if (a) {", "", "  b();", "}"}));
   EXPECT_FALSE(Contains({"  if (a) {", "  b();", "  }"}, {"if (a) {", "  b();", "}"}));
+  EXPECT_THAT(UncheckedPrograms("page", {"    int a;", "```cpp x", "    int b;", "```"}),
+              testing::ElementsAre("page:     int a;"));
   EXPECT_THAT(DeadLinks(kRoot / "README.md", {"[a](CONTRIBUTING.md#x) [b](docs/nowhere.md) [c](https://arxiv.org)"}),
               testing::ElementsAre(testing::HasSubstr("docs/nowhere.md")));
 }

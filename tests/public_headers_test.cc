@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,43 @@ TEST(PublicHeaders, EngineHeadersIncludeOnlyWhatIsInstalled) {
   EXPECT_GT(engine.size(), 10U);
   for (const std::string& header : engine) EXPECT_TRUE(both.insert(header).second) << header << " is in both sets";
   EXPECT_THAT(Wrong(ReadIncludes(engine), both, false), testing::IsEmpty());
+}
+
+// The declarations of free functions, on one line each, that do not mark them HEADLIGHT_API.
+std::vector<std::string> HiddenFunctions(std::istream& header) {
+  static const std::regex other(
+      "(inline|static|template|class|struct|enum|using|constexpr|extern|friend|namespace|HEADLIGHT_API)\\b.*");
+  std::vector<std::string> hidden;
+  std::string declaration;
+  for (std::string line; std::getline(header, line);) {
+    const bool begins = !line.empty() && std::isalpha(static_cast<unsigned char>(line[0])) != 0;
+    if (begins && !declaration.empty()) declaration += ' ';
+    if (begins || (!declaration.empty() && line.starts_with(' '))) declaration += line.substr(0, line.find("  //"));
+    if (!declaration.ends_with(';') && !declaration.ends_with('{')) continue;
+    const bool function = declaration.ends_with(';') && declaration.find('(') != std::string::npos;
+    if (function && !std::regex_match(declaration, other)) hidden.push_back(declaration);
+    declaration.clear();
+  }
+  return hidden;
+}
+
+// A program that links the shared library can call the functions of the users' headers and of the layers.
+TEST(PublicHeaders, FunctionsAreExported) {
+  Headers headers = ReadList("user_headers.txt");
+  for (const std::string& header : ReadList("engine_headers.txt"))
+    if (header.starts_with("headlight/nn/") || header == "headlight/pipelines/translation_options.h")
+      headers.insert(header);
+  for (const std::string& header : headers) {
+    std::ifstream text(HEADLIGHT_SOURCE_DIR "/" + header);
+    EXPECT_THAT(HiddenFunctions(text), testing::IsEmpty()) << header;
+  }
+}
+
+TEST(PublicHeaders, PlantedFunctionsAreCaught) {
+  std::istringstream header(
+      "HEADLIGHT_API int A(int a);\nint B(int a,\n      int b);  // b\ninline int C() { return 1; }\n"
+      "template <typename T>\nT D(T t);\nstruct E {\n  int F();\n};\n");
+  EXPECT_THAT(HiddenFunctions(header), testing::ElementsAre("int B(int a,      int b);"));
 }
 
 TEST(PublicHeaders, PlantedIncludesAreCaught) {

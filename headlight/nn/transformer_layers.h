@@ -57,14 +57,14 @@ class HEADLIGHT_API EncoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-/// Computes cross-attention to the memory or, with a cache in the context, to the cached memories of its texts.
-Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
-                      const Sequences& sentences, const Memory& memory);
+/// Cross-attention over the memory; with a cache in the context, over the cached memories of its texts.
+HEADLIGHT_API Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
+                                    const Sequences& sentences, const Memory& memory);
 
-/// Begins a pass of a decoder with `layers` layers. With a cache in the context, calls DecoderCache::Append and returns
-/// its positions. Without a cache, returns an empty vector.
-std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
-                                    std::size_t layers);
+/// Begins a pass of a decoder with `layers` layers. With a cache in the context, it calls DecoderCache::Append and
+/// returns its positions. Without a cache, it returns an empty vector.
+HEADLIGHT_API std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
+                                                  std::size_t layers);
 
 /// Masked self-attention, then optional cross-attention, then a feed-forward network.
 class HEADLIGHT_API DecoderLayer {

@@ -13,10 +13,10 @@ struct LoadOptions;
 struct TranslateOptions;
 
 /// Binds --compute to `compute`, which must outlive `command`.
-void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
+HEADLIGHT_API void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
 
-/// Binds --draft to `draft`, which must outlive `command`.
-void AddDraftOption(OptionTable& command, bool& draft);
+/// Binds --draft the same way.
+HEADLIGHT_API void AddDraftOption(OptionTable& command, bool& draft);
 
 /// Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and
 /// --batch-tokens to `options`. Both must outlive `command`.
