@@ -37,7 +37,7 @@ HEADLIGHT_API std::vector<CachedModel> CachedModels(const std::string& cache);
 /// Removes a model with all revisions, and returns its size in bytes. Throws Error if the model is not in the cache.
 HEADLIGHT_API std::uint64_t RemoveCachedModel(const std::string& cache, const std::string& model);
 
-/// The folder models--ORG--NAME. Throws Error unless `model` is such a name.
+/// Returns the folder models--ORG--NAME. Throws Error if `model` is not a valid model name.
 HEADLIGHT_API std::string RepositoryFolder(const std::string& cache, const std::string& model);
 
 }  // namespace headlight

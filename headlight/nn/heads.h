@@ -20,7 +20,7 @@ class Safetensors;  // defined in io/safetensors.h
 /// Returns the state of each text's first token, [texts, model]. Throws Error for an empty text.
 HEADLIGHT_API Tensor FirstStates(const Tensor& hidden, const Sequences& texts);
 
-/// The state of each text's last token, [texts, model]. Throws Error for an empty text.
+/// Returns the state of each text's last token, [texts, model]. Throws Error for an empty text.
 HEADLIGHT_API Tensor LastStates(const Tensor& hidden, const Sequences& texts);
 
 /// The heads of a model.
@@ -57,7 +57,7 @@ struct TextHeadsLayout {
 };
 
 /// Reads the heads of a model folder, with id2label and problem_type. Throws Error if the labels are not numbered 0, 1,
-/// ..., or if the folder does not say whether they classify sequences or tokens.
+/// ..., or if the folder does not specify whether they classify sequences or tokens.
 HEADLIGHT_API TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights,
                                             const TextHeadsLayout& layout);
 
@@ -70,7 +70,7 @@ HEADLIGHT_API Problem ReadProblem(const JsonView& config, std::size_t classes);
 /// Writes `architectures`, id2label, label2id and problem_type.
 HEADLIGHT_API void WriteTextHeads(Json& config, const TextHeadsConfig& heads, const TextHeadsLayout& layout);
 
-/// The heads that both have, if the labels are equal.
+/// Returns the heads that `a` and `b` have in common. Classification heads must also have the same labels.
 HEADLIGHT_API TextHeadsConfig CommonHeads(const TextHeadsConfig& a, const TextHeadsConfig& b);
 
 /// Computes the heads from an encoder's states `hidden` [tokens, model] or a subset of its rows. Each function throws

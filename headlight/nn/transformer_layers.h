@@ -57,12 +57,12 @@ class HEADLIGHT_API EncoderLayer {
   LayerNorm feed_forward_norm_;
 };
 
-/// Cross-attention over the memory; with a cache in the context, over the cached memories of its texts.
+/// Computes cross-attention to the memory or, with a cache in the context, to the cached memories of its texts.
 HEADLIGHT_API Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
                                     const Sequences& sentences, const Memory& memory);
 
-/// Begins a pass of a decoder with `layers` layers. With a cache in the context, it calls DecoderCache::Append and
-/// returns its positions. Without a cache, it returns an empty vector.
+/// Begins a pass of a decoder with `layers` layers. With a cache in the context, calls DecoderCache::Append and returns
+/// its positions. Without a cache, returns an empty vector.
 HEADLIGHT_API std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
                                                   std::size_t layers);
 

@@ -88,7 +88,7 @@ class HEADLIGHT_API TextToImage {
 /// The index of an image, and its similarity to the text.
 struct RankedImage {
   std::size_t index = 0;  ///< among the images of the text
-  float score = 0;        ///< the cosine of its vector and the text's
+  float score = 0;        ///< the cosine similarity of the image and the text
 };
 
 /// Sorts the images of one text by their CLIP or SigLIP similarity to it, the best first (Ramesh et al., "Zero-Shot

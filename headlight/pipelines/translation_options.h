@@ -15,7 +15,7 @@ struct TranslateOptions;
 /// Binds --compute to `compute`, which must outlive `command`.
 HEADLIGHT_API void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
 
-/// Binds --draft the same way.
+/// Binds --draft to `draft`, which must outlive `command`.
 HEADLIGHT_API void AddDraftOption(OptionTable& command, bool& draft);
 
 /// Binds --compute, --shortlist and --draft to `load`, and --beam-size, --length-penalty, --max-length and

@@ -118,7 +118,7 @@ std::vector<T> ReadNumbers(Reader& reader, const char* what) {
 
 FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
   FaissGraph graph;
-  reader.Vector(sizeof(double), "the probabilities of levels");  // only needed to add nodes
+  reader.Vector(sizeof(double), "the probabilities of levels");  // needed only to add nodes
   graph.ends = ReadNumbers<std::int32_t>(reader, "the neighbors of levels");
   constexpr std::size_t kMostLevels = 256;
   reader.Check(graph.ends.size() <= kMostLevels + 1 && (nodes == 0 || (graph.ends.size() > 1 && graph.ends[0] == 0)) &&

@@ -22,7 +22,7 @@ struct LookOptions : AttentionInput {
 // Writes an attention page, with a note on how to make it smaller if it has more than 20 MB.
 void WritePage(const std::string& path, const std::string& page);
 
-// Writes pages that show how the model folds the query of options.msa or options.sequence, and drawings with the
+// Writes pages that show how the model folds the query of options.msa or options.sequence, and drawings of the
 // attention of options.residue.
 void LookAtStructure(const LookOptions& options);
 
