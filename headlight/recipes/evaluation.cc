@@ -139,7 +139,7 @@ void Describe(OptionTable& table, Evaluation& options) {
       table.Add("--zero-shot", options.zero_shot, "CLIP: FILE has images by class, for zero-shot classification");
   table
       .Add("--template", options.templates,
-           "A text with {} for a class, as `classify` takes it; repeated, the mean of all is taken [{}]")
+           "Text with {} for a class, as `classify` takes it; repeated: their mean [{}]")
       .Type("TEXT")
       .Check(NotEmpty())
       .OneAtATime()
