@@ -17,7 +17,7 @@
 namespace headlight::kernels {
 
 /// Rows of c whose tiles are packed together, and the maximum number of panels in a part.
-inline constexpr std::int64_t kBlockRows = 192, kPartPanels = 6;
+inline constexpr std::int64_t kBlockRows = 144, kPartPanels = 8;
 
 /// The numbers of parts into which the rows and columns of c are divided.
 struct GradientCut {
