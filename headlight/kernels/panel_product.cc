@@ -14,6 +14,7 @@
 #include "headlight/kernels/dispatch.h"
 #include "headlight/kernels/gradient_blocks.h"
 #include "headlight/kernels/lanes-inl.h"
+#include "headlight/kernels/tile_product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headlight {
@@ -198,6 +199,18 @@ void AddTileOn(const T* tile, const T* panel, std::int64_t depth, Matrix<T> c, c
 }
 HEADLIGHT_KERNEL(AddTileOn);
 
+// Packs kPanelColumns rows as the columns of a panel.
+template <typename T>
+void PackRowsAsColumnsOn(Matrix<const T> rows, T* panel) {
+  constexpr std::int64_t block = 64;  // step of the depth: the panel rows of a step fit into the first-level cache
+  for (std::int64_t first = 0; first < rows.columns; first += block, panel += block * kPanelColumns)
+    PackTransposed(rows.Columns(first, std::min(block, rows.columns - first)), 0,
+                   static_cast<std::int32_t>(kPanelColumns),
+                   static_cast<std::int32_t>(std::min(block, rows.columns - first)), panel,
+                   static_cast<std::int32_t>(kPanelColumns));
+}
+HEADLIGHT_KERNEL(PackRowsAsColumnsOn);
+
 }  // namespace HWY_NAMESPACE
 }  // namespace headlight
 HWY_AFTER_NAMESPACE();
@@ -206,6 +219,7 @@ HWY_AFTER_NAMESPACE();
 namespace headlight {
 HEADLIGHT_EXPORT(PanelProductOn);
 HEADLIGHT_EXPORT(AddTileOn);
+HEADLIGHT_EXPORT(PackRowsAsColumnsOn);
 }  // namespace headlight
 
 namespace headlight::kernels {
@@ -258,6 +272,7 @@ void PackPanel(Matrix<const T> b, bool transposed, T* panel) {
     }
     return;
   }
+  if (b.rows == kPanelColumns) return HEADLIGHT_DISPATCH(PackRowsAsColumnsOn, T)(b, panel);
   constexpr std::int64_t block = 16;  // step of the depth: the panel rows of a step fit into the first-level cache
   for (std::int64_t first = 0; first < b.columns; first += block) {
     const std::int64_t depth = std::min(block, b.columns - first);
