@@ -213,7 +213,11 @@ TEST_F(BenchTest, MeasuresKernels) {
     EXPECT_EQ(rows[i]["kernel"].String(), cases[i].kernel);
     EXPECT_EQ(rows[i]["shape"].String(), cases[i].shape);
     EXPECT_GT(rows[i]["rate"].Number(), 0) << cases[i].kernel;
-    EXPECT_GT(rows[i]["limit"].Number(), 0) << cases[i].kernel;
+    if (cases[i].limit == KernelLimit::arithmetic)
+      EXPECT_GT(rows[i]["limit"].Number(), 0) << cases[i].kernel;
+    else
+      EXPECT_FALSE(rows[i]["share"].present()) << cases[i].kernel;
+    if (cases[i].limit == KernelLimit::bandwidth) cases[i].prepare().bare();
   }
   const Outcome table = RunProgram({"bench", "kernels", "--quick", "--target", "avx2"});
   EXPECT_EQ(std::ranges::count(table.out, '\n') - 2,

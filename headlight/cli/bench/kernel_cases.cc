@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "headlight/kernels/panels.h"
 #include "headlight/kernels/rms_norm.h"
 #include "headlight/kernels/softmax.h"
+#include "headlight/kernels/streams.h"
 #include "headlight/kernels/top_k.h"
 #include "headlight/tensor/tensor.h"
 
@@ -28,6 +30,7 @@ namespace headlight {
 namespace {
 
 using Run = std::function<void()>;
+using kernels::StreamSums;
 
 Tensor Values(std::int64_t rows, std::int64_t columns) {
   const Tensor values = Tensor::Empty({rows, columns});
@@ -36,6 +39,13 @@ Tensor Values(std::int64_t rows, std::int64_t columns) {
   for (std::int64_t i = 0; i < rows * columns; ++i)
     numbers[i] = static_cast<float>(static_cast<std::uint32_t>(i) * golden_ratio) * 0x1p-32F - 0.5F;
   return values;
+}
+
+// Reads numbers, except for the last few, in four parts at the same time.
+void Read(const float* numbers, std::int64_t count) {
+  const std::int64_t part = count / 4 / 64 * 64;
+  const float* const parts[] = {numbers, numbers + part, numbers + 2 * part, numbers + 3 * part};
+  StreamSums(parts, part, nullptr);
 }
 
 struct Shape {
@@ -78,6 +88,16 @@ Run Product(const Weights& weights, const Shape& shape) {
   };
 }
 
+// A product of one row, and a run that reads the weights.
+KernelRuns RowProduct(const Weights& weights, const Shape& shape) {
+  const kernels::PackedMatrix<float> b = Packed(weights, shape);
+  return {
+      [a = Values(shape.rows, shape.depth), b, c = Tensor::Empty({shape.rows, shape.columns})] {
+        kernels::Gemm<float>(a.matrix<float>(), b, c.matrix<float>());
+      },
+      [b] { Read(reinterpret_cast<const float*>(b.panel(0)), static_cast<std::int64_t>(b.bytes() / sizeof(float))); }};
+}
+
 // Returns a run that computes c += a^T b.
 Run WeightGradient(Compute compute, const Shape& shape) {
   return [a = Values(shape.rows, shape.depth), b = Values(shape.rows, shape.columns),
@@ -99,18 +119,19 @@ void AddProducts(bool quick, std::vector<KernelCase>& cases) {
     const std::string name = weights.block ? InfoOf(*weights.block).name : Name(compute);
     for (const Shape& shape : shapes)
       cases.push_back({"GEMM " + name, shape.Text(), compute, KernelLimit::arithmetic, shape.operations(),
-                       [weights, shape] { return Product(weights, shape); }});
+                       [weights, shape]() -> KernelRuns { return {Product(weights, shape)}; }});
     Shape row = {1, quick ? 256 : 4096, kernels::kPanelColumns};
     const auto panel_bytes = static_cast<std::int64_t>(Packed(weights, row).bytes());
     const std::int64_t row_panels = quick ? 2 : beyond_caches / panel_bytes;
     row.columns *= row_panels;
     const auto bytes = static_cast<double>(row_panels * panel_bytes);
-    cases.push_back({"GEMV " + name, row.Text(), compute, KernelLimit::reads, bytes,
-                     [weights, row] { return Product(weights, row); }});
+    cases.push_back({"GEMV " + name, row.Text(), compute, KernelLimit::bandwidth, bytes,
+                     [weights, row] { return RowProduct(weights, row); }});
     if (IsQuantized(compute)) continue;
     const Shape training = quick ? shapes[0] : Shape{2560, 256, 1024};
     cases.push_back({"weight gradient " + name, training.Text(), compute, KernelLimit::arithmetic,
-                     training.operations(), [compute, training] { return WeightGradient(compute, training); }});
+                     training.operations(),
+                     [compute, training]() -> KernelRuns { return {WeightGradient(compute, training)}; }});
   }
 }
 
@@ -168,14 +189,14 @@ void AddAttention(bool quick, std::vector<KernelCase>& cases) {
       const std::string text =
           fmt::format("{} x {}{}, 8 heads of 64", shape.sequences, shape.tokens, shape.causal ? " causal" : "");
       cases.push_back({fmt::format("attention {}", Name(compute)), text, compute, KernelLimit::arithmetic, 2 * product,
-                       [shape, compute]() -> Run {
-                         return [all = std::make_shared<Attention>(shape, compute)] { all->Forward(); };
+                       [shape, compute]() -> KernelRuns {
+                         return {[all = std::make_shared<Attention>(shape, compute)] { all->Forward(); }};
                        }});
       cases.push_back({fmt::format("attention backward {}", Name(compute)), text, compute, KernelLimit::arithmetic,
-                       5 * product, [shape, compute]() -> Run {
+                       5 * product, [shape, compute]() -> KernelRuns {
                          const auto all = std::make_shared<Attention>(shape, compute);
                          all->Forward();
-                         return [all] { all->Backward(); };
+                         return {[all] { all->Backward(); }};
                        }});
     }
 }
@@ -191,6 +212,16 @@ struct RowKernel {
   int bytes;  // bytes read and written per element
   void (*run)(const Rows& rows);
 };
+
+// Reads and writes the bytes of a row kernel.
+void Stream(int bytes, const Rows& r) {
+  const float *const x = r.x.data, *const other = r.other.data;
+  const std::int64_t count = r.x.rows * r.x.columns, part = count / 4;
+  if (bytes == 4) return Read(x, count);
+  if (bytes == 5) return StreamSums(std::array{x, x + part, x + 2 * part, x + 3 * part}, part, r.y.data);
+  if (bytes == 8) return StreamSums(std::array{x}, count, r.y.data);
+  StreamSums(std::array{x, other}, count, r.y.data);
+}
 
 const RowKernel kRowKernels[] = {
     {"softmax", 8, [](const Rows& r) { kernels::SoftmaxRows<float>(r.x, r.y); }},
@@ -224,13 +255,14 @@ void AddRows(bool quick, std::vector<KernelCase>& cases) {
   const std::int64_t rows = quick ? 16 : 16384, columns = quick ? 256 : 1024;
   for (const RowKernel& kernel : kRowKernels)
     cases.push_back(
-        {kernel.name, fmt::format("{} x {}", rows, columns), Compute::float32,
-         kernel.bytes == 4 ? KernelLimit::reads : KernelLimit::copies,
-         static_cast<double>(kernel.bytes * rows * columns), [kernel, rows, columns]() -> Run {
-           return [kernel, x = Values(rows, columns), other = Values(rows, columns), y = Values(rows, columns),
-                   gain = Values(1, columns)] {
-             kernel.run({x.matrix<float>(), other.matrix<float>(), y.matrix<float>(), gain.matrix<float>().data});
+        {kernel.name, fmt::format("{} x {}", rows, columns), Compute::float32, KernelLimit::bandwidth,
+         static_cast<double>(kernel.bytes * rows * columns), [kernel, rows, columns]() -> KernelRuns {
+           const Tensor x = Values(rows, columns), other = Values(rows, columns), y = Values(rows, columns),
+                        gain = Values(1, columns);
+           const auto all = [x, other, y, gain]() -> Rows {
+             return {x.matrix<float>(), other.matrix<float>(), y.matrix<float>(), gain.matrix<float>().data};
            };
+           return {[kernel, all] { kernel.run(all()); }, [kernel, all] { Stream(kernel.bytes, all()); }};
          }});
 }
 

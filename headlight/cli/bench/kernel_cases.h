@@ -11,8 +11,13 @@ namespace headlight {
 
 enum class KernelLimit {
   arithmetic,  // peak arithmetic throughput of the compute type
-  reads,       // read bandwidth, for weights and logits larger than the caches
-  copies,      // copy bandwidth, for kernels that read and write rows
+  bandwidth,   // of KernelRuns::bare
+};
+
+struct KernelRuns {
+  std::function<void()> run;
+  // Reads and writes as many bytes of as much memory, with hardly any arithmetic. Only if the limit is `bandwidth`.
+  std::function<void()> bare = {};
 };
 
 struct KernelCase {
@@ -20,8 +25,8 @@ struct KernelCase {
   Compute compute = Compute::float32;
   KernelLimit limit = KernelLimit::arithmetic;
   double amount = 0;  // floating-point or integer operations of a run, or bytes that it moves
-  // Allocates the operands and returns a run that owns them.
-  std::function<std::function<void()>()> prepare;
+  // Allocates the operands, which the runs own.
+  std::function<KernelRuns()> prepare;
 };
 
 // Returns all cases that this processor supports. If `quick`, the shapes are small.

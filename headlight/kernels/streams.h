@@ -1,0 +1,15 @@
+// The bandwidth of memory or of a cache: loops that read and write as a kernel does, with hardly any arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "headlight/base/export.h"
+
+namespace headlight::kernels {
+
+/// Reads `count` numbers of each of one, two or four inputs. Writes the sums over the inputs to y [count], unless it is
+/// null. `count` is a multiple of 64. On all threads, in chunks as in kernels/rows.h.
+HEADLIGHT_API void StreamSums(std::span<const float* const> inputs, std::int64_t count, float* y);
+
+}  // namespace headlight::kernels
