@@ -96,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(Models, GgufEncoderDecoder, testing::Values("t5_relu", 
 
 struct BlockCase {
   std::string name;
-  int in_blocks;  // number of parameters that are stored as quantized blocks
+  int in_blocks;     // number of parameters that are stored as quantized blocks
+  double deviation;  // the largest error of the logits, which rounding of activations causes
 };
 
 class GgufBlocks : public testing::TestWithParam<BlockCase> {};
@@ -118,7 +119,7 @@ TEST_P(GgufBlocks, AreComputedAsTheyAreStored) {
   const double deviation =
       Deviation(Numbers(together.begin(), together.end()), Numbers(expected.begin(), expected.end()));
   EXPECT_GT(deviation, 1e-6);  // activations are rounded to 8 bits
-  EXPECT_LT(deviation, 0.04);
+  EXPECT_LT(deviation, GetParam().deviation);
   const std::vector<float> alone = logits(*blocks, std::span(ids).last(2), {{0, 2}});
   EXPECT_TRUE(std::ranges::equal(alone, std::span(together).last(alone.size())));
 }
@@ -127,7 +128,8 @@ TEST_P(GgufBlocks, AreComputedAsTheyAreStored) {
 // and down; query, key and value are packed together. GPT-2: the embedding table and the four matrices of a layer.
 // Qwen3-MoE: also two matrices per expert.
 INSTANTIATE_TEST_SUITE_P(Models, GgufBlocks,
-                         testing::Values(BlockCase{"llama", 4}, BlockCase{"gpt2", 5}, BlockCase{"qwen3moe", 9}),
+                         testing::Values(BlockCase{"llama", 4, 0.02}, BlockCase{"gpt2", 5, 0.04},
+                                         BlockCase{"qwen3moe", 9, 0.04}),
                          [](const auto& which) { return which.param.name; });
 
 std::vector<std::string> Files() {
