@@ -121,7 +121,7 @@ TEST(ImageGpt, NeverSamplesTheStartToken) {
               HasSubstr("only begins a text"));
 }
 
-// Checks the oldest checkpoints, in which names have no prefix and masks are tensors.
+// Checks the oldest checkpoints, in which names have no prefix and the causal masks are stored as tensors.
 TEST(Gpt, ReadsNamesOfTheFirstCheckpoints) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("gpt2") + "/config.json", folder.File("config.json"));

@@ -82,8 +82,8 @@ TEST(Llama, RefusesUnsupportedInput) {
   EXPECT_NE(ErrorOf([&] { model->Decode(context, Ids{99}, Sequences{{0, 1}}); }), "");
 }
 
-// Checks names in older files. They have each layer's frequencies. Some have a tied table under both names, and some
-// have no prefix.
+// Checks the tensor names in older files. These files store the rotary frequencies of each layer. Some store a tied
+// embedding table under both of its names, and some have names without a prefix.
 TEST(Llama, ReadsOtherNames) {
   const TemporaryFolder folder;
   std::filesystem::copy(FolderOf("llama_grouped_tied") + "/config.json", folder.File("config.json"));

@@ -42,7 +42,7 @@ ENGLISH = [
     "The children are playing football in the street.",
 ] * 3
 SPECIALS = ["< / > s u n k p a d"]
-# MarianTokenizer maps anything like a language code to <unk>. headlight treats an unknown code as text.
+# MarianTokenizer maps anything that looks like a language code to <unk>. headlight treats an unknown code as text.
 UNKNOWN_CODE = ">>de<<"
 
 # A few rules instead of nmt_nfkc's 237 kB: deletion, spaces, compatibility, composition, a rule that is a prefix of

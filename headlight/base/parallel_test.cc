@@ -89,7 +89,7 @@ TEST(ParallelFor, VisitsEveryIndexOnce) {
 
 // Two threads each start with half of the indices. While the first thread waits in its first index, the second thread
 // reaches index 50 before any other index.
-TEST(ParallelFor, GivesEachThreadNeighbours) {
+TEST(ParallelFor, AssignsContiguousRanges) {
   const WithThreads with(2);
   std::latch both(2);
   std::atomic<int> others{0};

@@ -65,15 +65,16 @@ bool Transfers::Poll() {
     ranks_.seconds_sending += seconds;
     if (!waits_) ranks_.seconds_hidden += seconds;
   }
-  std::vector<std::function<void()>> thens;
+  std::vector<std::function<void()>> callbacks;
   for (auto index = done.rbegin(); index != done.rend(); ++index) {
     const auto at = static_cast<std::ptrdiff_t>(*index);
     if (begun_[*index].transfer.sends) --sends_;
-    thens.push_back(std::move(then_[*index]));
+    callbacks.push_back(std::move(then_[*index]));
     begun_.erase(begun_.begin() + at);
     then_.erase(then_.begin() + at);
   }
-  for (auto then = thens.rbegin(); then != thens.rend(); ++then)  // in the order in which the transfers were begun
+  for (auto then = callbacks.rbegin(); then != callbacks.rend();
+       ++then)  // in the order in which the transfers were begun
     if (*then) (*then)();
   if (SecondsBetween(looked_, now) > 0.05) {
     looked_ = now;

@@ -132,7 +132,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
     return NumberOfLabel(tag, labels, rule, location);
   };
   // Returns the label of the tokens after a word's first token.
-  const auto going_on = [&](std::int32_t tag) {
+  const auto continuation_of = [&](std::int32_t tag) {
     const std::string& label = labels[static_cast<std::size_t>(tag)];
     const TagMeaning meaning = MeaningOfTag(label);
     if (!meaning.begins || meaning.ends) return tag;
@@ -161,7 +161,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
         const bool first = in_text == 0 || words[in_text - 1] != word;
         const std::int32_t tag = sentence.tags[static_cast<std::size_t>(word)];
         if (first) example.words[in_window] = word;
-        example.labels[in_window] = first ? tag : going_on(tag);
+        example.labels[in_window] = first ? tag : continuation_of(tag);
       }
       if (std::ranges::all_of(example.labels, [](std::int32_t label) { return label < 0; })) continue;
       read.texts.tokens += std::ssize(example.ids);

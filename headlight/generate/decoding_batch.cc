@@ -58,7 +58,7 @@ struct DecodingBatch::State {
       hidden = model.Read(pass);
     } catch (const Error&) {
       model.cache.Undo();
-      RunApart<Part>(
+      RunSeparately<Part>(
           pass, [](const Part& part) { return part.search; }, [&](const Pass& own) { Run(own); });
       return;
     }
@@ -68,7 +68,7 @@ struct DecodingBatch::State {
   // Calls `run` for the entries of each search separately. If there is only one search, ends it with the current
   // exception.
   template <typename Entry>
-  void RunApart(const std::vector<Entry>& entries, const auto& search_of, const auto& run) {
+  void RunSeparately(const std::vector<Entry>& entries, const auto& search_of, const auto& run) {
     std::vector<Search*> all;
     for (const Entry& entry : entries)
       if (std::ranges::find(all, search_of(entry)) == all.end()) all.push_back(search_of(entry));
@@ -115,7 +115,7 @@ struct DecodingBatch::State {
       likeliest = model.tokens.After(model.context, group, hidden, banned);
     } catch (const Error&) {
       for (std::size_t i = 0; i < group.size(); ++i) group[i].search->random = random[i];
-      RunApart<Ready>(
+      RunSeparately<Ready>(
           group, [](const Ready& one) { return one.search; },
           [&](const std::vector<Ready>& own) { ExtendGroup(own, hidden); });
       return;

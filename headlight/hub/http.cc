@@ -168,7 +168,7 @@ struct HttpClient::Transfer {
     if (!received) {
       next = status == 206 ? request.from : 0;
       Check(status != 206 || reply.Header("content-range").starts_with(fmt::format("bytes {}-", next)),
-            "{}: the server sends another part of the file than was asked for", request.subject);
+            "{}: the server sends another part of the file than was requested", request.subject);
     }
     Check(!request.size || bytes.size() <= *request.size - std::min(next, *request.size),
           "{}: the server sends more than the {} bytes that it announced", request.subject, request.size.value_or(0));

@@ -105,7 +105,7 @@ std::vector<Colour> ColourCounts::Cluster(std::int64_t count) const {
     if (!changed && round > 0) break;
   }
 
-  // Sorts by ITU-R BT.601 luma. Ties are sorted by the bytes.
+  // Sorts by ITU-R BT.601 luma. Ties are broken by the red, green and blue values, in this order.
   std::ranges::sort(centres, {}, [](const std::array<double, 3>& c) {
     return std::pair(0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2], c);
   });

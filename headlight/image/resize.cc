@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "headlight/image/resize.cc"
 // Disables the instruction sets that headlight's kernels do not use, to reduce the compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
-// clang-format off: Highway's order.
+// clang-format off: Highway requires this order of includes.
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on

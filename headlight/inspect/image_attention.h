@@ -66,8 +66,8 @@ struct CaptionLook {
   std::optional<int> layer = {};
 };
 
-/// Returns the attentions of a captioning model: from each step of the text to the image, and between the patches.
-/// Throws the errors above.
+/// Returns the attentions of a captioning model: from each token of the text to the image, and between the patches.
+/// Throws the same errors as the functions above.
 HEADLIGHT_API AttentionRecord AttentionOf(const CaptionModel& model, const ImageProcessor& processor,
                                           const Image& image, const CaptionLook& look);
 

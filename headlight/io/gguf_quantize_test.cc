@@ -86,7 +86,7 @@ TEST(BlockEncode, ReversesTakingApart) {
   EXPECT_GT(compared, 12);
 }
 
-TEST(Half, IsTheNearest) {
+TEST(Half, RoundsToNearest) {
   const auto half = [](float number) { return kernels::HalfOfFloat(number); };
   EXPECT_EQ(half(1), 0x3c00);
   EXPECT_EQ(half(-2), 0xc000);

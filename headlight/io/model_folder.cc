@@ -31,7 +31,7 @@ constexpr std::string_view kTorchWeightsIndex = "pytorch_model.bin.index.json";
 
 // Keys of config.json that depend on the weights. A saved model writes them if it has them, and they are never copied
 // from another model.
-constexpr std::string_view kOfWeights[] = {
+constexpr std::string_view kWeightDependentKeys[] = {
     "_num_labels", "architectures", "dtype",        "finetuning_task",     "id2label",
     "label2id",    "num_labels",    "problem_type", "quantization_config", "torch_dtype"};
 
@@ -382,7 +382,8 @@ void CopyBesideModel(const std::string& folder, const std::string& to) {
   Json copied = ReadJson(File(to, kConfig)).value();
   const Json config = ReadJson(File(from, kConfig)).value();
   for (const Json::Member& member : *config.As<Json::Object>())
-    if (copied.Find(member.name) == nullptr && std::ranges::find(kOfWeights, member.name) == std::end(kOfWeights))
+    if (copied.Find(member.name) == nullptr &&
+        std::ranges::find(kWeightDependentKeys, member.name) == std::end(kWeightDependentKeys))
       copied.Set(member.name, member.value);
   WriteFile(File(to, kConfig), copied.Text());
 }

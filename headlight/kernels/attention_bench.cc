@@ -135,7 +135,7 @@ void Attention(benchmark::State& state, const Shape& shape, bool backward, Compu
 }
 
 // Measures decoding: one new token for each text, with keys in a cache.
-void OverACache(benchmark::State& state, const Shape& shape, CacheType type) {
+void WithCache(benchmark::State& state, const Shape& shape, CacheType type) {
   Problem problem(shape);
   const std::int64_t entry = EntryBytes<float>(type, shape.head_dim);
   const std::int64_t blocks = (problem.key_rows + kBlockRows - 1) / kBlockRows;
@@ -336,7 +336,7 @@ const bool registered = [] {
                                  Compute::float32)
         ->UseRealTime();
     for (const CacheType type : {CacheType::unrounded, CacheType::bfloat16, CacheType::int8})
-      benchmark::RegisterBenchmark(fmt::format("forward {}, {} cache", shape.name, Name(type)).c_str(), OverACache,
+      benchmark::RegisterBenchmark(fmt::format("forward {}, {} cache", shape.name, Name(type)).c_str(), WithCache,
                                    shape, type)
           ->UseRealTime();
   }

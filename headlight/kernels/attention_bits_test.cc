@@ -112,7 +112,7 @@ void ExpectSameRows(const TestMatrix<float>& one, const TestMatrix<float>& other
 }
 
 // Checks that a text gives the same bits when computed at once, in chunks, or token by token with a cache.
-TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
+TEST(Attention, QueryBitsDoNotDependOnOtherQueries) {
   ForEveryTarget([] {
     Random random(3);
     for (const AttentionCase& kind : std::vector<AttentionCase>{
@@ -152,7 +152,7 @@ TEST(Attention, AQuerysBitsDoNotDependOnTheQueriesBesideIt) {
 
 // Beams with the same source are computed together. Checks that each beam has the same bits as when it is computed
 // separately, also in bfloat16.
-TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
+TEST(Attention, SequenceBitsDoNotDependOnOthersWithSharedKeys) {
   for (const Compute compute : {Compute::float32, Compute::bfloat16})
     ForEveryTarget([compute] {
       for (const auto& [queries, cap] :
@@ -174,7 +174,7 @@ TEST(Attention, ASentencesBitsDoNotDependOnNeighboursWithItsKeys) {
 }
 
 // Checks that the columns of a grid, read with a stride, give the same bits as contiguous copies.
-TEST(Attention, AStepBetweenRowsChangesNoBits) {
+TEST(Attention, RowStrideDoesNotChangeBits) {
   const std::vector<std::pair<std::int32_t, std::int32_t>> lengths(3, {70, 70});
   AttentionProblem<float> packed({"", lengths, 2, 16, 8, true});
   AttentionProblem<float> columns(

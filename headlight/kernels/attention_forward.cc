@@ -1,7 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headlight/kernels/attention_forward.cc"
 #include "headlight/kernels/targets.h"
-// clang-format off: Highway's order.
+// clang-format off: Highway requires this order of includes.
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
@@ -321,7 +321,7 @@ template void AttentionForward(const AttentionInput<double>&, Matrix<double>, st
 template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
   Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
-        "attention: sentence {} of {}", sentence, input.queries.size());
+        "attention: there is no sequence {} in a batch of {}", sentence, input.queries.size());
   AttentionInput<T> alone = input;  // the checks below cover one sequence only, for callers that iterate over sequences
   alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
   alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);

@@ -7,7 +7,7 @@
 // On x86-64, only SSE4 and the fallback are enabled. block_vnni.cc and block_avx2.cc cover the other targets.
 #define HWY_DISABLED_TARGETS \
   (HWY_AVX3_DL | HWY_AVX3 | HWY_AVX2 | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
-// clang-format off: Highway's order.
+// clang-format off: Highway requires this order of includes.
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on

@@ -47,7 +47,7 @@ TEST(CacheEntries, RoundToTheNearest) {
   EXPECT_EQ(Rounded(CacheType::int8, numbers), (std::vector<float>{1, -2, 0, 127, 0}));
   EXPECT_EQ(Rounded<double>(CacheType::bfloat16, {0.3}), std::vector<double>{0.30078125});
   EXPECT_EQ(Rounded(CacheType::int8, std::vector<float>(3)), std::vector<float>(3));
-  // A number halfway above 1 rounds to even, and the largest float32 rounds to infinity.
+  // Halfway cases just above 1 round to even, and the largest float32 rounds to infinity.
   EXPECT_EQ(Rounded<float>(CacheType::bfloat16, {1 + 0x1p-8F, 1 + 3 * 0x1p-8F, std::numeric_limits<float>::max()}),
             (std::vector<float>{1, 1 + 4 * 0x1p-8F, std::numeric_limits<float>::infinity()}));
 }

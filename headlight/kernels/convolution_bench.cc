@@ -141,7 +141,7 @@ void OfLayer(benchmark::State& state, const Layer& layer, std::int64_t images, C
 }
 
 // Measures all convolutions one after another, each with its own memory.
-void OfAll(benchmark::State& state, std::int64_t images, Compute compute) {
+void AllLayers(benchmark::State& state, std::int64_t images, Compute compute) {
   std::vector<std::unique_ptr<Work>> all;
   double operations = 0;
   for (const Layer& layer : kLayers)
@@ -164,7 +164,7 @@ const bool registered = [] {
         benchmark::RegisterBenchmark(fmt::format("{}, {} images, {}", name, images, Name(compute)).c_str(), measure...)
             ->UseRealTime();
       };
-      add("ResNet-50", OfAll, images, compute);
+      add("ResNet-50", AllLayers, images, compute);
       for (const Layer& layer : kLayers) {
         add(layer.name, OfLayer, layer, images, compute, &Work::Forward);
         if (IsQuantized(compute) || images == 1) continue;

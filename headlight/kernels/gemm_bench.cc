@@ -20,7 +20,7 @@ namespace headlight::kernels {
 namespace {
 
 // Returns the peak operations per second of all threads, or 0 if it is unknown for this processor.
-double Roof(Compute compute) {
+double PeakRate(Compute compute) {
   static std::array<double, 5> roofs{};
   double& roof = roofs[static_cast<std::size_t>(compute)];
   if (roof == 0) roof = MeasurePeak(compute).operations;
@@ -46,7 +46,7 @@ struct Shape {
 void Report(benchmark::State& state, const Shape& shape, Compute compute) {
   const double operations = 2.0 * static_cast<double>(shape.rows * shape.inputs * shape.outputs);
   state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * operations, benchmark::Counter::kIsIterationInvariantRate);
-  if (const double roof = Roof(compute); roof > 0)
+  if (const double roof = PeakRate(compute); roof > 0)
     state.counters["of_roof"] = benchmark::Counter(operations / roof, benchmark::Counter::kIsIterationInvariantRate);
 }
 

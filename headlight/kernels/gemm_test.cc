@@ -27,7 +27,7 @@ std::vector<T> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-// Returns factors that every compute type represents exactly.
+// Returns matrix elements that every compute type represents exactly.
 template <typename T>
 std::vector<T> Factors(std::int64_t count, std::uint64_t seed, Compute compute) {
   std::vector<T> values = Values<T>(count, seed);

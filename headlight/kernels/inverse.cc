@@ -36,7 +36,7 @@ void InvertBlock(std::vector<double>& block, std::int64_t n) {
 // by their products with P.
 void InvertPositive(Matrix<float> a) {
   const std::int64_t n = a.rows;
-  Check(a.columns == n, "the inverse of a matrix of {} x {}", n, a.columns);
+  Check(a.columns == n, "a matrix of {} x {} is not square and has no inverse", n, a.columns);
   std::vector<float> negative(static_cast<std::size_t>(n * kBlock)), rows(static_cast<std::size_t>(n * kBlock));
   for (std::int64_t first = 0; first < n; first += kBlock) {
     const std::int64_t count = std::min(kBlock, n - first);

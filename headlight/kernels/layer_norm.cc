@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headlight/kernels/layer_norm.cc"
 #include "headlight/kernels/targets.h"
-// clang-format off: Highway's order.
+// clang-format off: Highway requires this order of includes.
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on

@@ -23,7 +23,7 @@ namespace headlight::kernels {
 namespace {
 
 // Returns the bytes per second of processor time of a = b + s * c, with arrays of `bytes` each.
-double Roof(std::int64_t bytes) {
+double PeakRate(std::int64_t bytes) {
   static std::map<std::int64_t, double> roofs;
   double& roof = roofs[bytes];
   if (roof > 0) return roof;
@@ -68,7 +68,7 @@ void Measure(benchmark::State& state, int matrices, const Kernel& kernel) {
   const double bytes = 4.0 * static_cast<double>(matrices * rows * columns);
   state.counters["bytes"] = benchmark::Counter(bytes, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["of_roof"] =
-      benchmark::Counter(bytes / Roof(4 * rows * columns), benchmark::Counter::kIsIterationInvariantRate);
+      benchmark::Counter(bytes / PeakRate(4 * rows * columns), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 using View = Matrix<float>;

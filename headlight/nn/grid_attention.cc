@@ -15,7 +15,7 @@ constexpr GridAttentionKind kSparse[] = {GridAttentionKind::row, GridAttentionKi
                                          GridAttentionKind::convolution};
 
 // Appends the entries of `rows`, the rows of a whole sequence, that its last token attends to.
-void AppendSeen(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
+void AppendVisible(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
   const auto count = static_cast<std::int32_t>(rows.size()), position = count - 1;
   const auto begin = static_cast<std::int32_t>(keys.rows.size());
   const std::int32_t prefix = SeenPrefix(mask, position, count);
@@ -56,7 +56,7 @@ GridPass::GridPass(const GridLayout& given, const Sequences& given_texts, const 
       }
       single.push_back(texts[i]);
       for (const GridAttentionKind kind : kSparse)
-        AppendSeen(MaskOf(kind, layout), cache->RowsOf(i), seen[static_cast<std::size_t>(kind)]);
+        AppendVisible(MaskOf(kind, layout), cache->RowsOf(i), seen[static_cast<std::size_t>(kind)]);
     }
     return;
   }

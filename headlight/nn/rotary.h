@@ -23,8 +23,8 @@ struct HEADLIGHT_API RotaryPositions {
   /// rotated features of a head; 0: all. Throws Error if that number is odd.
   static RotaryPositions Default(std::int64_t head_dim, double base, std::int64_t rotated = 0);
 
-  /// Returns the angles of a pass's tokens. The first token of a text is at its entry of `first_positions`, or at 0 if
-  /// that is empty.
+  /// Returns the angles of a pass's tokens. The position of a text's first token is the text's entry in
+  /// `first_positions`, or 0 if `first_positions` is empty.
   ops::RotaryAngles Angles(const Sequences& texts, std::span<const std::int32_t> first_positions, DType dtype) const;
 };
 

@@ -55,8 +55,8 @@ struct Error3 {
 
 // Returns the local coordinates R^T (p - t) of the predicted point minus the local coordinates of the true point.
 template <typename T>
-Error3<T> ErrorOfPlace(const T* frame, const T* true_frame, const Coordinates<T>& points,
-                       const Coordinates<T>& true_points, std::size_t point) {
+Error3<T> PointError(const T* frame, const T* true_frame, const Coordinates<T>& points,
+                     const Coordinates<T>& true_points, std::size_t point) {
   Error3<T> result{};
   for (std::size_t j = 0; j < 3; ++j) {
     result.offset[j] = points[j][point] - frame[9 + j];
@@ -103,7 +103,7 @@ Tensor FrameAlignedError(const FramesAndPoints& predicted, const FramesAndPoints
         T* const d_frame = wants_gradient ? d_frames.matrix<T>().row(place.row) + place.column : nullptr;
         T distances = 0;
         for (std::size_t p = 0; p < points.size(); ++p) {
-          const Error3<T> here = ErrorOfPlace<T>(frame, true_frame, at, true_at, p);
+          const Error3<T> here = PointError<T>(frame, true_frame, at, true_at, p);
           const auto& [x, y, z] = here.error;
           const T distance = std::sqrt(x * x + y * y + z * z + epsilon);
           distances += share * std::min(distance, clamp) + (1 - share) * distance;

@@ -105,7 +105,7 @@ void CheckChoices(const AlignmentTable& table, const AlignmentChoices& choices) 
   for (const std::vector<std::int32_t>* const part : {&choices.centres, &choices.extra})
     for (const std::int32_t row : *part) Check(row >= 0 && row < rows, "row {} was chosen of {}", row, rows);
   for (const std::uint8_t letter : choices.letters)
-    Check(letter < kFeatureLetters, "letter {} of {}", letter, kFeatureLetters);
+    Check(letter < kFeatureLetters, "letter {} is not below {}", letter, kFeatureLetters);
 }
 
 }  // namespace

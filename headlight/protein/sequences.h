@@ -19,7 +19,7 @@ namespace headlight {
 inline constexpr std::size_t kMostResidues = std::size_t{1} << 17;
 
 /// Returns the residue type (protein/residues.h) of a letter in either case, or nullopt for other characters. Letters
-/// for several or rare amino acids are converted as in HHblits: B (D or N) to D, Z (E or Q) to E, and U
+/// for ambiguous or rare amino acids are converted as in HHblits: B (D or N) to D, Z (E or Q) to E, and U
 /// (selenocysteine) to C. O (pyrrolysine) and J (I or L) are converted to X.
 HEADLIGHT_API std::optional<int> ResidueOfAnyLetter(char letter);
 
@@ -32,8 +32,9 @@ struct ProteinSequence {
 /// Converts letters to residue types, as in ResidueOfAnyLetter. Throws Error for other characters.
 HEADLIGHT_API std::vector<std::uint8_t> ResiduesOf(std::string_view letters);
 
-/// Normalizes a sequence from a command line or a file. Converts it to upper case, and removes spaces and a * at the
-/// end (a stop). Throws Error, which begins with `place`, for other characters and for more than kMostResidues letters.
+/// Normalizes a sequence from a command line or a file. Converts it to upper case, and removes spaces and a final *
+/// (a stop). Throws Error for other characters and for more than kMostResidues letters. The message begins with
+/// `place`.
 HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view place);
 
 /// Reads the sequences of a FASTA file, plain or gzip, one at a time. A sequence is a header line that begins with >,

@@ -67,9 +67,9 @@ inline int KeptThresholds(double difference) {
 HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> model, std::span<const Residue> reference,
                                                      bool all_atoms);
 
-/// Computes the RMSD in angstrom after superposition, over the atoms that both of the corresponding residues [residues]
-/// have, except OXT. The symmetric atoms of ASP, GLU, PHE and TYR can be named in two ways. The naming that is closer
-/// to the reference is used. Throws Error if there are no common atoms.
+/// Computes the RMSD in angstrom after superposition, over the atoms that are present in both of two corresponding
+/// residues, except OXT. Both chains have [residues]. The symmetric atoms of ASP, GLU, PHE and TYR can be named in two
+/// ways. The naming that is closer to the reference is used. Throws Error if there are no common atoms.
 HEADLIGHT_API double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference);
 
 /// The method that pairs the residues of two chains.

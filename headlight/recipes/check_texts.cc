@@ -111,8 +111,8 @@ class TextChecker {
     std::vector<std::uint64_t> first;
   };
 
-  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. A repeated error
-  // is an error of the file, such as a damaged .gz.
+  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. If the same
+  // error occurs again, the file itself is unreadable, such as a damaged .gz.
   template <typename Next>
   void ForEach(const Next& next) {
     std::string last;

@@ -55,8 +55,8 @@ Shape2d Placed(Random& random, const SceneShape& shape, double side) {
 
 // Computes how the shapes overlap. Returns nothing if the hidden share of a shape is too large, or too small to be
 // visible.
-std::optional<ShapeScene> Lay(const std::vector<SceneShape>& shapes, const std::vector<Shape2d>& placed,
-                              std::int64_t side) {
+std::optional<ShapeScene> PlaceShapes(const std::vector<SceneShape>& shapes, const std::vector<Shape2d>& placed,
+                                      std::int64_t side) {
   ShapeScene scene;
   scene.shapes = shapes;
   SceneCanvas canvas(side, side);
@@ -110,11 +110,11 @@ Image Draw(Random& random, const std::vector<Shape2d>& placed, std::int64_t side
 }
 
 // Draws the shapes. Returns nothing if they cannot be placed in a few attempts.
-std::optional<ShapeScene> TryToDraw(Random& random, const std::vector<SceneShape>& shapes, std::int64_t side) {
+std::optional<ShapeScene> TrySampleScene(Random& random, const std::vector<SceneShape>& shapes, std::int64_t side) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     std::vector<Shape2d> placed;
     for (const SceneShape& shape : shapes) placed.push_back(Placed(random, shape, static_cast<double>(side)));
-    std::optional<ShapeScene> scene = Lay(shapes, placed, side);
+    std::optional<ShapeScene> scene = PlaceShapes(shapes, placed, side);
     if (!scene) continue;
     scene->image = Draw(random, placed, side);
     return scene;
@@ -177,14 +177,14 @@ ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion port
     const ShapeScene before = DrawShapeScene(seed, number - 1, portion, options);
     for (const std::vector<SceneShape>& shapes : Changes(random, before.shapes))
       if (PortionOf(shapes) == portion)
-        if (std::optional<ShapeScene> scene = TryToDraw(random, shapes, options.side)) return *std::move(scene);
+        if (std::optional<ShapeScene> scene = TrySampleScene(random, shapes, options.side)) return *std::move(scene);
   }
   const auto count = static_cast<std::size_t>(options.fewest) +
                      random.Below(static_cast<std::uint64_t>(options.most - options.fewest) + 1);
   for (;;) {
     const std::vector<SceneShape> shapes = RandomShapes(random, count);
     if (PortionOf(shapes) != portion) continue;
-    if (std::optional<ShapeScene> scene = TryToDraw(random, shapes, options.side)) return *std::move(scene);
+    if (std::optional<ShapeScene> scene = TrySampleScene(random, shapes, options.side)) return *std::move(scene);
   }
 }
 

@@ -35,7 +35,7 @@ int ColumnOf(std::istringstream& in) {
 
 // Checks the working and returns its result. Adds the pairs of numbers that are added or subtracted to `pairs`, and
 // counts the signs in `signs`.
-int Reckoned(const WordProblem& problem, Pairs& pairs, std::map<char, int>& signs) {
+int ComputedAnswer(const WordProblem& problem, Pairs& pairs, std::map<char, int>& signs) {
   const std::set<int> told = NumbersIn(problem.text);
   std::istringstream in(problem.working);
   int result = -1, steps = 0;
@@ -70,7 +70,7 @@ TEST(WordProblems, AreCorrectAndHeldOutOnesShareNoSum) {
     for (int i = 0; i < (held_out ? 100 : 1000); ++i) {
       const WordProblem problem = SampleWordProblem(random, portion);
       Pairs own;
-      EXPECT_EQ(Reckoned(problem, own, signs[held_out]), problem.answer);
+      EXPECT_EQ(ComputedAnswer(problem, own, signs[held_out]), problem.answer);
       EXPECT_TRUE(!held_out || !own.empty()) << problem.working;
       pairs[held_out].merge(own);
       ++steps[problem.steps];

@@ -147,7 +147,7 @@ BaselineScores ScorePrototype(const Prototype& prototype, const ChainSet& chains
 }
 
 MeanDistances::MeanDistances(const ChainSet& train) {
-  constexpr double kDrawn = 10;  // weight of the mean over all type pairs, in observations
+  constexpr double kPriorWeight = 10;  // weight of the mean over all type pairs, in observations
   std::int64_t farthest = 0;
   for (const ChainExample& example : train.examples)
     farthest = std::max<std::int64_t>(farthest, example.residues.back().position - example.residues.front().position);
@@ -172,7 +172,7 @@ MeanDistances::MeanDistances(const ChainSet& train) {
   for (std::size_t apart = 1; apart < separations; ++apart) {
     all[apart] = all_counts[apart] > 0 ? all[apart] / all_counts[apart] : all[apart - 1];
     for (std::size_t cell = apart * kPairs; cell < (apart + 1) * kPairs; ++cell)
-      means_[cell] = (means_[cell] + kDrawn * all[apart]) / (counts[cell] + kDrawn);
+      means_[cell] = (means_[cell] + kPriorWeight * all[apart]) / (counts[cell] + kPriorWeight);
   }
 }
 

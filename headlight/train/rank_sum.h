@@ -19,7 +19,8 @@
 namespace headlight {
 
 /// Divides a step's parts among ranks. Rank r computes parts result[r] to result[r + 1] - 1. No rank has more than
-/// ceil(parts / ranks) parts. Within this limit, divisions are at the largest subtrees, which minimizes communication.
+/// ceil(parts / ranks) parts. Within this limit, the parts are divided at the boundaries of the largest subtrees, which
+/// minimizes communication.
 HEADLIGHT_API std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks);
 
 /// The elements [begin, end) of a vector, and the rank that owns them.

@@ -26,7 +26,7 @@ constexpr std::int64_t kNumbers =
     5 * kernels::kSquareSumBlock + 20;  // two sizes of pieces, and fewer pieces than ranks in the larger runs
 
 // Returns numbers of very different magnitudes, so that each order of addition rounds differently.
-std::vector<Tensor> DrawGradients() {
+std::vector<Tensor> RandomGradients() {
   std::vector<Tensor> gradients;
   Random random(7);
   for (int part = 0; part < 13; ++part) {
@@ -38,7 +38,7 @@ std::vector<Tensor> DrawGradients() {
 }
 
 Tensor PartGradient(std::int64_t part) {
-  static const std::vector<Tensor> gradients = DrawGradients();
+  static const std::vector<Tensor> gradients = RandomGradients();
   return gradients[static_cast<std::size_t>(part)].Clone();
 }
 

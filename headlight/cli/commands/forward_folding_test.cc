@@ -21,8 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// The inputs of the model with templates of tools/make_alphafold_goldens.py. They have OpenFold's names, and a last
-// axis for two recycling iterations.
+// The inputs of the golden model with templates, which tools/make_alphafold_goldens.py writes. They have OpenFold's
+// names, and a last axis for two recycling iterations.
 struct ForwardFolding : testing::Test {
   using Inputs = std::map<std::string, Tensor>;
 

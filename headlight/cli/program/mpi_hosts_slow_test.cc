@@ -25,7 +25,7 @@ constexpr int kTimes = 20;  // number of repetitions of each failure
 bool Shell(const std::string& command) { return std::system((command + " 2>/dev/null").c_str()) == 0; }
 
 // Two hosts that are connected with a delay of a millisecond. If the kernel does not support delays, only the rate is
-// limited. A lost connection times out after seconds.
+// limited. A lost connection times out after a few seconds.
 class TwoHosts {
  public:
   static constexpr const char* kAddresses[] = {"10.203.77.1", "10.203.77.2"};

@@ -54,7 +54,7 @@ TEST_F(TrainProteins, AnEsmIsTrainedFromScratch) {
   EXPECT_THAT(RefusalOf({"contacts", esm, train}), HasSubstr("the contact head was not trained"));
 }
 
-TEST_F(TrainProteins, ATrainingGoesOn) {
+TEST_F(TrainProteins, ResumesTraining) {
   ASSERT_EQ(Train({"--epochs", "2", "--schedule", "inverse-square-root"}).exit_code, 0);
   const Outcome longer = Train({"--epochs", "3", "--schedule", "inverse-square-root", "--resume"});
   EXPECT_EQ(longer.exit_code, 0) << longer.err;

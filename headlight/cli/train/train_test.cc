@@ -154,7 +154,7 @@ TEST_F(TrainTest, LogsNoStepsIfTheIntervalIsZero) {
   EXPECT_THAT(ReadFile(In("out/metrics.jsonl")), Not(HasSubstr("learning_rate")));
 }
 
-TEST_F(TrainTest, AnInterruptIsHeardInAValidation) {
+TEST_F(TrainTest, StopsInValidationAfterAnInterrupt) {
   std::string german, english;  // a long validation set
   for (int i = 0; i < 20000; ++i) german += "Der Hund schläft.\n", english += "The dog sleeps.\n";
   WriteFile(In("valid.de"), german);

@@ -69,8 +69,8 @@ StoredImage DecodeTiff(std::span<const std::byte> file, const std::string& name,
   };
   const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(),
                                                                                  TIFFOpenOptionsFree);
-  constexpr std::int64_t kMostOfAPixel = 16;  // the maximum number of bytes per pixel: four samples of 32 bits
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), std::max<std::int64_t>(1 << 20, most_pixels * kMostOfAPixel));
+  constexpr std::int64_t kMaxPixelBytes = 16;  // the maximum number of bytes per pixel: four samples of 32 bits
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), std::max<std::int64_t>(1 << 20, most_pixels * kMaxPixelBytes));
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), KeepProblem, &source);
   TIFFOpenOptionsSetWarningHandlerExtR(options.get(), IgnoreWarning, &source);
   const std::unique_ptr<TIFF, decltype(&TIFFClose)> tiff(

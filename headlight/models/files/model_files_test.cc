@@ -60,7 +60,7 @@ TEST(ModelFiles, ReadsTiedTablesUnderAnyName) {
 }
 
 // Checks that files without the tensor final_logits_bias can be loaded.
-TEST(ModelFiles, ReadsAbsentBuffersAsZeros) {
+TEST(ModelFiles, LoadsWithoutFinalLogitsBias) {
   for (const char* folder : {"encoder_decoders/bart_text", "encoder_decoders/mbart_text"})
     EXPECT_EQ(ParametersWith(folder, "final_logits_bias", ""), ParametersOf(folder)) << folder;
 }

@@ -170,7 +170,7 @@ void CheckWhole(ConfigTable& table, const RotarySettings& settings, bool partial
   table.Rule(partial || settings.rotated == 1, "partial_rotary_factor: this family rotates whole heads");
 }
 
-// Returns the members of rope_parameters for one kind of layers.
+// Returns the members of rope_parameters for one kind of layer.
 Json::Object ParametersOf(const RotarySettings& settings, bool partial) {
   Json::Object parameters = Written(settings);
   parameters.push_back({"rope_theta", settings.base});

@@ -187,7 +187,8 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
 
 // Returns the residues of a chain, one per position. If several residues have the same position, the residue with the
 // greatest occupancy is used.
-std::vector<const gemmi::Residue*> OneAPlace(const gemmi::ConstResidueSpan& polymer, const std::string& place) {
+std::vector<const gemmi::Residue*> OneResiduePerPosition(const gemmi::ConstResidueSpan& polymer,
+                                                         const std::string& place) {
   std::vector<const gemmi::Residue*> residues;
   std::set<std::pair<int, char>> seen;
   for (const gemmi::Residue& residue : polymer) {
@@ -206,7 +207,7 @@ ProteinChain ChainFrom(const gemmi::Chain& chain, const gemmi::ConstResidueSpan&
                        const std::string& file) {
   const std::string place = fmt::format("{}: chain {}", file, chain.name);
   ProteinChain out{chain.name, {}};
-  const std::vector<const gemmi::Residue*> observed = OneAPlace(polymer, place);
+  const std::vector<const gemmi::Residue*> observed = OneResiduePerPosition(polymer, place);
   // If every residue has a label_seq and these are in ascending order, they are the positions in the whole sequence.
   const std::size_t whole = entity == nullptr ? 0 : entity->full_sequence.size();
   int last = 0;

@@ -65,7 +65,7 @@ class KnownTexts {
   }
 
   // Returns the largest cosine similarity to one of the texts.
-  double LikenessOf(std::span<const std::string> words) const {
+  double SimilarityOf(std::span<const std::string> words) const {
     std::map<std::string_view, double> counts;
     for (const std::string& word : words) ++counts[word];
     std::unordered_map<std::uint32_t, double> products;
@@ -127,7 +127,7 @@ std::vector<TextGroup> GroupTexts(std::span<const std::string> texts, std::span<
     const std::vector<std::string> words = WordsOf(texts[text]);
     lengths[text] = static_cast<double>(words.size());
     rarest[text] = static_cast<double>(training.RarestOf(words));
-    likeness[text] = training.LikenessOf(words);
+    likeness[text] = training.SimilarityOf(words);
   });
   AddGroups(
       "words", lengths, ThirdsOf(lengths),

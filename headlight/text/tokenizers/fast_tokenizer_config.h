@@ -1,4 +1,4 @@
-// Writing of tokenizer_config.json for folders with a complete tokenizer.json.
+// Writes tokenizer_config.json for folders with a complete tokenizer.json.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ class BpeSegmenter {
 };
 
 /// Unigram segmentation: finds the segmentation with the highest sum of scores (Viterbi). SentencePiece adds scores in
-/// float and the tokenizers library in double, which decides between nearly equal segmentations.
+/// float and the tokenizers library in double. The results can differ if segmentations have nearly equal scores.
 template <typename Score>
 class UnigramSegmenter {
  public:

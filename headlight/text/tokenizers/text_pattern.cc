@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int32_t kMostStack = 1 << 26;   // bytes for backtracking
 constexpr std::size_t kLongestPattern = 4096;  // bytes; published patterns have up to 400
-constexpr int kStartsPerLook = 64;             // matches between checks of the time limit
+constexpr int kMatchesPerTimeCheck = 64;       // matches between checks of the time limit
 
 // Only \n ends a line, and ^ and $ match at each line.
 constexpr std::uint32_t kFlags = UREGEX_MULTILINE | UREGEX_UNIX_LINES;
@@ -169,7 +169,7 @@ struct Deadline {
 
   static UBool AfterStart(const void* context, std::int64_t) {
     const auto* deadline = static_cast<const Deadline*>(context);
-    return ++deadline->starts % kStartsPerLook != 0 || deadline->Holds() ? 1 : 0;
+    return ++deadline->starts % kMatchesPerTimeCheck != 0 || deadline->Holds() ? 1 : 0;
   }
   bool Holds() const { return Clock::now() < end; }
 
@@ -240,7 +240,7 @@ std::vector<TextSpan> TextPattern::Matches(std::string_view text) const {
   int searches = 0;
   for (std::int64_t from = 0; from <= size;) {
     const bool found = matcher->find(from, status) != 0;
-    check(++searches % kStartsPerLook != 0 || deadline.Holds() ? status : U_REGEX_TIME_OUT);
+    check(++searches % kMatchesPerTimeCheck != 0 || deadline.Holds() ? status : U_REGEX_TIME_OUT);
     if (!found) break;
     const std::int64_t begin = matcher->start64(status), end = matcher->end64(status);
     check(status);

@@ -19,7 +19,7 @@ struct TokenizerTrainingOptions {
   TokenizerAlgorithm algorithm = TokenizerAlgorithm::bpe;
   bool byte_level = false;    ///< byte-level BPE as in GPT-2, in which no text is unknown
   std::int32_t size = 30000;  ///< maximum number of tokens, including special ones
-  bool split_digits = false;  ///< make each digit a token, as models of arithmetic need
+  bool split_digits = false;  ///< make each digit a token, for models that do arithmetic
   /// Normalizers. All tokenizers except byte-level BPE and WordPiece always use NFKC.
   bool lowercase = false, nfkc = false, strip_accents = false;
   /// The first tokens of the vocabulary; UsualSpecialTokens if empty.

@@ -101,7 +101,7 @@ std::vector<Tensor> CovariationOf(const FoldingPlan& plan, const ChainSet& set) 
 
 // Returns a random subset of `count` templates. Its size is uniform from 0 to all, but at most `most` (Jumper et al.,
 // "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
-std::vector<std::int64_t> DrawTemplates(std::int64_t count, std::int64_t most, Random& random) {
+std::vector<std::int64_t> SampleTemplates(std::int64_t count, std::int64_t most, Random& random) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   if (count == 0) return order;
@@ -162,7 +162,8 @@ class FoldingPreparation {
     const double clamped_share = random.Uniform() < options_.clamped ? 1 : 0;
     FoldingPart part = PartOf(example, SamplingOf(plan_), passes, first, count, random);
     part.labels.clamped_share = clamped_share;
-    part.templates = TemplatesOf(example, DrawTemplates(std::ssize(example.templates), plan_.templates, random), part);
+    part.templates =
+        TemplatesOf(example, SampleTemplates(std::ssize(example.templates), plan_.templates, random), part);
     if (plan_.covariation && !example.alignment.empty())
       part.covariation = CropOfCovariation((*covariation_)[index], residues, first, count);
     return part;
