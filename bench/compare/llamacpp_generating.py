@@ -14,6 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from instruction_limits import limit_peers
+
+limit_peers("llama.cpp")  # before a peer is imported
+
 from results import record
 
 HEADLIGHT = "build/release/headlight"

@@ -11,6 +11,10 @@ import struct
 import tempfile
 from pathlib import Path
 
+from instruction_limits import limit_peers
+
+limit_peers("PyTorch")  # before a peer is imported
+
 import numpy as np
 import torch
 import training_race

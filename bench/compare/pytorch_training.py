@@ -13,6 +13,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from instruction_limits import limit_peers
+
+limit_peers("PyTorch")  # before a peer is imported
+
 import headlight_training
 import torch
 from measured import run

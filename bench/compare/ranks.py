@@ -20,6 +20,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from instruction_limits import limit_peers
+
+limit_peers("PyTorch")  # before a peer is imported
+
 import headlight_training
 from measured import run
 

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from instruction_limits import exceeds
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -46,7 +48,9 @@ def record(options, peer, work, conditions, unit, ours, theirs):
     path = Path(name)
     threads = getattr(options, "threads", 1)
     script = Path(sys.argv[0]).stem
-    head = {"title": script, "command": shlex.join([f"bench/compare/{script}", *sys.argv[1:]]), "commit": commit(),
+    limit = os.environ.get("HEADLIGHT_CPU")
+    command = ([f"HEADLIGHT_CPU={limit}"] if limit else []) + [f"bench/compare/{script}", *sys.argv[1:]]
+    head = {"title": script, "command": shlex.join(command), "commit": commit(),
             "date": datetime.date.today().isoformat(), "processor": processor(),
             "threads": max(threads) if isinstance(threads, list) else threads, "repeats": options.repeats}
     run = json.loads(path.read_text()) if path.exists() else {**head, "rows": []}
@@ -54,4 +58,6 @@ def record(options, peer, work, conditions, unit, ours, theirs):
         sys.exit(f"{script}: {path} holds another run; name a new file in HEADLIGHT_RESULTS")
     run["rows"].append({"work": work, "conditions": conditions, "unit": unit, "headlight": float(f"{ours:.4g}"),
                         "peer": peer, "peer_value": float(f"{theirs:.4g}")})
+    if exceeds(peer):
+        run["note"] = f"HEADLIGHT_CPU does not restrict {peer}."
     path.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n")
