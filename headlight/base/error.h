@@ -15,7 +15,7 @@ namespace headlight {
 enum class Blame { user, internal };
 
 /// The message is one line that states what is wrong, where, and what is allowed. Options are in backquotes, as in
-/// "`top_k` must be at least 0". A front end replaces an option by its own name, such as a flag.
+/// "`top_k` must be at least 0". A front end replaces an option with its own name for the option, such as a flag.
 class HEADLIGHT_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message, Blame blame = Blame::user)

@@ -50,7 +50,7 @@ void Flush(const std::string& path) {
   Flush(opened.number, path);
 }
 
-// The next two functions flush and remove a folder and its contents. Errors of removal are ignored. libstdc++'s
+// The next two functions flush or remove a folder with its contents. Errors of removal are ignored. libstdc++'s
 // recursive iterator and remove_all are not used, because they terminate the program if memory is exhausted.
 void FlushAll(const std::string& folder) {
   const auto flush = [](const char* path, const struct stat*, int type, FTW*) {
@@ -102,8 +102,8 @@ bool IsAt(int descriptor, const std::string& name) {
          opened.st_ino == named.st_ino;
 }
 
-// Removes the file or folder with this name unless it is locked. Some network file systems have no locks. There, it is
-// removed only if it is known to be `ours`.
+// Removes the file or folder with this name unless it is locked. Some network file systems do not support locks. In
+// that case, it is removed only if `ours` is true.
 void RemoveUnlocked(const std::string& name, bool ours) {
   const Descriptor opened(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (opened.number < 0) return;
@@ -200,7 +200,7 @@ void CopyStandardInput(int to) {
   }
 }
 
-// The memory ranges of all MappedFiles.
+// The memory ranges of all MappedFile objects.
 class MappedMemory {
  public:
   void Add(std::span<const std::byte> bytes) {

@@ -16,9 +16,9 @@ namespace headlight {
 /// it reports the error.
 HEADLIGHT_API bool Exists(const std::string& path);
 
-/// The bytes of a file, memory-mapped for reading. The path - is standard input, which is read to its end. Throws Error
-/// if the file cannot be read. Truncating a mapped file kills its reader (SIGBUS). Replacing it with AtomicFile is
-/// safe.
+/// The bytes of a file, memory-mapped for reading. The path "-" is standard input, which is read to its end. Throws
+/// Error if the file cannot be read. Truncating a mapped file kills its reader (SIGBUS). Replacing it with AtomicFile
+/// is safe.
 class HEADLIGHT_API MappedFile {
  public:
   MappedFile() = default;
@@ -61,14 +61,14 @@ class HEADLIGHT_API AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Atomically replaces the file at `path` by `text`.
+/// Atomically replaces the contents of the file at `path` with `text`.
 HEADLIGHT_API void WriteFile(const std::string& path, std::string_view text);
 
-/// Returns the whole file as a string. Throws Error with both sizes if it has more than `limit` bytes.
+/// Returns the whole file as a string. Throws Error with both sizes in the message if it has more than `limit` bytes.
 HEADLIGHT_API std::string ReadFile(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 32);
 
-/// Makes `to`, which must not exist, a hard link to the file `from`, or a copy if the file system has no links.
-/// Afterwards, neither file may be changed in place.
+/// Makes `to`, which must not exist, a hard link to the file `from`, or a copy if the file system does not support hard
+/// links. Afterwards, neither file may be changed in place.
 HEADLIGHT_API void LinkOrCopy(const std::string& from, const std::string& to);
 
 /// Atomically replaces a folder. `fill` writes into an empty folder next to `path`, which is then flushed and renamed

@@ -81,7 +81,7 @@ TEST(MappedFile, ReturnsTheBytes) {
   EXPECT_EQ(MappedFile(folder.File("empty")).bytes().size(), 0u);
 }
 
-// Returns the kilobytes of files in this process's memory.
+// Returns the size of mapped files in this process's memory, in kilobytes.
 long FileMemory() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -241,7 +241,7 @@ TEST(ReplaceFolder, KeepsTheOldFolderOnFailure) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
-// Skipped under the undefined-behaviour sanitizer. It checks pointers through a pipe, which it cannot open in this
+// Skipped under the undefined-behaviour sanitizer, which checks pointers through a pipe. It cannot open a pipe in this
 // test.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(ReplaceFolder, ReportsTooManyOpenFiles) {
@@ -265,7 +265,7 @@ TEST(ReplaceFolder, RejectsFiles) {
   EXPECT_THAT(ErrorOf([&] { ReplaceFolder("/", Model("new")); }), HasSubstr("/"));
 }
 
-// Kills a process during ReplaceFolder: at each call that fills the folder, and after increasing times.
+// Kills a process during ReplaceFolder: at each call that fills the folder, and after increasing delays.
 TEST(ReplaceFolder, KeepsACompleteFolderIfKilled) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
@@ -357,7 +357,7 @@ TEST(ReplaceFolder, WorksWithoutAtomicExchange) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
   ReplaceFolder(path, Model("old"));
-  fs::create_directory(folder.File("model.headlight-new-0.old"));  // left by a killed process, between two renames
+  fs::create_directory(folder.File("model.headlight-new-0.old"));  // left if killed between two renames
   WriteFile(folder.File("model.headlight-new-0.old/weights"), "older");
   const int status = InChild([&] {
     Forbid(SYS_renameat2, EINVAL);

@@ -44,7 +44,7 @@ constexpr std::array<GgufTypeInfo, 15> kTypes = {{{GgufType::f32, 0, "F32", 1, 4
                                                   {GgufType::iq4_nl, 20, "IQ4_NL", 32, 18},
                                                   {GgufType::iq4_xs, 23, "IQ4_XS", 256, 136}}};
 
-// Returns the name of a llama.cpp type that this reader does not support, for errors.
+// Returns the name of a llama.cpp type that this reader does not support, for error messages.
 std::string NameOfOther(std::uint32_t id) {
   constexpr std::array<std::pair<std::uint32_t, const char*>, 16> others = {{{9, "Q8_1"},
                                                                              {15, "Q8_K"},
@@ -127,7 +127,7 @@ double FloatAt(ValueType type, const std::byte* from) {
 const GgufTypeInfo& InfoOf(GgufType type) { return kTypes[static_cast<std::size_t>(type)]; }
 std::span<const GgufTypeInfo> GgufTypes() { return kTypes; }
 
-// Reads a file from its beginning to its end, and never beyond its end.
+// Reads a file sequentially, and never beyond its end.
 class GgufReader {
  public:
   GgufReader(std::span<const std::byte> file, std::string source)

@@ -1,5 +1,5 @@
 // Reads the container of GGUF files as written by llama.cpp: metadata, named tensors and their bytes. Versions 2 and 3
-// are supported. The reader is in base/ because tokenizers read their metadata from it, and io/ reads the weights.
+// are supported. The reader is in base/ because tokenizers use it to read metadata, and io/ uses it to read weights.
 #pragma once
 
 #include <cstddef>
@@ -37,21 +37,21 @@ enum class GgufType : std::uint8_t {
 
 struct GgufTypeInfo {
   GgufType type;
-  std::uint32_t id;        // the type's number in the file
-  const char* name;        // the name in llama.cpp, such as "Q4_K"
-  std::int64_t run, size;  // numbers in a block, and its bytes
+  std::uint32_t id;        ///< the type's number in the file
+  const char* name;        ///< the name in llama.cpp, such as "Q4_K"
+  std::int64_t run, size;  ///< numbers per block, and bytes per block
 };
 HEADLIGHT_API const GgufTypeInfo& InfoOf(GgufType type);
 /// Returns all types, in the order of the enumeration.
 HEADLIGHT_API std::span<const GgufTypeInfo> GgufTypes();
 
-/// A metadata array whose items are read only on demand. For example, a vocabulary has 262,144 strings.
+/// A metadata array whose items are read only on demand. For example, a vocabulary may have 262,144 strings.
 class HEADLIGHT_API GgufArray {
  public:
   /// Return the items as integers, floats or strings. Throw Error if the items have another type.
   std::vector<std::int64_t> Integers() const;
   std::vector<float> Floats() const;
-  std::vector<std::string_view> Strings() const;  // views into the mapped file
+  std::vector<std::string_view> Strings() const;  ///< views into the mapped file
   std::uint64_t size() const { return count_; }
 
  private:
@@ -68,17 +68,17 @@ using GgufValue = std::variant<bool, std::int64_t, double, std::string_view, Ggu
 struct GgufTensor {
   std::string name;
   GgufType type = GgufType::f32;
-  std::vector<std::int64_t> axes;    // [outputs, inputs] of a matrix, the reverse of the order in the file
-  std::span<const std::byte> bytes;  // row by row; a row of a block type consists of whole blocks
+  std::vector<std::int64_t> axes;    ///< [outputs, inputs] of a matrix, the reverse of the order in the file
+  std::span<const std::byte> bytes;  ///< row by row; a row of a block type consists of whole blocks
 };
 
 struct GgufContent {
   std::map<std::string, GgufValue, std::less<>> metadata;
-  std::vector<GgufTensor> tensors;  // in the order of the file
+  std::vector<GgufTensor> tensors;  ///< in the order of the file
 };
 
-/// Parses one file. All views point into `file`. Throws Error with `source`, the key or tensor, and the rule that it
-/// violates.
+/// Parses one file. All views point into `file`. Throws Error with a message that names `source`, the key or tensor,
+/// and the violated rule.
 HEADLIGHT_API GgufContent ParseGguf(std::span<const std::byte> file, const std::string& source);
 
 /// Returns true if a regular file at `path` begins with GGUF's signature, in either byte order.
@@ -101,7 +101,7 @@ class HEADLIGHT_API Gguf {
   bool Flag(std::string_view key) const;
   const GgufArray& Array(std::string_view key) const;
   bool contains(std::string_view key) const { return metadata_.contains(key); }
-  /// Returns the location of a key, to start an error message with: "model.gguf: key 'llama.block_count'".
+  /// Returns the location of a key as it appears in error messages: "model.gguf: key 'llama.block_count'".
   std::string Place(std::string_view key) const;
 
  private:

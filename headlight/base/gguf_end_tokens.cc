@@ -6,7 +6,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kControl = 3;  // value in tokenizer.ggml.token_type
+constexpr std::int64_t kControl = 3;  // the value of control tokens in tokenizer.ggml.token_type
 
 // The tokens that end a reply in chats of published models. Some tokens are also HTML tags or plain words in other
 // vocabularies. Such tokens count only if the file marks them as control tokens.

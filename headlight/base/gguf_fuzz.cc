@@ -1,4 +1,4 @@
-// Checks that any bytes either cause an Error or give tensors within the bytes and readable metadata.
+// Checks that arbitrary bytes either cause an Error, or give readable metadata and tensors within the bytes.
 #include <cstdlib>
 #include <string>
 #include <variant>

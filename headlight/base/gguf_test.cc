@@ -1,5 +1,5 @@
-// Tests files that the container's reader rejects. io/gguf_blocks_test.cc compares the contents of valid files with
-// Python's gguf package.
+// Tests files that the GGUF reader rejects. io/gguf_blocks_test.cc compares the contents of valid files with Python's
+// gguf package.
 #include "headlight/base/gguf.h"
 
 #include <gmock/gmock.h>
@@ -75,7 +75,7 @@ TEST(Gguf, IsReadOrRefusedWhateverIsCutOffOrFlipped) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string flipped = whole;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
-      Refusal(flipped);  // Refusal fails unless the error is the user's and has one line
+      Refusal(flipped);  // Refusal fails unless the error has Blame::user and one line
     }
 }
 

@@ -18,8 +18,7 @@ namespace headlight {
 /// The metadata of a file. Keys are written in the order in which they are first set.
 class HEADLIGHT_API GgufMetadata {
  public:
-  /// Set a value with the type that llama.cpp uses for such keys: integers are unsigned with 32 bits, floats have 32
-  /// bits.
+  /// Set a value with the type that llama.cpp uses for such keys: unsigned 32-bit integers and 32-bit floats.
   void SetInteger(const std::string& key, std::int64_t value);
   void SetNumber(const std::string& key, double value);
   void SetFlag(const std::string& key, bool value);
@@ -46,17 +45,17 @@ class HEADLIGHT_API GgufMetadata {
 struct HEADLIGHT_API GgufTensorPlan {
   std::string name;
   GgufType type = GgufType::f32;
-  std::vector<std::int64_t> axes;  // as in GgufTensor
+  std::vector<std::int64_t> axes;  ///< as in GgufTensor
 
-  std::int64_t RowNumbers() const;  // numbers per row
-  std::int64_t Rows() const;        // number of rows of all matrices
-  std::int64_t RowBytes() const;    // bytes per row
+  std::int64_t RowNumbers() const;  ///< numbers per row
+  std::int64_t Rows() const;        ///< number of rows of all matrices
+  std::int64_t RowBytes() const;    ///< bytes per row
   std::int64_t Bytes() const { return Rows() * RowBytes(); }
 };
 
-/// Writes a file atomically. The constructor writes the header. Then the bytes of the tensors are written in their
-/// order, in pieces of any size. Each tensor begins at a multiple of `alignment`. Throws Error if writing fails, or if
-/// a tensor has more axes or a longer name than the format allows.
+/// Writes a file atomically. The constructor writes the header. The bytes of the tensors are then written in order, in
+/// pieces of any size. Each tensor begins at a multiple of `alignment`. Throws Error if writing fails, or if a tensor
+/// has more axes or a longer name than the format allows.
 class HEADLIGHT_API GgufWriter {
  public:
   GgufWriter(const std::string& path, const GgufMetadata& metadata, std::span<const GgufTensorPlan> tensors,

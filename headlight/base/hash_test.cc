@@ -14,7 +14,7 @@ std::string Bytes() {
   return bytes;
 }
 
-// The results of LLVM 14's implementation for the first n of these bytes.
+// The expected values are the results of LLVM 14's implementation for the first `size` test bytes.
 TEST(Hash64, KnownAnswers) {
   constexpr std::pair<std::size_t, std::uint64_t> kAnswers[] = {
       {0, 0xef46db3751d8e999},  {1, 0x1f25c8d0bc1f4bb6},  {3, 0x31d2363f52e564c9},  {4, 0x9bb64b7d66ee9fda},

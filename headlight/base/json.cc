@@ -54,7 +54,7 @@ class Printer {
     Ensure(std::isfinite(number), "JSON cannot hold the number {}", number);
     const std::string digits = Shortest(number);
     out_ += digits;
-    if (digits.find_first_of(".e") == std::string::npos) out_ += ".0";  // makes Python read a float
+    if (digits.find_first_of(".e") == std::string::npos) out_ += ".0";  // so that Python reads a float
   }
 
   void PrintString(const std::string& text) {
@@ -145,7 +145,7 @@ std::string Json::Line() const {
 
 std::string Quoted(std::string_view text) {
   std::size_t length = std::min<std::size_t>(text.size(), 100);
-  while (length > 0 && length < text.size() && (text[length] & 0xC0) == 0x80) --length;  // keeps characters whole
+  while (length > 0 && length < text.size() && (text[length] & 0xC0) == 0x80) --length;  // does not cut a character
   std::string quoted = "'";
   for (const char character : text.substr(0, length)) {
     const auto byte = static_cast<unsigned char>(character);

@@ -32,7 +32,8 @@ struct Named {
 class HEADLIGHT_API Json {
  public:
   using Member = Named<Json>;
-  /// Write an array with one array as Array{Json(Array{...})}, because compilers disagree on Array{Array{...}}.
+  /// Write an array that contains one array as Array{Json(Array{...})}, because compilers disagree on
+  /// Array{Array{...}}.
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
@@ -58,8 +59,7 @@ class HEADLIGHT_API Json {
   template <typename T>
   Json(const std::vector<T>& items) : value_(Array(items.begin(), items.end())) {}
 
-  /// Returns the alternative that this value holds, or nullptr. An integer is an int64_t if it fits, otherwise a
-  /// uint64_t.
+  /// Returns the value if it has type T, otherwise nullptr. An integer is an int64_t if it fits, otherwise a uint64_t.
   template <typename T>
   const T* As() const {
     return std::get_if<T>(&value_);
@@ -79,7 +79,7 @@ class HEADLIGHT_API Json {
 
  private:
   // This alternative is never used. Without it, libstdc++ 12 treats the variant as never valueless. If copying throws,
-  // it then destroys values that do not exist.
+  // the variant then destroys values that do not exist.
   struct Unused {
     Unused(const Unused&) {}
     Unused& operator=(const Unused&) = default;
@@ -97,8 +97,8 @@ struct JsonLimits {
 };
 
 /// Parses untrusted text: strict UTF-8 JSON, at most 64 levels deep, without duplicate keys, NaN and Infinity. Errors
-/// begin with `source`, which is the file's path, and the line and column. For text of a single line, errors have the
-/// byte instead.
+/// begin with `source`, which is the file's path, and the line and column. For text of a single line, errors give the
+/// byte offset instead of line and column.
 HEADLIGHT_API Json ParseJson(std::string_view text, std::string_view source, const JsonLimits& limits = {});
 
 /// Parses a literal, as in R"({"type": "NFKC"})"_json.
@@ -108,8 +108,8 @@ HEADLIGHT_API Json operator""_json(const char* text, std::size_t size);
 /// truncated after 100 bytes.
 HEADLIGHT_API std::string Quoted(std::string_view text);
 
-/// A value in a JSON file, with its location for error messages. A missing member and a null member are both absent.
-/// Views are cheap to copy. Views of one file must not be used concurrently from several threads.
+/// A value in a JSON file, with its location for error messages. A missing member and a null member both count as
+/// absent. Views are cheap to copy. Views of one file must not be used concurrently from several threads.
 ///   const JsonView config = ReadJson("model/config.json");
 ///   const std::int64_t layers = config["encoder_layers"].Integer(1);             // required, at least 1
 ///   const double dropout = config.Get("dropout", 0.1).Number(0, 1);              // 0.1 if absent
@@ -125,11 +125,11 @@ class HEADLIGHT_API JsonView {
 
   bool present() const { return !value_->is_null(); }
   const Json& value() const { return *value_; }
-  /// Returns the location of this value, to start an error message with: "model/config.json: key 'id2label.0'".
+  /// Returns the location of this value as it appears in error messages: "model/config.json: key 'id2label.0'".
   std::string location() const;
 
-  /// Return the content. Throw Error with the expected and the actual value if the type or bounds do not fit. Bounds
-  /// are inclusive.
+  /// Return the content. Throw Error with the expected and the actual value if the type is wrong or the value is out of
+  /// bounds. Bounds are inclusive.
   bool Bool() const;
   std::int64_t Integer(std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
@@ -138,7 +138,7 @@ class HEADLIGHT_API JsonView {
                 double most = std::numeric_limits<double>::max()) const;
   /// Returns one of `allowed`, or any string if `allowed` is empty.
   std::string String(std::initializer_list<std::string_view> allowed = {}) const;
-  /// Return the plain values, for large arrays and objects. The values live as long as a view of them.
+  /// Return the plain values, for large arrays and objects. The references are valid while a view of the values exists.
   const Json::Array& Array() const&;
   const Json::Object& Object() const&;
   void Array() && = delete;

@@ -1,5 +1,5 @@
-// Checks that any bytes either cause an Error or give a value. The value can be inspected, and printing and parsing it
-// again gives the same value.
+// Checks that arbitrary bytes either cause an Error or give a value. The value can be inspected, and printing and
+// parsing it again gives the same value.
 #include <cstdlib>
 
 #include "headlight/base/error.h"

@@ -143,7 +143,7 @@ class ByteInput::State {
   z_stream stream_{};
   std::array<unsigned char, kReadBytes> compressed_;
   std::size_t held_ = 0;              // bytes at the front of compressed_
-  double size_ = 0, bytes_read_ = 0;  // of a regular file, after the initial offset; a size of 0 is unknown
+  double size_ = 0, bytes_read_ = 0;  // for a regular file, from the initial offset; size_ is 0 if unknown
 };
 
 ByteInput::ByteInput(const std::string& path)

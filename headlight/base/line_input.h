@@ -13,19 +13,20 @@
 
 namespace headlight {
 
-/// Reads the bytes of a file, plain or gzip (detected by its first two bytes), or of a pipe or terminal as they arrive.
-/// Throws Error with the file's name if it is missing or unreadable, or if gzip data is damaged or truncated.
+/// Reads the bytes of a plain or gzip file. The first two bytes determine the format. Bytes of a pipe or terminal are
+/// returned as they arrive. Throws Error with the file's name if it is missing or unreadable, or if gzip data is
+/// damaged or truncated.
 class HEADLIGHT_API ByteInput {
  public:
-  explicit ByteInput(const std::string& path);  ///< - is standard input, which can have one reader at a time
+  explicit ByteInput(const std::string& path);  ///< "-" is standard input, which can have one reader at a time
   ByteInput(int descriptor, std::string name);  ///< reads a descriptor owned by the caller; `name` is for errors
   ByteInput(ByteInput&&) noexcept;
   ~ByteInput();
 
   /// Reads up to `size` > 0 bytes into `to` and returns their number, or 0 at the end.
   std::size_t Read(char* to, std::size_t size);
-  /// Returns the fraction of a regular file that has been read, in [0, 1]. `unread` bytes that Read returned are not
-  /// counted. For gzip files, compressed bytes are counted. Returns -1 for other inputs.
+  /// Returns the fraction of a regular file that has been read, in [0, 1]. The last `unread` bytes that Read returned
+  /// are not counted. For gzip files, compressed bytes are counted. Returns -1 for other inputs.
   double Share(std::size_t unread = 0) const;
   const std::string& name() const;
 

@@ -18,28 +18,27 @@ namespace headlight {
 using OptionCheck = std::function<std::string(const std::string& value)>;
 
 /// Checks of integers.
-HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  // at most 2^31 - 1, the limit of all integer options
+HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  ///< at most 2^31 - 1, the limit of all integer options
 HEADLIGHT_API OptionCheck Between(std::int64_t least, std::int64_t most);
-HEADLIGHT_API OptionCheck Seed();  // from 0 to 2^63 - 1
+HEADLIGHT_API OptionCheck Seed();  ///< from 0 to 2^63 - 1
 
 /// Checks of real numbers.
 HEADLIGHT_API OptionCheck NumberFrom(double least);
 HEADLIGHT_API OptionCheck NumberFrom(double least, double most);
 HEADLIGHT_API OptionCheck NumberAbove(double bound);
 HEADLIGHT_API OptionCheck NumberAbove(double bound, double most);
-HEADLIGHT_API OptionCheck NumberBelow(double least, double bound);  // at least `least` and less than `bound`
+HEADLIGHT_API OptionCheck NumberBelow(double least, double bound);  ///< at least `least` and less than `bound`
 HEADLIGHT_API OptionCheck AnyNumber();
 
 HEADLIGHT_API OptionCheck NotEmpty();
 HEADLIGHT_API OptionCheck OneOf(const std::vector<std::string>& words);
-/// Checks that a folder exists. Unlike the other checks, throws Error itself, because its message begins with the
+/// Checks that a folder exists. Unlike the other checks, it throws Error itself, because the message begins with the
 /// folder.
 HEADLIGHT_API OptionCheck ExistingFolder();
-// Checks that a model exists, which is a folder or a GGUF file. Throws Error itself, as ExistingFolder does.
+/// Checks that a model, which is a folder or a GGUF file, exists. Throws Error itself, as ExistingFolder does.
 HEADLIGHT_API OptionCheck ExistingModel();
 
-/// Parse the whole text as an integer or a number, without a plus sign, spaces or another base. Return nullopt if this
-/// fails.
+/// Parse the whole text as a decimal integer or number, without a plus sign or spaces. Return nullopt if this fails.
 HEADLIGHT_API std::optional<std::int64_t> IntegerOf(std::string_view text);
 HEADLIGHT_API std::optional<double> NumberOf(std::string_view text);
 

@@ -32,7 +32,7 @@ class HEADLIGHT_API OptionTarget {
   OptionTarget(std::optional<std::string>& value);
   OptionTarget(std::vector<std::int64_t>& values);  ///< one or more values
   OptionTarget(std::vector<std::string>& values);
-  /// An option without a variable. It calls `set` with at most `most_values` values. 0 makes a flag, kMany means no
+  /// An option without a variable. It calls `set` with at most `most_values` values. 0 makes a flag, and kMany means no
   /// limit.
   OptionTarget(std::function<void(const std::vector<std::string>& values)> set, int most_values);
 
@@ -50,7 +50,7 @@ class HEADLIGHT_API Option {
  public:
   /// `names` is "--top-k", several names separated by commas, or an argument's name without dashes. All front ends use
   /// this name: as a flag, or without its first dashes as a key of an option file. Messages of the library name the
-  /// variable instead, as in "`top_k` must be ...", and front ends replace it by their own name.
+  /// variable instead, as in "`top_k` must be ...", and front ends replace it with their own name.
   Option(std::string_view names, OptionTarget target, std::string description);
   Option(const Option&) = delete;
 
@@ -64,7 +64,7 @@ class HEADLIGHT_API Option {
   Option& Values(int count);           ///< requires exactly this many values
   Option& OneAtATime();                ///< allows one value per occurrence
   Option& Delimiter(char delimiter);   ///< separator of several values
-  /// Makes the option a model's folder or file. Front ends may accept the name of a downloaded model instead.
+  /// Declares that the value is a model's folder or file. Front ends may accept the name of a downloaded model instead.
   Option& Model(OptionCheck check = ExistingModel());
   Option& Excludes(Option& other);       ///< the two options exclude each other
   Option& StopExcluding(Option& other);  ///< undoes Excludes()
@@ -109,7 +109,7 @@ class HEADLIGHT_API Option {
   bool required_ = false, is_model_ = false, one_at_a_time_ = false, given_ = false;
 };
 
-/// The options of a command, in the order of help.
+/// The options of a command, in the order in which help lists them.
 class HEADLIGHT_API OptionTable {
  public:
   Option& Add(std::string_view names, OptionTarget target, std::string description);
@@ -121,8 +121,8 @@ class HEADLIGHT_API OptionTable {
                       std::string description);
   /// Adds a flag that calls `set`.
   Option& AddFlag(std::string_view names, std::function<void()> set, std::string description);
-  /// Adds an option whose value is one of `words`. `set` receives its index. `initial` is the index of the default, if
-  /// there is one.
+  /// Adds an option whose value is one of `words`. `set` receives the index of the value. `initial` is the index of the
+  /// default, if there is one.
   Option& AddChoice(std::string_view names, const std::vector<std::string>& words, std::optional<std::size_t> initial,
                     std::function<void(std::size_t index)> set, std::string description);
 

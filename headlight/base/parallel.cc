@@ -68,7 +68,7 @@ class Pool {
   }
 
  private:
-  // The bits of the state: the round, whether it is open, and the number of workers inside.
+  // The bits of the state: the round, whether it is open, and the number of workers in it.
   static constexpr std::uint64_t kInside = 0xffff, kOpen = 0x10000;
   static constexpr int kRoundShift = 17;
 

@@ -11,7 +11,7 @@ namespace headlight {
 /// Returns the number of threads that a computation may use: 1 inside a ParallelFor body, otherwise the value of
 /// SetThreads. The default is the number of processors available to this process.
 HEADLIGHT_API int Threads();
-HEADLIGHT_API void SetThreads(int threads);  // at least 1
+HEADLIGHT_API void SetThreads(int threads);  ///< at least 1
 
 /// Calls body(index) for every index in [0, count), on up to Threads() threads. Each thread starts with a contiguous
 /// share of the indices and then takes indices from slower threads. Repeated calls over the same rows therefore find
@@ -20,8 +20,8 @@ HEADLIGHT_API void SetThreads(int threads);  // at least 1
 /// is running. If thread creation fails, the call continues with fewer threads.
 HEADLIGHT_API void ParallelFor(std::int64_t count, const std::function<void(std::int64_t)>& body);
 
-/// While an object of this class exists, Threads() is 1 on its thread. Used by threads that run concurrently with a
-/// computation.
+/// While an object of this class exists, Threads() is 1 on the thread that created it. Used by threads that run
+/// concurrently with a computation.
 class HEADLIGHT_API OneThread {
  public:
   OneThread();

@@ -13,8 +13,7 @@ double SecondsBetween(std::chrono::steady_clock::time_point begin, std::chrono::
   return std::chrono::duration<double>(end - begin).count();
 }
 
-// Sends the same bytes to all other ranks, and receives their bytes into `others`, [size]. The entry of this rank is
-// not used.
+// Sends `own` to all other ranks, and receives the bytes of each other rank into others(rank).
 void ExchangeWithAll(Ranks& ranks, std::span<std::byte> own, const std::function<std::span<std::byte>(int)>& others) {
   std::vector<Transfer> transfers;
   for (int peer = 0; peer < ranks.size(); ++peer) {

@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// A message to or from another rank. Both ranks must pass its size.
+/// A message to or from another rank. Both ranks must pass the size of the message.
 struct Transfer {
   int peer = 0;
   bool sends = false;
@@ -38,7 +38,7 @@ class HEADLIGHT_API Ranks {
   virtual int size() const = 0;
 
   /// Sends and receives all transfers concurrently, and returns when they are complete. Throws OtherRankFailed, and
-  /// exceptions of `waiting`.
+  /// exceptions thrown by `waiting`.
   void Exchange(std::span<const Transfer> transfers);
 
   /// Used by Transfers, from one thread at a time. Begin starts a transfer of at most 1 GiB. Its bytes must stay valid
@@ -83,7 +83,7 @@ class HEADLIGHT_API Transfers {
   /// Returns false if no transfer has completed since the last call. Throws OtherRankFailed.
   bool Poll();
 
-  /// Waits until all transfers are complete. Throws OtherRankFailed, and exceptions of Ranks::waiting.
+  /// Waits until all transfers are complete. Throws OtherRankFailed, and exceptions thrown by Ranks::waiting.
   void Wait();
 
   bool sending() const { return sends_ > 0; }
@@ -93,7 +93,7 @@ class HEADLIGHT_API Transfers {
 
   Ranks& ranks_;
   std::vector<BegunTransfer> begun_;
-  std::vector<std::function<void()>> then_;  // the `then` of each transfer
+  std::vector<std::function<void()>> then_;  // the callback `then` of each transfer
   std::int64_t sends_ = 0;                   // number of sends among the pending transfers
   bool waits_ = false;
   Clock::time_point polled_, looked_;  // looked_: time of the last check for failed ranks
@@ -114,14 +114,14 @@ std::vector<T> NumbersOf(std::string_view bytes) {
 }
 
 /// All-gather of parts of equal length. `all` has [size] parts. Each rank must provide its own part, and receives the
-/// others.
+/// other parts.
 HEADLIGHT_API void GatherSame(Ranks& ranks, std::span<std::byte> all);
 
 /// All-gather of bytes of any length. Returns the bytes of each rank, [size].
 HEADLIGHT_API std::vector<std::string> GatherToAll(Ranks& ranks, std::string_view own);
 
-/// Overwrites `bytes` on the other ranks by the bytes of rank 0.
+/// Overwrites `bytes` on the other ranks with the bytes of rank 0.
 HEADLIGHT_API void Broadcast(Ranks& ranks, std::span<std::byte> bytes);
-HEADLIGHT_API std::string Broadcast(Ranks& ranks, std::string_view text);  // returns the text of rank 0, of any length
+HEADLIGHT_API std::string Broadcast(Ranks& ranks, std::string_view text);  ///< returns the text of rank 0
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// A temporary folder that is removed with the object.
+// A temporary folder that is removed when its object is destroyed.
 #pragma once
 
 #include <stdlib.h>

@@ -33,9 +33,9 @@ inline Sequences PackedSequences(std::span<const std::int32_t> lengths) {
   return sequences;
 }
 
-/// Returns the columns of adjacent grids of `height` rows and `width` columns, grid by grid. PackedSequences of the
-/// rows and these columns are the two passes of axial attention (Ho et al., "Axial Attention in Multidimensional
-/// Transformers", 2019).
+/// Returns the columns of adjacent grids of `height` rows and `width` columns, grid by grid. Attention over
+/// PackedSequences of the rows and attention over these columns are the two passes of axial attention (Ho et al.,
+/// "Axial Attention in Multidimensional Transformers", 2019).
 inline Sequences GridColumns(std::int32_t grids, std::int32_t height, std::int32_t width) {
   Sequences columns;
   columns.reserve(static_cast<std::size_t>(grids) * static_cast<std::size_t>(width));

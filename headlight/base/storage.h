@@ -15,7 +15,7 @@ namespace headlight {
 HEADLIGHT_API std::shared_ptr<std::byte> AllocateStorage(std::int64_t bytes);
 
 struct StorageStatistics {
-  std::int64_t system_allocations = 0;  ///< number since the program started
+  std::int64_t system_allocations = 0;  ///< number of allocations from the system since the program started
   std::int64_t bytes_held = 0;          ///< bytes allocated from the system, in use or free
   std::int64_t bytes_in_use = 0;
 };
