@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-// Returns j for each i, with costs cost(i, j), i < few, j < many and few <= many.
+// Returns the j that is assigned to each i. The cost of a pair is cost(i, j), with i < few, j < many and few <= many.
 std::vector<std::int32_t> AssignFew(std::int64_t few, std::int64_t many, const auto& cost) {
   constexpr double kFar = std::numeric_limits<double>::infinity();
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
@@ -29,7 +29,7 @@ std::vector<std::int32_t> AssignFew(std::int64_t few, std::int64_t many, const a
           distance[size(j)] = through;
           before[size(j)] = i;
         }
-        // Among equal distances, a free j is preferred, because it ends the search.
+        // If distances are equal, a free j is preferred, because it ends the search.
         if (nearest < 0 || distance[size(j)] < distance[size(nearest)] ||
             (distance[size(j)] == distance[size(nearest)] && of_many[size(j)] < 0 && of_many[size(nearest)] >= 0))
           nearest = j;

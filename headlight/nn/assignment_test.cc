@@ -34,7 +34,7 @@ TEST(Assignment, MinimizesTheCost) {
        {std::pair{1, 1}, {3, 3}, {2, 6}, {6, 2}, {5, 7}, {7, 5}, {7, 7}, {1, 7}, {7, 1}}) {
     for (int round = 0; round < 20; ++round) {
       std::vector<double> costs(static_cast<std::size_t>(rows * columns));
-      // Costs in every second round have many ties.
+      // In every second round, many costs are equal.
       for (double& cost : costs) cost = round % 2 == 0 ? random.Normal() : static_cast<double>(random.Below(3));
       const std::vector<std::int32_t> chosen = Assign({costs.data(), rows, columns, columns});
       ASSERT_EQ(std::ssize(chosen), rows);

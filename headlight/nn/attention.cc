@@ -26,7 +26,7 @@ MultiHeadAttentionConfig Complete(MultiHeadAttentionConfig config) {
   return config;
 }
 
-// Returns the gradient of the weights for attended = weights value, which is d attended value^T per head.
+// Returns the gradient of the weights in attended = weights value. For each head, it is d_attended value^T.
 Tensor GradientOfWeights(const Tensor& d_attended, const Tensor& value, std::int32_t heads, std::int32_t key_heads) {
   const std::int64_t queries = d_attended.rows(), keys = value.rows(), size = d_attended.columns() / heads;
   const Tensor gradient = Tensor::Empty({1, heads, queries, keys}, d_attended.dtype());
@@ -128,7 +128,7 @@ Tensor ScaledDotProductAttention::WithGradients(Context& context, const Tensor& 
                                                 const Sequences& keys, const AttentionSource& source) const {
   Ensure(context.tape != nullptr && context.cache == nullptr && !context.training,
          "gradients of weights need a tape, no cache and no dropout");
-  // If no input requires a gradient, as in a first layer, the tape begins at this attention.
+  // If no input requires a gradient, as in the first layer, the tape begins at this attention layer.
   const Tensor from = attended.node() != nullptr ? attended : context.tape->Watch(attended);
   return Record(
       from.Detached(), {&from},

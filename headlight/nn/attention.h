@@ -25,8 +25,8 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   double score_cap = 0;              ///< if positive, a scaled score s becomes score_cap tanh(s / score_cap)
   double dropout = 0;                ///< dropout rate of the attention weights
   ops::AttentionBias bias = {};      ///< added to the scores unless empty
-  std::int32_t key_heads = 0;        ///< each serves heads / key_heads query heads; 0: equal to heads
-  /// One byte per row of `key`, 0 if no query attends to it. Null: all rows are visible.
+  std::int32_t key_heads = 0;  ///< number of key heads, each shared by heads / key_heads query heads; 0: equal to heads
+  /// One byte per row of `key`, 0 if no query attends to the row. If null, all rows are visible.
   std::shared_ptr<const std::vector<std::uint8_t>> present = {};
   Compute compute = Compute::float32;  ///< compute type of the projections; see kernels::AttentionInput
 
@@ -73,7 +73,7 @@ struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
   std::string query_key_value = {};  ///< if set, self-attention stores all three as one tensor, in this order
   std::string key_value = {};        ///< if set, cross-attention stores both as one tensor, in this order
-  bool grouped_by_head = false;      ///< in that tensor, each key head has its query heads, its key and its value
+  bool grouped_by_head = false;      ///< whether that tensor is ordered by key head: its queries, key and value
 };
 
 /// The configuration of a MultiHeadAttention.
@@ -92,7 +92,7 @@ struct MultiHeadAttentionConfig {
   std::optional<double> scale = {};  ///< scale of the scores; default: 1 / sqrt(head_dim)
   /// If positive, a scaled score s becomes score_cap tanh(s / score_cap), before bias and mask (Gemma 2, section 2.2).
   double score_cap = 0;
-  std::int32_t window = 0;  ///< if positive, self-attention is limited to keys at a smaller distance
+  std::int32_t window = 0;  ///< if positive, self-attention is limited to keys at a distance below `window`
   std::int64_t memory = 0;  ///< dimension of the states that cross-attention attends to; default: model
 };
 
@@ -113,7 +113,7 @@ class HEADLIGHT_API MultiHeadAttention {
 
   /// Computes self-attention of x [tokens, model]. It is masked if `causal`. `bias`, unless empty, is added to the
   /// scores. With a cache in the context, x holds the newest tokens of each sequence. The cache provides the keys of
-  /// earlier tokens, which were stored after `steps`.
+  /// earlier tokens, to which `steps` were already applied.
   Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
               const ops::AttentionBias& bias = {}, const QueryKeySteps& steps = {}) const;
 

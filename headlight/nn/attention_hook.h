@@ -1,4 +1,4 @@
-// The attention weights of a forward pass, as hooks receive them.
+// The attention weights that hooks receive during a forward pass.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace headlight {
 
 /// The three kinds of attention of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3),
 /// and three kinds of text-image encoders: within the image, from text to image and from image to text. Attention
-/// within their text is encoder_self.
+/// within the text of these encoders is encoder_self.
 enum class AttentionKind { encoder_self, decoder_self, cross, image_self, text_to_image, image_to_text };
 
 /// The kind and layer of an attention module.
@@ -32,8 +32,8 @@ struct LayerAttention {
 };
 using AttentionHook = std::function<void(const LayerAttention&)>;
 
-/// Receives the weights of an attention and the gradient of the loss with respect to them, which has the same shape.
-/// Tape::Backward calls the hook when it passes an attention, so the last layer comes first.
+/// Receives the weights of an attention layer and the gradient of the loss with respect to them, which has the same
+/// shape. Tape::Backward calls the hook when it reaches the layer, so the last layer comes first.
 using AttentionGradientHook = std::function<void(const LayerAttention& seen, const Tensor& gradient)>;
 
 /// The kinds of attention over residues in a structure prediction model (Jumper et al., "Highly accurate protein
@@ -47,6 +47,6 @@ struct ResidueWeights {
   ResidueAttentionKind kind = ResidueAttentionKind::row;
   Tensor weights;  ///< [1, heads, residue, residue]; each row sums to 1
 };
-using ResidueHook = std::function<void(const ResidueWeights&)>;  // called once per layer, in order
+using ResidueHook = std::function<void(const ResidueWeights&)>;  ///< called once per layer, in order
 
 }  // namespace headlight

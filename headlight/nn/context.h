@@ -1,5 +1,5 @@
-// The context of a forward pass: everything that it needs besides the model's inputs. Members and globals hold no state
-// of a pass, so a model is immutable and concurrent passes may share it.
+// The context of a forward pass: everything that the pass needs besides the model's inputs. Models and globals hold no
+// state of a pass, so a model is immutable and concurrent passes may share it.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct TrainingPass {
 /// Callbacks that observe a pass. Each is optional.
 struct Hooks {
   AttentionHook attention = {};  ///< receives the weights of every head and layer
-  /// Selects the attentions to report in a pass over a cache; default: all.
+  /// Selects the attention layers to report in a pass over a cache; default: all.
   std::function<bool(const AttentionSource&)> wanted = {};
   /// Receives the weights with their gradients. Requires a tape, no cache and no dropout.
   AttentionGradientHook attention_gradient = {};

@@ -77,9 +77,9 @@ class HEADLIGHT_API NormedConvolution {
                     double epsilon = 1e-5);
 
   /// Computes activation(norm(x * W) + residual). In training, a trained norm updates its running averages with
-  /// momentum 0.1 from the batch's mean and unbiased variance. If TrainingPass::statistics is set, it appends the mean
-  /// and variance there instead. The running averages are parameters without gradients. No other pass may use the model
-  /// during the update.
+  /// momentum 0.1 from the batch's mean and unbiased variance. If TrainingPass::statistics is set, the norm appends the
+  /// mean and variance to it instead. The running averages are parameters without gradients. No other pass may use the
+  /// model during the update.
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
 
@@ -90,8 +90,8 @@ class HEADLIGHT_API NormedConvolution {
   double epsilon_;
 };
 
-/// Computes (x - mean) / sqrt(variance + epsilon) * gain + bias, with moments per map and channel group (Wu and He,
-/// 2018).
+/// Computes (x - mean) / sqrt(variance + epsilon) * gain + bias, with the mean and variance of each map and channel
+/// group (Wu and He, 2018).
 class HEADLIGHT_API GroupNorm {
  public:
   /// Declares weight (the gain, initially 1) and bias (initially 0), both [channels].

@@ -79,8 +79,8 @@ TEST(NormedConvolution, KeepsFrozenStatisticsInTraining) {
   for (std::size_t index = 1; index < 5; ++index) EXPECT_FALSE(frozen.parameters.all()[index].role.trained);
 }
 
-// Checks that a norm folded into packed weights gives the result of unpacked weights. Convolutions with groups are
-// never packed.
+// Checks that a norm folded into packed weights gives the same result as with unpacked weights. Convolutions with
+// groups are never packed.
 TEST(NormedConvolution, FoldsTheNormIntoItsWeights) {
   for (const std::int64_t groups : {1, 2})
     for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {
@@ -98,7 +98,7 @@ TEST(NormedConvolution, FoldsTheNormIntoItsWeights) {
     }
 }
 
-// Checks that weights packed for Winograd also include the norm, and are packed again for another type.
+// Checks that weights packed for Winograd also include the norm, and are packed again for another compute type.
 TEST(NormedConvolution, FoldsTheNormIntoWeightsForWinograd) {
   for (const Compute compute : {Compute::float32, Compute::int8}) {
     const auto result = [&](DType dtype) {

@@ -29,16 +29,16 @@ class HEADLIGHT_API CountedRows {
   std::vector<std::int32_t> references_, free_;
 };
 
-/// A cache in which each text is a list of rows, one per token. Texts with a common prefix, such as beams, share its
-/// rows, and no operation moves keys or values. Texts join and leave between passes. A pass (Append) adds the next
-/// tokens of every active text. The bits of a text's results do not depend on other texts or on the division of its
-/// tokens into passes.
+/// A cache in which each text is a list of rows, one per token. Texts with a common prefix, such as beams, share the
+/// rows of the prefix. No operation moves keys or values. Texts join and leave between passes. A pass (Append) adds the
+/// next tokens of every active text. The bits of a text's results do not depend on other texts or on the division of
+/// its tokens into passes.
 struct HEADLIGHT_API DecoderCache {
   /// `type` is the storage type of keys and values.
   explicit DecoderCache(kernels::CacheType type = kernels::CacheType::unrounded) : type_(type) {}
 
-  /// Adds a text without tokens and returns its id. Its cross-attention attends to `memory`, from AddMemory, or to
-  /// nothing if it is -1.
+  /// Adds a text without tokens and returns its id. Its cross-attention attends to `memory`, an id from AddMemory, or
+  /// to nothing if `memory` is -1.
   std::int32_t AddText(std::int32_t memory = -1);
   /// Replaces the memory of a text that has no tokens.
   void SetMemory(std::int32_t text, std::int32_t memory);
@@ -50,11 +50,11 @@ struct HEADLIGHT_API DecoderCache {
   void Shorten(std::int32_t text, std::int32_t tokens);
   std::int32_t length(std::int32_t text) const;
 
-  /// Adds a memory [tokens, model] and returns its id. The first pass of a text that uses the memory projects its keys
-  /// and values. All texts with this id share them. The memory is freed after RemoveMemory, when its last text is
-  /// removed.
+  /// Adds a memory [tokens, model] and returns its id. The first pass of a text with this memory projects the states to
+  /// keys and values, which all texts with this memory share. The memory is freed once RemoveMemory was called and its
+  /// last text is removed.
   std::int32_t AddMemory(const Tensor& states);
-  void ShareMemory(std::int32_t memory);  ///< requires one more RemoveMemory
+  void ShareMemory(std::int32_t memory);  ///< requires one more call of RemoveMemory
   void RemoveMemory(std::int32_t memory);
 
   /// Selects the texts of the next passes, in the order of a pass's sequences. If it is never called, the first pass
@@ -62,9 +62,9 @@ struct HEADLIGHT_API DecoderCache {
   void Activate(std::vector<std::int32_t> texts);
   const std::vector<std::int32_t>& active() const { return active_; }
 
-  /// Begins a pass: allocates rows for the next tokens of every active text (`sentences`, packed), which every layer
-  /// then writes. Returns the position of each text's first new token. If there are no texts yet, creates them with the
-  /// entries of `memory`, unless it is null, and returns an empty vector.
+  /// Begins a pass: allocates rows for the next tokens of every active text (`sentences`, packed). Every layer then
+  /// writes these rows. Returns the position of each text's first new token. If there are no texts yet, creates one per
+  /// sequence, with the entries of `memory` unless it is null, and returns an empty vector.
   std::vector<std::int32_t> Append(const Sequences& sentences, const Memory* memory = nullptr);
 
   /// Removes the tokens of the last pass after it failed, even if it failed before Append. The next pass projects the

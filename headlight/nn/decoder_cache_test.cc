@@ -10,7 +10,7 @@
 namespace headlight::decoder_cache_test {
 namespace {
 
-// Returns keys [tokens, 3] filled with each token's number, or values filled with the negative number.
+// Returns rows [tokens, 3], each filled with its token's number times `factor`: 1 for keys, -1 for values.
 Tensor Numbered(std::span<const float> numbers, float factor) {
   const Tensor rows = Tensor::Empty({static_cast<std::int64_t>(numbers.size()), 3});
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -83,7 +83,7 @@ TEST(DecoderCache, KeepsTheTokensOfEveryText) {
   }
   for (const auto& [text, tokens] : texts) cache.RemoveText(text);
   EXPECT_EQ(cache.used(), 0);
-  // The size is that of the peak number of tokens, rounded up to blocks: 2 layers of keys and values with 3 elements.
+  // The size is bounded by the peak number of tokens, rounded up to blocks. 2 layers have keys and values of 3 floats.
   EXPECT_LE(cache.bytes(), static_cast<std::int64_t>(most_tokens + kernels::kBlockRows) * 2 * 2 * 3 * 4);
 }
 

@@ -13,8 +13,8 @@
 namespace headlight {
 
 struct DetectedImages {
-  std::vector<QueryAnswers> layers;    ///< the last decoder layer, or every layer in order if requested
-  Tensor queries;                      ///< last states of the queries, [images * queries, model]
+  std::vector<QueryAnswers> layers;    ///< outputs of the last decoder layer, or of all layers in order if requested
+  Tensor queries;                      ///< final hidden states of the queries, [images * queries, model]
   Tensor memory;                       ///< encoder output for visible cells, [cells, model]
   Sequences images;                    ///< the rows of each image in `memory`
   std::vector<Grid> grids;             ///< grid of cells of each image, including masked cells

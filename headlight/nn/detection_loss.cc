@@ -27,7 +27,7 @@ DetectionLossSums DetectionLossSums::Of(std::span<const TrueObjects> batch, std:
 
 std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t first, std::int64_t queries,
                                        const TrueObjects& objects, const DetectionLossOptions& options) {
-  // A non-finite cost is replaced, so that the match is chosen last. The non-finite value remains visible in the loss.
+  // A non-finite cost is replaced, so that this match is chosen last. The non-finite value remains visible in the loss.
   constexpr double kWorst = 1e30;
   const auto count = std::ssize(objects.labels);
   std::vector<double> costs(static_cast<std::size_t>(count * queries));

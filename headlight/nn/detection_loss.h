@@ -27,7 +27,7 @@ struct TrueObjects {
 /// Weights of the matching and of the loss.
 struct DetectionLossOptions {
   double class_cost = 1, box_cost = 5,
-         giou_cost = 2;                    ///< matching costs of the probability, the L1 distance and the GIoU
+         giou_cost = 2;                    ///< weights of the probability, L1 distance and GIoU in the matching cost
   double box_weight = 5, giou_weight = 2;  ///< loss weights of L1 and GIoU; the cross-entropy has weight 1
   double nothing_weight = 0.1;             ///< class weight of "no object" in the cross-entropy
 };
@@ -51,12 +51,12 @@ HEADLIGHT_API std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers
 /// Returns the loss of one layer's outputs, [1]. It is `scale` times the contribution of these images to the batch's
 /// loss,
 ///   cross-entropy / sums.weights + (box_weight * L1 + giou_weight * (1 - GIoU)) / sums.boxes.
-/// Queries are matched again for every layer. Throws Error if `answers` has another number of images, or for a class
-/// that the model does not have.
+/// Queries are matched again for every layer. Throws Error if `answers` has a different number of images, or if a label
+/// is not a class of the model.
 HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> images,
                                    const DetectionLossSums& sums, const DetectionLossOptions& options, double scale);
 
-/// Objects with the rows that they are matched to, for any number of rows.
+/// Training targets of any number of rows: a label per row, and the boxes of rows that are matched to an object.
 struct MatchedObjects {
   std::vector<std::int32_t> labels;    ///< label of each row; the last class is "no object"
   std::vector<std::int32_t> rows;      ///< the rows whose target is an object

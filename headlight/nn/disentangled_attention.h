@@ -19,7 +19,7 @@ struct RelativeVectors {
 };
 
 /// Returns the row of the relative position table for a query that is `distance` positions after its key. Distances of
-/// at least `farthest` share a row. If `buckets` is positive (and smaller), distances above half of it share
+/// at least `farthest` share a row. If `buckets` is positive and below `farthest`, distances above buckets / 2 share
 /// logarithmic buckets (DeBERTa version 2).
 HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest);
 

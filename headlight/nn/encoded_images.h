@@ -1,4 +1,4 @@
-// The hidden states of images, as patch encoders return them.
+// The hidden states of images that patch encoders return.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct HEADLIGHT_API EncodedImages {
 
 /// The inputs that an image encoder accepts.
 struct ImageLimits {
-  Grid image;  ///< image size of training, in pixels
+  Grid image;  ///< image size used in training, in pixels
   Grid patch;  ///< patch size, in pixels
   std::int64_t channels = 3;
   std::int32_t special = 1;  ///< number of tokens before the patches; the first is the class token
-  std::int64_t model = 0;    ///< dimension of a state
+  std::int64_t model = 0;    ///< dimension of a hidden state
   /// Whether batch norm uses the batch's statistics in training. Images are independent of each other only outside
   /// training.
   bool batch_statistics = false;

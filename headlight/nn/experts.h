@@ -1,4 +1,4 @@
-// Mixtures of experts: several feed-forward networks, of which each token uses a few.
+// Mixtures of experts: each token uses a few of several feed-forward networks.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@ namespace headlight {
 
 struct ExpertsConfig {
   std::int32_t experts = 8, per_token = 2;
-  bool normalized = true;            // whether the weights of a token's experts sum to 1
-  GatedFeedForwardConfig each = {};  // sizes and parameter names of each expert
-  std::int64_t shared_ffn = 0;       // inner size of the expert for all tokens; 0: no such expert
+  bool normalized = true;            ///< whether the weights of a token's experts sum to 1
+  GatedFeedForwardConfig each = {};  ///< sizes and parameter names of each expert
+  std::int64_t shared_ffn = 0;       ///< inner size of the shared expert, which all tokens use; 0: no shared expert
 };
 
 /// Computes y = sum over a token's experts of weight_e FFN_e(x) (Jiang et al., "Mixtral of Experts", 2024, section
-/// 2.1), with the weights of ops::Route. With a shared expert, sigmoid(x w) FFN_shared(x) is added (Qwen2-MoE). Only a
-/// token's experts are computed. The bits of a token's result do not depend on other tokens.
+/// 2.1), with the weights of ops::Route. With a shared expert, sigmoid(x w) FFN_shared(x) is added (Qwen2-MoE). For
+/// each token, only the experts that it is routed to are computed. The bits of a token's result do not depend on other
+/// tokens.
 class HEADLIGHT_API Experts {
  public:
   /// Declares gate.weight [experts, model] and the networks experts.N. With a shared expert, also declares

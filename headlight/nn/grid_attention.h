@@ -1,7 +1,6 @@
 // Causal attention over a text followed by a grid of image codes in row-major order (Child et al., "Generating Long
 // Sequences with Sparse Transformers", 2019; Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, appendix B.1,
-// figure 11). The cost of each kind is proportional to the number of visible keys, both in a whole pass and with a
-// cache.
+// figure 11). The cost of each kind is proportional to the number of visible keys, both with and without a cache.
 #pragma once
 
 #include <array>
@@ -42,7 +41,7 @@ struct GridLayout {
 HEADLIGHT_API AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout);
 
 /// The row indices and keys that all layers of a pass share. Each of `texts` is a prefix of a sequence: text, then
-/// codes. With a cache, whose pass has begun (DecoderCache::Append), it holds the next tokens.
+/// codes. With a cache, `texts` holds only the next tokens, and DecoderCache::Append must already have begun the pass.
 struct HEADLIGHT_API GridPass {
   GridPass(const GridLayout& layout, const Sequences& texts, const DecoderCache* cache);
 
@@ -58,9 +57,9 @@ struct HEADLIGHT_API GridPass {
   /// padded with the first row of their text.
   std::vector<std::int32_t> by_column, from_column;
   Sequences columns;
-  /// With a cache: `single` lists the texts with exactly one next token after others, and `seen` the keys visible to
-  /// each kind. `several` lists the other texts, whose keys are masked. The results of these two paths differ in bits,
-  /// so a code is always computed in a pass of one token.
+  /// With a cache: `single` lists the texts with earlier tokens and exactly one next token. `seen` lists their visible
+  /// keys for each kind. `several` lists the other texts, whose keys are masked. The results of these two paths differ
+  /// in bits, so a code is always computed in a pass of one token.
   Sequences single, several, several_keys;
   std::array<Keys, 4> seen;
 };

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-// A problem with its name in Transformers.
+// A problem type with its name in Transformers.
 struct NamedProblem {
   const char* name;
   Problem problem;

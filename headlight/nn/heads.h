@@ -61,10 +61,10 @@ struct TextHeadsLayout {
 HEADLIGHT_API TextHeadsConfig ReadTextHeads(const JsonView& config, const Safetensors& weights,
                                             const TextHeadsLayout& layout);
 
-/// Returns the name in Transformers, for example "regression".
+/// Returns the name of the problem type in Transformers, for example "regression".
 HEADLIGHT_API const char* ProblemName(Problem problem);
 
-/// Returns the problem of a head with this number of classes: `problem_type`, or the default of Transformers.
+/// Returns the problem type of a head with this number of classes: `problem_type`, or the default of Transformers.
 HEADLIGHT_API Problem ReadProblem(const JsonView& config, std::size_t classes);
 
 /// Writes `architectures`, id2label, label2id and problem_type.
@@ -84,7 +84,7 @@ class HEADLIGHT_API TextHeads {
   Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
   /// Returns LayerNorm(activation(W hidden + b)) tokens^T + bias with the tied token embedding, [rows, vocabulary].
   Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;
-  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;  ///< [texts, 2]: is next, is not
+  Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;  ///< [texts, 2]: "is next", "is not next"
   Tensor SequenceClassLogits(Context& context, const Tensor& hidden,
                              const Sequences& texts) const;               ///< [texts, labels]
   Tensor TokenClassLogits(Context& context, const Tensor& hidden) const;  ///< [rows, labels]

@@ -48,8 +48,8 @@ ImageLimits ImageEmbedding::limits() const {
   return {config_.image, config_.patch, config_.channels, special_, config_.model};
 }
 
-// Returns the positions of the special tokens, zero if they have none, then the positions of the patches: [special +
-// patches, model].
+// Returns the position vectors of the special tokens, then of the patches: [special + patches, model]. Special tokens
+// without a position have a zero vector.
 Tensor ImageEmbedding::Positions(Context& context, Grid grid) const {
   const std::int64_t count = positions_->shape.elements() / config_.model;
   const Grid trained = TrainedGrid(config_);

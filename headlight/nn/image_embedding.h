@@ -32,8 +32,8 @@ struct ImageEmbeddingConfig {
   Interpolation interpolation = Interpolation::cubic;  ///< how the position table is resized
   /// Standard deviation of the initial patch positions, which are sinusoidal (Initialisation::Waves). The default is
   /// half of the deviation of patches with values from -1 to 1. Normal initialisation with a deviation of 0.02 slows
-  /// the training of positions. After 300 steps with it, a CLIP had a recall of 59. With waves of 0.5 and 1, the recall
-  /// was 91 to 92. Waves as large as the values of patches hide the patches.
+  /// the training of positions. After 300 steps with it, a CLIP model had a recall of 59. With waves of 0.5 and 1, the
+  /// recall was 91 to 92. Waves with values as large as those of patches would hide the patches.
   double waves = 0.25;
   Shape mask = {};  ///< shape of the token that replaces masked patches; empty: no such token
   std::string projection = "patch_embeddings.projection";
@@ -47,7 +47,8 @@ class HEADLIGHT_API ImageEmbedding {
  public:
   ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config);
 
-  /// Computes Encode of kinds/image_encoder.h, with `hidden` as the input of the first layer.
+  /// Takes the arguments of ImageEncoder::Encode (kinds/image_encoder.h). In the result, `hidden` is the input of the
+  /// first layer.
   EncodedImages operator()(Context& context, std::span<const Tensor> images,
                            std::span<const std::uint8_t> masked = {}) const;
 

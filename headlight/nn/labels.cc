@@ -41,7 +41,8 @@ std::vector<std::string> ReadLabels(const JsonView& config) {
 
 void WriteLabels(Json& config, const std::vector<std::string>& labels) {
   if (labels.empty()) return;
-  // In label2id, a repeated label has its last index. Detectors have the label "N/A" for each number that COCO skips.
+  // In label2id, a repeated label maps to its last index. Detectors have the label "N/A" for each number that COCO
+  // skips.
   std::map<std::string_view, std::size_t> last;
   for (std::size_t i = 0; i < labels.size(); ++i) last[labels[i]] = i;
   Json::Object names, numbers;

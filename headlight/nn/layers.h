@@ -25,9 +25,9 @@ struct LinearInitialisation {
 /// Computes y = x W^T + b.
 class HEADLIGHT_API Linear {
  public:
-  /// Declares name.weight [outputs, inputs] and, if `bias`, name.bias [outputs]. Several names divide the outputs of a
-  /// fused projection, in order, into `parts` (default: equal parts). If `stored_transposed`, the weight on disk is
-  /// [inputs, outputs].
+  /// Declares name.weight [outputs, inputs] and, if `bias`, name.bias [outputs]. With several names, the tensors on
+  /// disk are parts of a fused projection, in order. Tensor i has parts[i] outputs (default: equal parts). If
+  /// `stored_transposed`, the weight on disk is [inputs, outputs].
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
          bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {},
          const std::vector<std::int64_t>& parts = {});
@@ -50,8 +50,8 @@ class HEADLIGHT_API LayerNorm {
 
   Tensor operator()(Context& context, const Tensor& x) const;  ///< maps x [..., model] to the same shape
 
-  /// Computes LayerNorm(x + dropout(sublayer)), fused. It is the end of a post-norm sublayer (Vaswani et al., 2017,
-  /// section 5.4).
+  /// Computes LayerNorm(x + dropout(sublayer)), fused. This is the last step of a post-norm sublayer (Vaswani et al.,
+  /// 2017, section 5.4).
   Tensor AfterResidual(Context& context, const Tensor& x, const Tensor& sublayer, double dropout) const;
 
  private:
@@ -60,7 +60,7 @@ class HEADLIGHT_API LayerNorm {
   double epsilon_;
 };
 
-/// The gain of a norm, weight + offset. Gemma stores the difference from 1.
+/// The gain of a norm, weight + offset. Gemma stores the gain minus 1.
 class HEADLIGHT_API NormGain {
  public:
   /// Declares weight, [size]. The gain is initially 1.
@@ -163,8 +163,8 @@ class HEADLIGHT_API GatedFeedForward {
 /// A position vector that is added to the embedding of each token (Vaswani et al., 2017, section 3.5).
 class HEADLIGHT_API PositionalEncoding {
  public:
-  /// Returns the sines sin(p / 10000^(2i / model)), followed by the cosines. The paper interleaves them. This is the
-  /// order of MarianMT, which differs only by a permutation of the model axis.
+  /// Returns the sines sin(p / 10000^(2i / model)), followed by the cosines. The paper interleaves sines and cosines.
+  /// The order used here is that of MarianMT and differs only by a permutation of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
   /// Declares weight [first + positions, model]. Rows before `first` are unused. The default standard deviation of the
   /// initialisation is 1 / sqrt(model), as for token embeddings. Larger values would dominate the token embeddings.
@@ -210,9 +210,9 @@ class HEADLIGHT_API Embedding {
   Embedding(const TokenEmbedding& tokens, double scale, PositionalEncoding positions, double dropout,
             std::optional<LayerNorm> norm = {});
 
-  /// Maps ids [tokens] of the sequences to [tokens, model]. The first token of a sequence is at
-  /// `first_positions[sequence]`, or at 0 if that is empty. Throws Error for an id outside the vocabulary or a position
-  /// outside the table.
+  /// Maps ids [tokens] of the sequences to [tokens, model]. The position of a sequence's first token is
+  /// `first_positions[sequence]`, or 0 if `first_positions` is empty. Throws Error for an id outside the vocabulary or
+  /// a position outside the table.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                     std::span<const std::int32_t> first_positions = {}) const;
 

@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-// Rounds to the nearest bfloat16, and ties to even.
+// Rounds to the nearest bfloat16. Ties round to even.
 float RoundedToBfloat16(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000);

@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::FloatEq;
 
-// Compares the slopes with the paper's example for eight heads, and with the authors' code for other numbers.
+// Compares the slopes with the paper's example for eight heads, and with the authors' code for other numbers of heads.
 TEST(LinearBiasSlopes, ArePowersOfTwoOfTheHead) {
   EXPECT_THAT(LinearBiasSlopes(1), ElementsAre(1 / 256.0f));
   EXPECT_THAT(LinearBiasSlopes(8),

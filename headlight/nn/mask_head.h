@@ -38,7 +38,7 @@ class MaskHead {
  public:
   MaskHead(const Scope& scope, const MaskHeadSizes& sizes);
 
-  /// Computes the masks as DetectionModel::Masks.
+  /// Computes the masks that DetectionModel::Masks returns.
   FeatureMaps operator()(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
  private:
@@ -51,7 +51,7 @@ class MaskHead {
     MaskBlock block;
   };
 
-  std::int64_t heads_, queries_;  // queries_ is the number per image
+  std::int64_t heads_, queries_;  // queries_ is the number of queries per image
   Linear query_, key_;
   MaskBlock first_, second_;
   std::deque<Stage> stages_;

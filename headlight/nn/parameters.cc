@@ -23,7 +23,7 @@ std::vector<double> Waves(const Initialisation& rule, std::int64_t model) {
   const std::int64_t quarter = model / 4, places = rule.height * rule.width;
   std::vector<double> waves(static_cast<std::size_t>(places * model));
   double squares = 0;
-  for (std::int64_t i = 0; i < 4 * quarter; ++i) {  // for each column
+  for (std::int64_t i = 0; i < 4 * quarter; ++i) {  // for each feature
     const double frequency = std::pow(10000.0, -static_cast<double>(i % quarter) / static_cast<double>(quarter));
     const auto wave = [&](std::int64_t place) {
       const double angle = frequency * static_cast<double>(i < 2 * quarter ? place / rule.width : place % rule.width);
@@ -56,8 +56,8 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
   Hash64 name;
   name.Update(parameter.names.front());
   Random random(seed, name.value());
-  // The fan is computed from the matrix in memory. Fused projections are therefore initialised slightly smaller, as is
-  // usual.
+  // The fan is computed from the matrix in memory. The initial values of fused projections are therefore slightly
+  // smaller, as is usual.
   const auto fan = [&](int axis) {
     return parameter.shape.rank() > axis ? parameter.shape.elements() / std::max<std::int64_t>(1, parameter.shape[axis])
                                          : 1;

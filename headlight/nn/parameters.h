@@ -24,7 +24,7 @@ struct Initialisation {
 
   static Initialisation Constant(double value) { return {Kind::constant, value}; }
   static Initialisation Normal(double deviation) { return {Kind::normal, deviation}; }
-  /// Returns a uniform distribution in +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
+  /// Returns a uniform distribution between +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
   static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
   /// Returns sinusoidal positions of a grid for the last height * width rows: sines and cosines of the row and column
   /// indices, a quarter of the features each, minus their mean. Wavelengths are those of the Transformer (Beyer, Zhai
@@ -46,7 +46,7 @@ struct FoldedNorm {
 
 /// A weight of a model, with its names on disk, its role and its values.
 struct Parameter {
-  std::vector<std::string> names;  ///< its tensors on disk; several are concatenated in memory
+  std::vector<std::string> names;  ///< names of its tensors on disk; several tensors are concatenated in memory
   Shape shape;
   Initialisation initialisation;
 
@@ -75,15 +75,15 @@ struct Parameter {
   kernels::PackedMatrix<float> packed;  ///< for products; empty unless packed
   kernels::PackedMatrix<float> draft;   ///< an int8 copy, for draft tokens
 
-  /// Return the number of rows of names[index] along the first axis, and the index of its first row.
+  /// Return the number of rows of the tensor names[index] along the first axis, and the index of its first row.
   std::int64_t PartRows(std::size_t index) const;
   std::int64_t FirstRow(std::size_t index) const;
   /// Returns the factors of `folded` per output, or an empty vector.
   std::vector<float> Factors() const;
   /// Packs the values, multiplied by the factors, for products of this type.
   void Pack(Compute type);
-  /// Returns the shape of the weight as a matrix [outputs, inputs], with all axes after the first as inputs. An example
-  /// is a convolution's [outputs, channels, height, width].
+  /// Returns the shape of the weight as a matrix [outputs, inputs], with all axes after the first as inputs. For
+  /// example, a convolution's weight has the axes [outputs, height, width, inputs].
   Shape matrix_shape() const { return {shape[0], shape[0] == 0 ? 0 : shape.elements() / shape[0]}; }
 };
 
@@ -104,7 +104,7 @@ class HEADLIGHT_API Parameters {
 
   /// Allocates memory for every parameter without initialising it. Existing values are kept.
   void Allocate();
-  /// Allocates and initialises every parameter. Its values depend only on the seed and its name.
+  /// Allocates and initialises every parameter. The values of a parameter depend only on the seed and its name.
   void Initialise(std::uint64_t seed);
   /// Allocates and initialises only the parameters that have no values yet.
   void InitialiseNew(std::uint64_t seed);
@@ -127,8 +127,8 @@ class HEADLIGHT_API Parameters {
   /// Keeps parameters with this prefix in float32, both in products and in files.
   void KeepExact(std::string_view prefix);
 
-  /// Sets the type to which the factors of all matrix products except exact ones are rounded. Values and gradients keep
-  /// their type. Throws Error if the processor does not support it.
+  /// Sets the type to which the operands of all matrix products except exact ones are rounded. Values and gradients
+  /// keep their type. Throws Error if the processor does not support it.
   void SetCompute(Compute compute);
 
   const std::deque<Parameter>& all() const { return parameters_; }
@@ -142,8 +142,8 @@ class HEADLIGHT_API Parameters {
   /// Valid weights do not cause this.
   [[noreturn]] void FailNotFinite(std::string_view step) const;
 
-  /// All trained parameters as one vector, and their gradients in the same order. Each begins on a cache line and
-  /// occupies Aligned(elements) elements.
+  /// All trained parameters as one vector, and their gradients in the same order. Each parameter begins on a cache line
+  /// and occupies Aligned(elements) elements.
   const Tensor& values() const { return values_; }
   /// The vector values() followed by the statistics. It contains everything that training changes, and is stored in
   /// weight averages and checkpoints.

@@ -26,7 +26,7 @@ double Cubic(double distance, double a) {
 }
 
 // Returns the terms of PyTorch's two cubic kernels, which differ in `a` and at the edges. The plain kernel repeats the
-// last cell, and the antialiased kernel omits cells outside. If the axis shrinks, they also differ in width.
+// last cell, and the antialiased kernel omits cells outside the grid. If the axis shrinks, they also differ in width.
 Terms CubicTerms(std::int64_t from, std::int64_t to, bool antialias) {
   const double scale = static_cast<double>(from) / static_cast<double>(to), wide = antialias ? std::max(scale, 1.0) : 1;
   Terms terms;

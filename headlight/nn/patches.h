@@ -17,8 +17,8 @@ inline Grid GridOf(const Tensor& image, Grid patch) {
 
 /// Converts images [height, width, channels] to [patches, channels * patch height * patch width]: the patches of each
 /// image in row-major order, image by image. A Linear with a convolution's weight [model, channels, height, width] then
-/// equals that convolution with the patch as stride. Incomplete patches at the right and bottom are omitted. Throws
-/// Error for a different number of channels or an image smaller than a patch.
+/// computes that convolution with the patch size as stride. Incomplete patches at the right and bottom are omitted.
+/// Throws Error for a different number of channels or an image smaller than a patch.
 HEADLIGHT_API Tensor Patches(std::span<const Tensor> images, Grid patch, std::int64_t channels, DType dtype);
 
 /// The interpolation of positions to another grid, as in PyTorch: bicubic with align_corners=False, without or with

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int32_t kHeads = 2;
 constexpr RelativePositionsConfig kConfigs[] = {{true, 12, 40}, {false, 9, 100}};
 
-// Sequences of several tiles, and of a partial tile.
+// Sequences that fill several tiles or only part of a tile.
 const Sequences kSentences = {{0, 150}, {150, 1}, {151, 70}};
 
 struct Case {
