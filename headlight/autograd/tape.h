@@ -7,8 +7,7 @@
 //     return Record(y, {&x}, [x = x.node(), factor](const Tensor& dy) { Accumulate(x, ... dy * factor ...); });
 //   }
 //
-// The closure must save only what the gradient requires: x.node() if x's values are not used, and x.Detached() if they
-// are.
+// The closure must save only what the gradient requires: x.Detached() if it uses the values of x, otherwise x.node().
 #pragma once
 
 #include <deque>
@@ -91,10 +90,10 @@ HEADLIGHT_API Tensor RecordView(const Tensor& view, const Tensor& x,
 /// copied.
 HEADLIGHT_API void Accumulate(Node* node, const Tensor& gradient);
 
-/// A destination for kernels that write gradients directly. A kernel must add if `accumulate`, and otherwise overwrite.
-/// Slots of several views of one node may be open (not yet destroyed) at once. A second slot of a node with an open
-/// overwriting slot is an error, because the result would depend on the order of writes. A slot's tensor must not be
-/// passed to Accumulate.
+/// A destination for kernels that write gradients directly. A kernel must add to `tensor` if `accumulate` is true, and
+/// otherwise overwrite it. Slots of several views of one node may be open (not yet destroyed) at once. A second slot of
+/// a node with an open overwriting slot is an error, because the result would depend on the order of writes. A slot's
+/// tensor must not be passed to Accumulate.
 struct GradientSlot {
   Tensor tensor;
   bool accumulate = false;

@@ -45,8 +45,8 @@ TEST(GradientCheck, CatchesAPlantedDefect) {
 }
 
 TEST(Tape, SumsGradientsOfSeveralUses) {
-  // Add passes the same tensor to both inputs, and x is used many times. The tensor must be copied when a gradient is
-  // added to it.
+  // Add passes the same gradient tensor to both inputs, and x is used many times. The tensor must be copied when
+  // another gradient is added to it.
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor x = in[0], square = Square(x), twice = Add(square, x);
     return Add(Add(twice, square), Add(x, Square(twice)));
