@@ -125,7 +125,7 @@ void Tensor::Fill(double value) const {
   const auto fill = [&]<typename T>(T) {
     const Matrix<T> view = matrix<T>();
     if (contiguous()) {
-      constexpr std::int64_t block = 1 << 18;  // elements that amortize waking a thread
+      constexpr std::int64_t block = 1 << 18;  // number of elements that amortizes waking a thread
       ParallelFor((elements() + block - 1) / block, [&](std::int64_t index) {
         std::fill_n(view.data + index * block, std::min(block, elements() - index * block), static_cast<T>(value));
       });

@@ -22,7 +22,7 @@ struct Node;  // defined in autograd/tape.h
 
 /// The element type of a Tensor.
 enum class DType : std::uint8_t { float32, float64, int32 };
-HEADLIGHT_API std::int64_t SizeOf(DType dtype);  // in bytes
+HEADLIGHT_API std::int64_t SizeOf(DType dtype);  ///< in bytes
 HEADLIGHT_API const char* Name(DType dtype);
 
 template <typename T>
@@ -51,7 +51,7 @@ class HEADLIGHT_API Shape {
   std::array<std::int64_t, kMaxRank> axes_{};
   int rank_ = 0;
 };
-HEADLIGHT_API std::string ToString(const Shape& shape);  // for example "[2, 3]"
+HEADLIGHT_API std::string ToString(const Shape& shape);  ///< for example "[2, 3]"
 
 /// A multidimensional array. Copies share their elements. Rows (all axes except the last, flattened) are `stride`
 /// elements apart. The stride exceeds the last axis only in a view of some columns. The tape node is set only if a
@@ -68,7 +68,7 @@ class HEADLIGHT_API Tensor {
     return From(std::span<const T>(values.begin(), values.size()), shape);
   }
 
-  bool empty() const { return !defined_; }  ///< true if undefined, for example an optional argument
+  bool empty() const { return !defined_; }  ///< true if undefined, for example for an omitted argument
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   std::int64_t elements() const { return shape_.elements(); }
