@@ -10,7 +10,7 @@
 
 namespace headlight::ops {
 
-using CentredBox = std::array<double, 4>;  // centre x, y, width, height
+using CentredBox = std::array<double, 4>;  ///< centre x, y, width, height
 
 /// Returns the intersection over union, minus the share of the smallest box around both boxes that neither box covers.
 /// The result is in [-1, 1]. At least one of the boxes must have a positive area.

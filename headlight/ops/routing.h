@@ -13,9 +13,9 @@ namespace headlight::ops {
 
 /// The experts that process each token, and their weights.
 struct Routing {
-  Tensor probabilities;               // [tokens, experts], the softmax of the router's logits
-  std::vector<std::int32_t> experts;  // [tokens * per_token], the most probable first
-  Tensor weights;                     // [tokens, per_token], in the order of `experts`
+  Tensor probabilities;               ///< [tokens, experts], the softmax of the router's logits
+  std::vector<std::int32_t> experts;  ///< [tokens * per_token], the most probable first
+  Tensor weights;                     ///< [tokens, per_token], in the order of `experts`
 };
 
 /// Routes each token to its `per_token` most probable experts. If experts are equally probable, the lower index comes
