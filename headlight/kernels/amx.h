@@ -9,8 +9,8 @@
 
 namespace headlight::kernels {
 
-inline constexpr std::int64_t kAmxRows = 32;   // rows of the result that are accumulated together: two tiles
-inline constexpr std::int64_t kAmxUnits = 16;  // units of the inner dimension per step: one tile of each operand
+inline constexpr std::int64_t kAmxRows = 32;   ///< rows of the result that are accumulated together: two tiles
+inline constexpr std::int64_t kAmxUnits = 16;  ///< units of the depth per step: one tile of each factor
 /// Returns the number of columns that are accumulated together with this many rows: four tiles in total.
 constexpr std::int64_t AmxColumns(std::int64_t rows) { return rows > kAmxRows / 2 ? 32 : 64; }
 

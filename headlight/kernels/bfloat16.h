@@ -17,7 +17,7 @@ void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 /// Returns the number of row pairs in a bfloat16 panel (kernels/panel_product.h). A panel consists of pairs of rows,
 /// with a column's two numbers adjacent: [pair][64][2].
 constexpr std::int64_t Bfloat16Pairs(std::int64_t depth) { return (depth + 1) / 2; }
-inline constexpr std::int64_t kBfloat16Pair = 2 * kPanelColumns;  // numbers in a pair of rows
+inline constexpr std::int64_t kBfloat16Pair = 2 * kPanelColumns;  ///< numbers in a pair of rows
 
 /// Rounds and packs `source`, which has the columns of one panel or, if `transposed`, that many rows.
 void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel);

@@ -11,7 +11,7 @@ namespace headlight::kernels {
 /// The limits of a block's fields in the file format of its type. Codes are from 0 to `codes` - 1.
 struct BlockLimits {
   int codes = 16;
-  int least_scale = 1, most_scale = 1, most_min = 1;  // bounds of the scales and minima
+  int least_scale = 1, most_scale = 1, most_min = 1;  ///< bounds of the scales and minima
 };
 BlockLimits LimitsOf(GgufType type);
 

@@ -17,7 +17,7 @@
 namespace headlight::kernels {
 
 inline constexpr int kQuad = 4;
-inline constexpr int kQuadBytes = static_cast<int>(kPanelColumns) * kQuad;  // bytes of a quad of all columns
+inline constexpr int kQuadBytes = static_cast<int>(kPanelColumns) * kQuad;  ///< bytes of a quad of all columns
 
 constexpr int HeaderBytes(const BlockLayout& layout) {
   return static_cast<int>(kPanelColumns * std::int64_t{sizeof(std::uint16_t)}) * (layout.mins ? 2 : 1);

@@ -8,14 +8,14 @@
 
 namespace headlight::kernels {
 
-inline constexpr std::int64_t kBlockRun = 32;  // numbers of the left-hand side that share a scale
-inline constexpr std::int64_t kSumRun = 16;    // numbers of the left-hand side that share a sum
+inline constexpr std::int64_t kBlockRun = 32;  ///< numbers of the left-hand side that share a scale
+inline constexpr std::int64_t kSumRun = 16;    ///< numbers of the left-hand side that share a sum
 
 /// Rows of the left-hand side: x = scale * value. The depth is a multiple of kBlockRun.
 struct BlockRows {
-  const std::int8_t* values = nullptr;  // [rows, depth]
-  const std::int32_t* sums = nullptr;   // [rows, depth / kSumRun], sums of the values
-  const float* scales = nullptr;        // [rows, depth / kBlockRun]
+  const std::int8_t* values = nullptr;  ///< [rows, depth]
+  const std::int32_t* sums = nullptr;   ///< [rows, depth / kSumRun], sums of the values
+  const float* scales = nullptr;        ///< [rows, depth / kBlockRun]
   std::int64_t rows = 0, depth = 0;
 };
 /// Computes c = a * panel + bias for the columns of one panel, then ReLU if `relu`. `bias` may be null.

@@ -15,13 +15,13 @@ namespace headlight::kernels {
 ///   scale * scales[i / group] * (codes[i] - offset) - min * mins[i / group],
 /// with kBlockLevels[codes[i]] instead of codes[i] - offset if `levels` is set.
 struct BlockLayout {
-  int run = 32;         // numbers that share `scale` and `min`, which are in half precision
-  int group = 32;       // numbers that share an item of `scales` and `mins`
-  int bits = 4;         // bits of a code in a packed panel; a file may use fewer
-  int offset = 0;       // the code of the number 0
-  bool scales = false;  // whether groups have 8-bit scales; otherwise `scales` are 1
-  bool mins = false;    // whether there are minima; groups have their own minima only if they have scales
-  bool levels = false;  // whether a code is an index into kBlockLevels
+  int run = 32;         ///< numbers that share `scale` and `min`, which are in half precision
+  int group = 32;       ///< numbers that share an item of `scales` and `mins`
+  int bits = 4;         ///< bits of a code in a packed panel; a file may use fewer
+  int offset = 0;       ///< the code of the number 0
+  bool scales = false;  ///< whether groups have 8-bit scales; otherwise `scales` are 1
+  bool mins = false;    ///< whether there are minima; groups have their own minima only if they have scales
+  bool levels = false;  ///< whether a code is an index into kBlockLevels
 
   bool operator==(const BlockLayout&) const = default;
 };
@@ -73,7 +73,7 @@ struct Block {
   std::array<std::uint8_t, kLongestRun> codes;
   std::array<std::int8_t, kMostGroups> scales;
   std::array<std::uint8_t, kMostGroups> mins;
-  std::uint16_t scale, min;  // half precision
+  std::uint16_t scale, min;  ///< half precision
 };
 Block TakeApart(GgufType type, const std::byte* block);
 

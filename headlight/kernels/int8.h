@@ -17,7 +17,7 @@ HEADLIGHT_API float QuantizeRow(const float* x, std::int64_t count, std::int8_t*
 
 /// A panel (kernels/panel_product.h) of int8. It has the scales of its columns, 128 times the sum of each column, and
 /// the integers, with four integers of a column adjacent.
-inline constexpr std::int64_t kInt8MostDepth = 65536;  // the largest depth whose sums fit into 32 bits
+inline constexpr std::int64_t kInt8MostDepth = 65536;  ///< the largest depth whose sums fit into 32 bits
 std::int64_t Int8PanelBytes(std::int64_t depth);
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale);
 void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values);
@@ -46,6 +46,6 @@ struct Int8Path {
   std::int64_t least_rows = 1;  ///< for fewer rows, the next path is faster
 };
 HEADLIGHT_API const std::vector<Int8Path>& Int8Paths();
-const Int8Path& Int8PathFor(std::int64_t rows);  // the fastest path for this number of rows
+const Int8Path& Int8PathFor(std::int64_t rows);  ///< the fastest path for this number of rows
 
 }  // namespace headlight::kernels

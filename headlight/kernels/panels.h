@@ -70,6 +70,6 @@ void Prefetch(Matrix<const T> source, std::int64_t row, std::int64_t count) {
   for (const std::int64_t end = std::min(row + count, source.rows); row < end; ++row)
     for (std::int64_t column = 0; column < source.columns; column += line) __builtin_prefetch(source.row(row) + column);
 }
-inline constexpr std::int64_t kRowsAhead = 8;  // number of rows by which prefetching is ahead of packing
+inline constexpr std::int64_t kRowsAhead = 8;  ///< number of rows by which prefetching is ahead of packing
 
 }  // namespace headlight::kernels
