@@ -18,16 +18,16 @@ namespace headlight::ops {
 /// A bias of the scaled scores, for example for relative positions or pairs of residues. kernels::AttentionBias
 /// describes how a query and a key are mapped to an entry.
 struct AttentionBias {
-  /// [entries, heads] or, with heads_first, [heads, entries]. With one bias per pair, also [query, key, heads] or
-  /// [heads, query, key]. If empty, there is no bias.
+  /// The biases, [entries, heads] or, with heads_first, [heads, entries]. With one bias per pair, also [query, key,
+  /// heads] or [heads, query, key]. If empty, there is no bias.
   Tensor values = {};
   bool heads_first = false;
   kernels::BiasIndexing by = kernels::BiasIndexing::pairs;
-  std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< index of a table or of distances
+  std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< index of the entries, for a table or for distances
   /// The first pair of each sequence. If null, all sequences share the pairs.
   std::shared_ptr<const std::vector<std::int64_t>> begin = {};
 
-  /// If set, creates a bias that is computed from `values`, for each pass. The gradient of the bias is added to
+  /// If set, creates a bias for each pass that is computed from `values`. The gradient of the bias is added to
   /// `d_values`, which is empty if no gradient is needed.
   template <typename T>
   using Make = std::function<std::unique_ptr<kernels::ComputedBias<T>>(const Tensor& values, const Tensor& d_values)>;
@@ -38,7 +38,7 @@ struct AttentionBias {
 /// The settings of Attention.
 struct AttentionOptions {
   std::int32_t heads = 1;
-  std::int32_t key_heads = 0;  ///< each key head serves heads / key_heads query heads; 0: equal to heads
+  std::int32_t key_heads = 0;  ///< each key head is shared by heads / key_heads query heads; 0: equal to heads
   double scale = 1;            ///< factor of the scores
   double score_cap = 0;        ///< if positive, a scaled score s becomes score_cap tanh(s / score_cap), before the bias
   AttentionMask mask = {};     ///< which keys each query attends to

@@ -17,7 +17,7 @@ struct Part {
   std::int64_t first, rows;
 };
 
-// Divides sums over `rows` to get the means of each group of `of_group` channels, repeated for each channel.
+// Converts sums over `rows` rows to the mean of each group of `of_group` channels, repeated for each channel.
 template <typename T>
 void MeanOfGroups(std::vector<T>& sums, std::int64_t of_group, std::int64_t rows) {
   const auto group = static_cast<std::size_t>(of_group);

@@ -11,7 +11,7 @@
 namespace headlight::ops {
 namespace {
 
-constexpr std::int64_t kLargestTap = 1 << 16;  // limit of kernels, strides, paddings and dilations
+constexpr std::int64_t kLargestTap = 1 << 16;  // limit of kernel sizes, strides, paddings and dilations
 
 void CheckShape(const char* operation, const ConvolutionShape& shape) {
   const auto within = [](Grid grid, std::int64_t least) {

@@ -10,7 +10,7 @@ namespace headlight::ops {
 
 using kernels::ConvolutionShape;
 
-/// The operations after a convolution: adds the bias, adds the residual, then applies ReLU.
+/// The operations after a convolution: the bias is added, the residual is added, then ReLU is applied.
 struct AfterConvolution {
   Tensor bias = {};      ///< [outputs], or empty
   Tensor residual = {};  ///< has the shape of the result, or is empty

@@ -128,7 +128,7 @@ TEST_P(ConvolutionOf, IsTheAdjointOfTransposedConvolution) {
   const FeatureMaps y = Convolution({x, one.grids}, one.shape, Weight{weight});
   const Tensor other = RandomTensor(y.rows.shape(), 5);
   const ConvolutionShape& shape = one.shape;
-  std::vector<double> back;  // per map, because each map may need more rows and columns than the minimum
+  std::vector<double> back;  // computed map by map, because `more` may differ between maps
   std::int64_t first = 0;
   for (std::size_t map = 0; map < one.grids.size(); ++map) {
     const Grid &from = y.grids[map], &to = one.grids[map];
@@ -222,8 +222,8 @@ TEST(Convolution, ComputesInEveryType) {
   }
 }
 
-// Cases for Winograd: maps smaller and larger than a tile, maps of several blocks, and a map that is divided by panels.
-// Channels do not fill a vector, and panels are partial.
+// Cases for Winograd: maps smaller and larger than a tile, maps of several blocks, and a map whose panels are divided
+// among threads. Channels do not fill a vector, and panels are partial.
 const Case kOfWinograd[] = {
     {"padded", {.kernel = {3, 3}, .padding = {1, 1}}, 65, 70, {{9, 13}, {1, 2}, {4, 4}, {41, 38}, {5, 1}}},
     {"without_padding", {.kernel = {3, 3}}, 32, 128, {{3, 3}, {14, 11}, {6, 30}}},

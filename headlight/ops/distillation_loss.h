@@ -10,7 +10,7 @@
 
 namespace headlight::ops {
 
-/// A row of the student's logits, and the row of the teacher's targets that is its target.
+/// A row of the student's logits, and the row of the teacher's targets for it.
 struct DistillationPair {
   std::int32_t student = 0, teacher = 0;
 };

@@ -16,7 +16,7 @@ struct FeatureMaps {
   std::vector<Grid> grids;  ///< the size of each map
 };
 
-/// Throws Error, starting with the name of the operation, if the rows do not fit the grids.
+/// Throws Error, with a message that begins with the name of the operation, if the rows do not fit the grids.
 HEADLIGHT_API void CheckMaps(const char* operation, const FeatureMaps& maps);
 
 }  // namespace headlight::ops

@@ -18,15 +18,15 @@ struct FramesAndPoints {
 
 struct FrameAlignedErrorOptions {
   double clamp = 10;         ///< upper bound of distances in angstrom
-  double clamped_share = 1;  ///< share of the clamped loss; the remaining loss is not clamped
+  double clamped_share = 1;  ///< weight of the clamped loss; the unclamped loss has weight 1 - clamped_share
   double unit = 10;          ///< distance in angstrom with a loss of 1
   double epsilon = 1e-4;     ///< added in the square root and in both means
 };
 
 /// Returns scale times the mean of the distances between predicted and true points in local coordinates, of shape [1].
 /// The mean is over all known frames and known points. `frame_known` and `point_known` have one byte per frame and
-/// point, 0 if it is ignored. Only the prediction has a gradient. Pairs are not stored; memory is one gradient of the
-/// points per 64 frames. Throws Error if shapes do not fit.
+/// point, 0 if it is ignored. Only the prediction has a gradient. Pairs are not stored. For every 64 frames, one
+/// gradient of the points is in memory. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor FrameAlignedError(const FramesAndPoints& predicted, const FramesAndPoints& truth,
                                        std::span<const std::uint8_t> frame_known,
                                        std::span<const std::uint8_t> point_known,

@@ -14,8 +14,8 @@ namespace {
 using Marks = std::vector<std::uint8_t>;
 
 TEST(FrameAlignedError, IsTheDistanceInLocalCoordinates) {
-  // A rotation by 90 degrees about z at (1, 0, 0) maps (1, 2, 0) to (2, 0, 0). In the true frame, the point is (2, 3,
-  // 4).
+  // In a frame rotated by 90 degrees about z, with origin (1, 0, 0), the point (1, 2, 0) has the coordinates (2, 0, 0).
+  // In the true frame, the point is (2, 3, 4).
   const Tensor frame = Tensor::From<double>({0, -1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0}, {1, 12});
   const Tensor identity = Tensor::From<double>({1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, {1, 12});
   const Tensor point = Tensor::From<double>({1, 2, 0}, {1, 3}), truth = Tensor::From<double>({2, 3, 4}, {1, 3});

@@ -7,7 +7,7 @@
 namespace headlight::ops {
 
 /// Returns x * sigmoid(gate), elementwise, with gate [rows, columns]. x has the same shape or, for several gates per
-/// row, is [rows / times, columns] and repeated. Throws Error if shapes do not fit.
+/// row, is [rows / times, columns] and is repeated. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Gate(const Tensor& x, const Tensor& gate);
 
 }  // namespace headlight::ops

@@ -15,13 +15,13 @@ namespace {
 TEST(GeneralizedIou, KnownValues) {
   EXPECT_DOUBLE_EQ(GeneralizedIou({5, 5, 2, 4}, {5, 5, 2, 4}), 1);
   EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {2, 1, 2, 2}), 1.0 / 3);  // 2 of 6, with no uncovered area
-  EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {7, 1, 2, 2}), -0.5);     // boxes are apart: 8 of 16 is uncovered
+  EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {7, 1, 2, 2}), -0.5);     // boxes are apart: 8 of 16 are uncovered
   EXPECT_DOUBLE_EQ(GeneralizedIou({2, 2, 4, 4}, {2, 2, 2, 2}), 0.25);     // one box contains the other
   EXPECT_NEAR(GeneralizedIou({1, 1, 2, 2}, {2, 2, 2, 2}), 1.0 / 7 - 2.0 / 9, 1e-15);
   EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 0, 2}, {1, 1, 2, 2}), 0);  // one box has no area
 }
 
-// Tests pairs of boxes that overlap, contain one another, overlap on one axis only, and are apart.
+// Tests pairs of boxes that overlap, are nested, overlap on one axis only, or are apart.
 TEST(GeneralizedIou, Gradients) {
   const Tensor boxes = Tensor::From<double>({0.5, 0.5, 0.4, 0.3, 0.5, 0.5,  0.2, 0.1, 0.5,  0.5, 0.6, 0.7,
                                              0.2, 0.3, 0.1, 0.2, 0.2, 0.55, 0.1, 0.2, 0.55, 0.1, 0.2, 0.1},

@@ -10,7 +10,7 @@ namespace {
 
 using Inputs = std::vector<Tensor>;
 
-// Two key heads with two query heads each, of head_dim 1: q q k v, q q k v.
+// Tests two key heads with two query heads each, of head_dim 1: q q k v, q q k v.
 TEST(UngroupHeads, PutsQueriesBeforeKeysBeforeValues) {
   const Tensor x = Tensor::From<float>({1, 2, 3, 4, 5, 6, 7, 8}, {1, 8});
   EXPECT_EQ(UngroupHeads(x, 2, 2, 1).ToVector<float>(), (std::vector<float>{1, 2, 5, 6, 3, 7, 4, 8}));

@@ -53,7 +53,8 @@ TEST(ProjectionCrossEntropy, CapsLogits) {
   }
 }
 
-// Checks that two equal passes have the loss of one pass. Otherwise, the divergence of their predictions must be added.
+// Checks that two equal passes have the loss of one pass. If passes differ, the divergence of their predictions must be
+// added.
 TEST(ProjectionCrossEntropy, AddsTheDivergenceOfTwoPasses) {
   constexpr std::int64_t rows = 300, vocab = 7;
   const Tensor x = RandomTensor({2 * rows, 4}, 1), w = RandomTensor({vocab, 4}, 2);

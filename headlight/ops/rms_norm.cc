@@ -29,7 +29,7 @@ Tensor RmsNorm(const Tensor& x, const Tensor& gain, double epsilon) {
   });
 }
 
-// Computed as an RMS norm with gain 1 / sqrt(columns).
+// Computes an RMS norm with gain 1 / sqrt(columns).
 Tensor UnitRows(const Tensor& x) {
   const auto columns = static_cast<double>(x.columns());
   const Tensor gain = Tensor::Empty({x.columns()}, x.dtype());

@@ -10,7 +10,7 @@
 
 namespace headlight::ops {
 
-// A plain loop suffices: a batch of 1,024 pairs has a million elements, a thousandth of the work of the encoders'
+// A plain loop suffices. For a batch of 1,024 pairs, it takes a thousandth of the work of the encoders' matrix
 // products.
 Tensor SigmoidCrossEntropy(const Tensor& logits, const Tensor& targets, double scale) {
   Check(logits.shape() == targets.shape() && logits.dtype() == targets.dtype(),

@@ -14,8 +14,8 @@ enum class Triangle { outgoing, incoming };
 
 /// Returns y [residues * residues, channels]. For every channel, y_ij is the sum over k of a_ik b_jk (outgoing edges)
 /// or of a_ki b_kj (incoming edges). `projected` [residues * residues, 4 * channels] has a, its gates, b and its gates.
-/// a and b are multiplied by the sigmoid of their gates. The factors are rounded to `compute`, float32 or bfloat16.
-/// Throws Error if shapes do not fit.
+/// a and b are multiplied by the sigmoid of their gates. The operands of the products are rounded to `compute`, float32
+/// or bfloat16. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor TriangleProduct(const Tensor& projected, std::int64_t residues, Triangle triangle,
                                      Compute compute = Compute::float32);
 

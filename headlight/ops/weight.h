@@ -20,7 +20,8 @@ struct Weight {
   Shape shape() const { return value.empty() ? Shape{packed->columns(), packed->rows()} : value.shape(); }
 };
 
-/// Returns value^T for y = x value^T. This is the weight's packed form, or `made` after packing into it.
+/// Returns value^T for y = x value^T. This is the weight's packed form if it exists. Otherwise, the value is packed
+/// into `made`, which is returned.
 template <typename T>
 const kernels::PackedMatrix<T>& PackedTransposed(const Weight& weight, kernels::PackedMatrix<T>& made) {
   if constexpr (std::is_same_v<T, float>)
