@@ -10,11 +10,11 @@
 namespace headlight::kernels {
 
 inline constexpr std::int64_t kAmxRows = 32;   ///< rows of the result that are accumulated together: two tiles
-inline constexpr std::int64_t kAmxUnits = 16;  ///< units of the depth per step: one tile of each factor
+inline constexpr std::int64_t kAmxUnits = 16;  ///< units of the depth per step: one tile of each operand
 /// Returns the number of columns that are accumulated together with this many rows: four tiles in total.
 constexpr std::int64_t AmxColumns(std::int64_t rows) { return rows > kAmxRows / 2 ? 32 : 64; }
 
-/// A block of a product. Its factors are in units of 4 bytes: two bfloat16 numbers or four int8 numbers.
+/// A block of a product. Its operands are in units of 4 bytes: two bfloat16 numbers or four int8 numbers.
 struct AmxBlock {
   const void* a = nullptr;
   std::ptrdiff_t row_stride = 0, step_stride = kAmxUnits * 4;  ///< bytes

@@ -29,7 +29,7 @@ using kernels::BackwardPart;
 using kernels::kBackwardKeys;
 using kernels::kBackwardQueries;
 
-// Writes scale * sums to `to`, or adds it if `to.add`.
+// Writes scale * sums to `to`, or adds scale * sums if `to.add` is true.
 template <typename T>
 void Give(const Packed<T>& sums, T scale, const GradientTo<T>& to) {
   for (std::int32_t i = 0; i < to.to.rows; ++i)
@@ -106,7 +106,7 @@ class Tiles {
   Packed<T> keys_transposed_, values_transposed_, keys_, queries_, d_outputs_;
 };
 
-// Computes the products of one tile in bfloat16. All factors are rounded.
+// Computes the products of one tile in bfloat16. All operands are rounded.
 class RoundedTiles {
  public:
   static constexpr std::int32_t kQueries = kernels::kRoundedBackwardQueries, kKeys = kernels::kRoundedBackwardKeys;
@@ -211,8 +211,8 @@ class RoundedTiles {
 
   const AttentionHead<float>& head_;
   const Matrix<const float>& d_output_;
-  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // in elements; in rows
-  // The packed keys and values, and the two factors that are packed again for each product.
+  std::int64_t key_panel_ = 0, value_panel_ = 0, key_rows_panel_ = 0, packed_depth_ = 0;  // in elements; depth in rows
+  // The packed keys and values, and the two operands that are packed again for each product.
   std::uint16_t *keys_transposed_ = nullptr, *values_transposed_ = nullptr, *keys_ = nullptr, *right_ = nullptr,
                 *left_ = nullptr;
 };

@@ -282,7 +282,7 @@ const bool registered = [] {
         .heads = 1,
         .head_dim = 64,
         .mask = {.stride = 512}},
-        // DALL-E's attention: 65 text tokens, then 32 x 32 image tokens. The cases have no mask and masks of rows,
+        // DALL-E's attention: 65 text tokens, then 32 x 32 image tokens. The cases are: no mask, and masks of rows,
         // columns and squares. For columns, nn/grid_attention.h uses the row mask on the transposed image. A query
         // attends to 545, 79, 79 and 84 keys on average.
         Shape{.name = "65 + 32x32 12x64, all",

@@ -281,7 +281,7 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
         input.heads);
 
   const Profiled profiled("attention", OperationsOf(input), 0);
-  constexpr std::int32_t rounded_queries = 256;  // enough queries to amortize that each block packs its keys
+  constexpr std::int32_t rounded_queries = 256;  // enough queries to amortize the packing of keys in each block
   struct Block {
     std::int32_t sentence, query, queries;
     bool rounded;

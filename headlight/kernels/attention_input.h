@@ -48,16 +48,16 @@ struct AttentionInput {
   AttentionBias<T> bias;
   Dropout dropout;  ///< dropout of weights, a function of (seed, sequence, head, query, key)
 
-  /// The compute type of the projections. Unless it is float32, factors are rounded to bfloat16 before multiplication,
-  /// also for int8 and int4 projections. Factors are queries, keys, values, weights, and the gradients of outputs and
-  /// scores. Sequences of fewer than kLeastRounded queries and input with key_rows are never rounded. Processors
+  /// The compute type of the projections. Unless it is float32, operands are rounded to bfloat16 before multiplication,
+  /// also for int8 and int4 projections. The operands are queries, keys, values, weights, and the gradients of outputs
+  /// and scores. Sequences of fewer than kLeastRounded queries and input with key_rows are never rounded. Processors
   /// without bfloat16 never round.
   Compute compute = Compute::float32;
 };
 
 /// The number of queries from which bfloat16 is faster than float32, despite packing and rounding. 49 queries with 49
-/// keys take as long as in float32. 128 with 128 take half as long, and 5 to 25 take twice as long (AMX, 8 heads of 32
-/// and 64).
+/// keys take as long as in float32. 128 queries with 128 keys take half as long, and 5 to 25 queries take twice as long
+/// (AMX, 8 heads of 32 and 64).
 inline constexpr std::int32_t kLeastRounded = 48;
 
 /// The destination of a gradient. The gradient is written to `to`, with 0 in rows outside all sequences, or added to

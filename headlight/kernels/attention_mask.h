@@ -93,8 +93,8 @@ constexpr KeyPeriod SeenPeriod(const AttentionMask& mask, std::int64_t position)
   return of(first + mask.prefix, mask.width, column - first + 1);
 }
 
-/// Returns which pairs of a tile are visible. The queries are at [first_position, first_position + positions). `tile`
-/// is a range of the sequence's `keys`.
+/// Returns whether all, some or none of the pairs of a tile are visible. The queries are at [first_position,
+/// first_position + positions). `tile` is a range of the sequence's `keys`.
 constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_position, std::int32_t positions,
                             KeyRange tile, std::int32_t keys) {
   const std::int64_t last_position = first_position + positions - 1;

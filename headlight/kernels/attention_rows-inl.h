@@ -125,9 +125,9 @@ HWY_INLINE T Exponentiate(T* scores, std::int32_t columns, T tile_max, const Wei
 }
 
 // Computes the backward pass of a row from its scores and the gradient of its weights. On return, `scores` holds the
-// weights, with 0 if dropped; the others are not yet multiplied by keep_scale. `d_weights` holds the gradient of scale
-// * score + bias, which is weight * (d_weight - delta). delta is the dot product of the output and its gradient (Dao et
-// al., 2022, appendix B.2).
+// weights, with 0 if dropped; other weights are not yet multiplied by keep_scale. `d_weights` holds the gradient of
+// scale * score + bias, which is weight * (d_weight - delta). delta is the dot product of the output and its gradient
+// (Dao et al., 2022, appendix B.2).
 template <typename T>
 HWY_INLINE void SoftmaxRowGradient(T* scores, T* d_weights, std::int32_t columns, SeenColumns seen, T scale,
                                    const WeightDropout& dropout, T keep_scale, T log_sum_exp, T delta) {

@@ -263,7 +263,7 @@ double WorstByScale(const std::vector<double>& expected, const Matrix<const floa
   return worst / scale;
 }
 
-// Each factor is rounded by up to 2^-9 of its magnitude. The tolerance allows a few such errors.
+// Rounding changes each operand by up to 2^-9 of its magnitude. The tolerance allows a few such errors.
 TEST(Attention, Bfloat16IsCloseToTheDefinition) {
   if (!CpuHasBfloat16()) GTEST_SKIP() << "this processor has no bfloat16";
   std::vector<AttentionCase> cases = Cases();

@@ -22,8 +22,8 @@ struct Planes {
 };
 
 /// Computes c[i] = a[i] b[i] for every plane i. a and b are transposed if `transposed` is set; c must not be
-/// transposed. T is double, or float with factors in float32 or bfloat16. The result has the same bits for any number
-/// of threads. Throws Error if shapes do not fit.
+/// transposed. T is double, or float with operands rounded to float32 or bfloat16. The result has the same bits for any
+/// number of threads. Throws Error if shapes do not fit.
 template <typename T>
 void BatchedProduct(Planes<const T> a, Planes<const T> b, Planes<T> c, Compute compute = Compute::float32);
 

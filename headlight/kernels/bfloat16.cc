@@ -185,7 +185,7 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
 
 using TileOf = void (*)(const Bfloat16Rows& a, const std::uint16_t* panels, Matrix<float> c,
                         const Epilogue<float>& epilogue, const Following& following);
-// The sums of six rows of four vectors leave 8 of 32 registers for the factors.
+// The sums of six rows of four vectors leave 8 of 32 registers for the operands.
 constexpr std::array<TileOf, kTileRows> kTiles = {Tile<1>, Tile<2>, Tile<3>, Tile<4>, Tile<5>, Tile<6>};
 
 constexpr std::int64_t kTilePair = 2 * kTileRoom;  // in elements

@@ -92,7 +92,7 @@ HWY_INLINE float LossOf(const Group& group, const Levels& levels, const Scale& w
 }
 
 // Returns the best scale without a min. For numbers x, weights w and fixed levels l, it is sum(w x l) / sum(w l^2). It
-// reduces the loss by sum(w x l)^2 / sum(w l^2). The candidates map the number with the largest magnitude near either
+// reduces the loss by sum(w x l)^2 / sum(w l^2). Candidate scales map the number with the largest magnitude near either
 // end of the levels.
 HWY_INLINE Scale FitScale(const Group& group, const Levels& levels) {
   float extreme = 0;
@@ -180,7 +180,7 @@ struct Problem {
   }
 };
 
-// Chooses integers near the current ones for each group, so that the loss is smallest.
+// For each group, chooses the integers near the current integers that give the smallest loss.
 void ChooseIntegers(const Problem& problem, BlockScales& block) {
   block.loss = 0;
   for (int group = 0; group < problem.groups(); ++group) {

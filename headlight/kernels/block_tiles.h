@@ -1,4 +1,4 @@
-// Code shared by the implementations of kernels/block_product.h for single instruction sets.
+// Code shared by the implementations of kernels/block_product.h for specific instruction sets.
 #pragma once
 
 #include <array>

@@ -55,8 +55,8 @@ void AddFifthBits(std::uint32_t bits, std::uint8_t* codes) {
   }
 }
 
-// Unpacks the 6-bit scales and minima of Q4_K and Q5_K. Each of the first four has its own byte. The upper two bits of
-// these bytes complete the others.
+// Unpacks the 6-bit scales and minima of Q4_K and Q5_K. The first four scales and minima have separate bytes. The upper
+// two bits of these bytes complete the other scales and minima.
 void TakeSixBitPairs(const std::uint8_t* packed, Block& block) {
   for (std::size_t i = 0; i < 4; ++i) {
     block.scales[i] = static_cast<std::int8_t>(packed[i] & 63);
@@ -99,7 +99,7 @@ Block TakeApart(GgufType type, const std::byte* from) {
       return block;
     case GgufType::q4_1:
       block.scale = HalfAt(from);
-      block.min = HalfAt(from + 2) ^ kHalfSign;  // the file stores minus the min
+      block.min = HalfAt(from + 2) ^ kHalfSign;  // the file stores the negative of the min
       TakeNibbles(bytes + 4, 16, codes);
       return block;
     case GgufType::q5_0:

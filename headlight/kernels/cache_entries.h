@@ -12,7 +12,7 @@ namespace headlight::kernels {
 /// The number of rows in a block of a cache. A block holds the entries of all rows for the first head, then for the
 /// second head, and so on. Attention therefore reads the keys of a head contiguously.
 inline constexpr std::int32_t kBlockRows = 64;
-/// The number of padding bytes after a block's last entry. Kernels read whole vectors.
+/// The number of padding bytes after a block's last entry, because kernels read whole vectors.
 inline constexpr std::int64_t kBlockPadding = 64;
 
 /// The type of cached numbers. Numbers in bfloat16 or int8 are rounded once, when they are written. They are multiplied

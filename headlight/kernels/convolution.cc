@@ -19,7 +19,7 @@
 namespace headlight::kernels {
 namespace {
 
-// Sizes of a block of rows. A block, a piece of its depth and a panel of the weights fit into the second-level cache
+// Sizes of a block of rows. A piece of a block's depth and a panel of the weights fit into the second-level cache
 // together.
 constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // bytes per row of a piece
 constexpr std::int64_t kRowsTogether = 8;  // rows that are processed together, while in the first-level cache
@@ -54,7 +54,7 @@ struct Block {
     }
   }
 
-  // Calls begin(piece), then body(piece, ...) for each panel, for each piece of the depth. `bytes` is the size of a
+  // For each piece of the depth, calls begin(piece), then body(piece, ...) for each panel. `bytes` is the size of a
   // panel per step of the depth.
   template <class Begin, class Body>
   void ForPieces(std::int64_t most_depth, std::int64_t bytes, const Begin& begin, const Body& body) const {

@@ -1,6 +1,6 @@
-// Convolutions of feature maps as tiled matrix products. A block of the result gathers the inputs of its taps into a
-// small left-hand side (kernels/unfolded.h). No unfolded copy of a map is stored, forward or backward. The bits of a
-// cell do not depend on other cells, other maps, or the number of threads.
+// Convolutions of feature maps as tiled matrix products. For each block of the result, the inputs of its taps are
+// gathered into a small left-hand side (kernels/unfolded.h). No unfolded copy of a map is stored, forward or backward.
+// The bits of a cell do not depend on other cells, other maps, or the number of threads.
 #pragma once
 
 #include <cstdint>

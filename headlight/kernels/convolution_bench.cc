@@ -28,7 +28,7 @@ struct Numbers {
   Matrix<float> view;
 };
 
-// Returns the operations per second of a product whose factors stay in the caches.
+// Returns the operations per second of a product whose operands stay in the caches.
 double ProductRate(Compute compute) {
   static std::map<Compute, double> rates;
   double& rate = rates[compute];

@@ -1,7 +1,7 @@
 #include "headlight/kernels/cpu.h"
 
 #include "headlight/kernels/targets.h"
-// clang-format off: targets.h goes before Highway.
+// clang-format off: targets.h must be included before Highway.
 #include <hwy/highway.h>
 // clang-format on
 
@@ -49,7 +49,7 @@ bool MayUseVnni() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 bool MayUseAvxVnni() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;  // leaf 7, subleaf 1; GCC before 13 has no name for its feature
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;  // CPUID leaf 7.1; GCC before 13 cannot name the feature
   constexpr unsigned kAvxVnni = 1U << 4;
   return AllowedSets().avx_vnni && CpuHasAvx2() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
          (eax & kAvxVnni) != 0;

@@ -7,7 +7,7 @@
 
 #include "headlight/kernels/int8.h"
 #include "headlight/kernels/targets.h"
-// clang-format off: targets.h goes before Highway.
+// clang-format off: targets.h must be included before Highway.
 #include <hwy/highway.h>
 // clang-format on
 

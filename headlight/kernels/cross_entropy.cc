@@ -22,7 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headlight {
 namespace HWY_NAMESPACE {
 
-// Computes the losses of some rows. Logits are taken relative to the row's maximum, so that large logits lose no
+// Computes the losses of some rows. The row's maximum is subtracted from its logits, so that large logits lose no
 // precision. If `gradient` has data, also writes the gradient, which may overwrite the logits.
 template <typename T>
 void CrossEntropyChunk(Matrix<const T> logits, const std::int32_t* labels, T smoothing, T weight, double* losses,

@@ -1,5 +1,5 @@
-// Macros for kernels, which are function templates over the scalar, compiled for every instruction set. Highway does
-// not dispatch templates, so these macros name their float and double instances:
+// Macros for kernels, which are function templates over the scalar type, compiled for every instruction set. Highway
+// does not dispatch templates, so these macros name their float and double instances:
 //   in the target's namespace:     HEADLIGHT_KERNEL(SoftmaxChunk);
 //   once, in namespace headlight:  HEADLIGHT_EXPORT(SoftmaxChunk);
 //   to call it:                    HEADLIGHT_DISPATCH(SoftmaxChunk, T)(x, y);

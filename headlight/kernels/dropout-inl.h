@@ -21,7 +21,7 @@ struct RowDropout {
         threshold(DropoutThreshold(dropout.probability)),
         scale(1 / (1 - dropout.probability)) {}
 
-  // Applies dropout to the elements starting at `column`: dropped elements become zero, the others are scaled.
+  // Applies dropout to the elements starting at `column`: dropped elements become zero, and other elements are scaled.
   template <class D, class V>
   HWY_INLINE V Apply(D d, V v, std::int64_t column) const {
     if (threshold == 0) return v;

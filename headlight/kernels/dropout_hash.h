@@ -1,6 +1,6 @@
 // Dropout without a stored mask: whether an element is dropped is a pure function of (seed, row, column). The backward
 // pass recomputes it. The mask is the same for any vector length or number of threads. Kernels use the vectorized
-// functions of dropout_hash-inl.h. These are the scalar equivalents, with the same bits.
+// functions of dropout_hash-inl.h. The functions below are the scalar equivalents, with the same bits.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +36,8 @@ constexpr DropoutKey RowDropoutKey(std::uint64_t seed, std::uint64_t row) {
 }
 
 /// Returns 32 uniform bits for a column, by two rounds of multiply and shift (constants: C. Wellons, "Prospecting for
-/// Hash Functions", 2018). The key is mixed in before each round. With a single mixing, two rows would have the same
-/// bits in a different order.
+/// Hash Functions", 2018). The key is mixed in before each round. If it were mixed in only once, two rows would have
+/// the same bits in a different order.
 constexpr std::uint32_t DropoutBits(DropoutKey key, std::uint32_t column) {
   std::uint32_t bits = column ^ key.first;
   bits = (bits ^ (bits >> 16)) * 0x7FEB352Du;

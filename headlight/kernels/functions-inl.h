@@ -32,8 +32,8 @@ HWY_INLINE V ExpOf(D d, V x) {
 
 // Computes e^x for x <= 0, as in softmax; x may exceed 0 by a rounding error. The result is 0 below -86, NaN for NaN,
 // and within 1.2 units in the last place in float. The function takes half the instructions of hn::Exp. With e^x = 2^n
-// e^r, n + 127 is in the low bits of x / log(2) + 1.5 * 2^23 + 127, and a shift makes it 2^n. e^r is a polynomial with
-// the smallest relative error.
+// e^r, n + 127 is in the low bits of x / log(2) + 1.5 * 2^23 + 127, and a shift makes it 2^n. e^r is approximated by
+// the polynomial with the smallest relative error.
 template <class D, HWY_IF_LANE_SIZE(hn::TFromD<D>, 4)>
 HWY_INLINE hn::Vec<D> WeightOf(D d, hn::Vec<D> x) {
   const hn::RebindToUnsigned<D> bits;

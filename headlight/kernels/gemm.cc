@@ -75,7 +75,7 @@ Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
   return {blocks, (b.panels() + group - 1) / group};
 }
 
-// Returns the number of rows that a product processes together. Blocks are multiples of it.
+// Returns the number of rows that a product processes together. Blocks are multiples of this number.
 std::int64_t RowsTogether(Compute compute) {
   return MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8) ? kAmxRows : 1;
 }
@@ -345,7 +345,7 @@ void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bia
       struct RoundedBlock;
       struct RoundedAll;
       const std::int64_t stride = 2 * Bfloat16Pairs(a.columns);
-      std::uint16_t* all = nullptr;  // rounded once if several groups of panels need them
+      std::uint16_t* all = nullptr;  // all rounded rows of a, if several groups of panels need them
       if (BlocksOf(c.rows, b).groups > 1) {
         all = KeptScratch<RoundedAll, std::uint16_t>(a.rows * stride);
         ForRowChunks(a.rows, a.columns, [&](std::int64_t first, std::int64_t rows) {

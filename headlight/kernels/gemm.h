@@ -1,5 +1,5 @@
-// Matrix products. On the same shapes, oneDNN is as fast with many rows and slower with few. It copies some matrices
-// and is not batch-invariant: the sums of a row depend on the number of rows.
+// Matrix products. On the same shapes, oneDNN is as fast with many rows, and slower with few rows. It copies some
+// matrices and is not batch-invariant: the sums of a row depend on the number of rows.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class PackedMatrix {
   std::int64_t columns() const { return columns_; }  ///< the columns of the result
   Compute compute() const { return compute_; }       ///< the compute type of all products
   std::int64_t panels() const;
-  std::int64_t panels_after() const { return panels_after_; }  ///< panels that follow in memory, after Columns
+  std::int64_t panels_after() const { return panels_after_; }  ///< in a result of Columns: panels that follow in memory
   std::byte* panel(std::int64_t index) const {
     return data_.get() + (blocks_ == nullptr ? index * panel_bytes_ : BlockPanelAt(index).begin);
   }
@@ -69,7 +69,7 @@ class PackedMatrix {
   Compute compute_ = Compute::float32;
   std::shared_ptr<std::byte> data_;
   std::shared_ptr<const std::vector<BlockPanel>> blocks_;  // positions of the panels, and an end marker
-  std::int64_t first_panel_ = 0;                           // index of the first panel in blocks_, after Columns
+  std::int64_t first_panel_ = 0;                           // index in blocks_ of the first panel of these columns
 };
 
 /// Computes c = activation(a b + bias) or, if `accumulate`, c += a b without bias and activation. Shapes are a [rows,

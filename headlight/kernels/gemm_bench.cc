@@ -105,8 +105,8 @@ void ProductActivation(benchmark::State& state, const Shape& shape, Compute comp
   Report(state, shape, compute);
 }
 
-// Measures the search for a decoder's most probable tokens. The fused version searches block by block of the logits,
-// the other version searches all logits at once.
+// Measures the search for a decoder's most probable tokens. The fused version searches one block of the logits at a
+// time. The other version searches all logits at once.
 void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
   const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as in generate/output_tokens.cc

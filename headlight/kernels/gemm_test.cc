@@ -45,7 +45,7 @@ std::vector<Compute> Computes() {
 struct Case {
   std::int64_t rows, depth, columns;
 };
-// The sizes are whole tiles and panels, one more, one less, and tiny sizes.
+// The sizes are those of whole tiles and panels, one more, one less, and tiny sizes.
 const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},    {15, 7, 33},    {64, 64, 256},
                                   {65, 31, 257}, {131, 100, 500}, {200, 256, 70}, {79, 513, 19},  {1300, 9, 21},
                                   {0, 4, 4},     {5, 0, 7},       {801, 200, 20}, {801, 20, 130}, {401, 270, 330}};
@@ -74,7 +74,7 @@ void CheckProducts(Compute compute) {
         products[static_cast<std::size_t>(i)] = sum;
       }
       // The modes are plain, bias, bias and relu, accumulate, and bias and silu. The packing of b does not depend on
-      // them.
+      // the mode.
       for (const int mode : transposed ? std::vector{1} : std::vector{0, 1, 2, 3, 4}) {
         SCOPED_TRACE(testing::Message() << test.rows << " " << test.depth << " " << test.columns << " mode " << mode);
         auto c = Values<T>(test.rows * c_stride + 1, 4);
@@ -156,7 +156,7 @@ TYPED_TEST(GemmTest, TransposedHasTheSameBitsAtAnyThreadCount) {
 class GemmRows : public ::testing::TestWithParam<Compute> {};
 
 TEST_P(GemmRows, AreBatchInvariantForAnyThreadCount) {
-  // Tests products with an activation. With 600 rows, they use a different code path than with a few rows.
+  // Tests products with an activation. Products of 600 rows use a different code path than products of a few rows.
   constexpr std::int64_t rows = 600, depth = 300, columns = 300;
   const auto a = Values<float>(rows * depth, 1), b = Values<float>(depth * columns, 2),
              bias = Values<float>(columns, 3);

@@ -18,10 +18,11 @@ namespace headlight::kernels {
 inline constexpr std::int64_t kInt4Group = 32;
 constexpr std::int64_t Int4Groups(std::int64_t depth) { return (depth + kInt4Group - 1) / kInt4Group; }
 
-/// The level of each code: 63 (0.7 u + 0.3 u^3), rounded, for u from -8/8 to 7/8. Like weights, levels are denser near
-/// 0. If the number with the largest magnitude in a group is positive, the group's scale is negative. That number then
-/// uses the negative side, which is longer. The relative squared error on normal numbers is 0.0055. It is 0.0056 to
-/// 0.0067 for other shares of the cube, 0.0060 to 0.0064 for symmetric levels, and 0.0066 for uniform levels.
+/// The level of each code: 63 (0.7 u + 0.3 u^3), rounded, for u from -8/8 to 7/8. As weights are denser near 0, so are
+/// the levels. If the number with the largest magnitude in a group is positive, the group's scale is negative. That
+/// number then uses the negative side, which is longer. The relative squared error on normal numbers is 0.0055. It is
+/// 0.0056 to 0.0067 for other weights of the cubic term, 0.0060 to 0.0064 for symmetric levels, and 0.0066 for uniform
+/// levels.
 inline constexpr std::array<std::int8_t, 16> kInt4Levels = {-63, -51, -41, -32, -24, -18, -11, -6,
                                                             0,   6,   11,  18,  24,  32,  41,  51};
 

@@ -140,7 +140,7 @@ HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::
 
 void VnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                  const std::byte* next) {
-  // The sums of six rows of four vectors leave 8 of 32 registers for the factors.
+  // The sums of six rows of four vectors leave 8 of 32 registers for the operands.
   static constexpr Tiles tiles = {VnniTile<1>, VnniTile<2>, VnniTile<3>, VnniTile<4>, VnniTile<5>, VnniTile<6>};
   ProductByTiles(tiles, a, panel, c, bias, relu, next);
 }
@@ -207,10 +207,10 @@ HEADLIGHT_AVX2 inline void StoreTile(const __m256i (&sums)[rows][vectors], const
 }
 
 // Computes a tile. The byte product instruction saturates sums of two products at 16 bits. Products of |b| and a with
-// b's sign are at most 127 * 127, and two of them fit. With few rows, the product is bound by reading the panel, which
-// is fastest in memory order. Prefetches the rows of c, and `next_lines` cache lines at `next`. On Zen 5, this reaches
-// 103 billion products per second. Unsigned left-hand values, whose sums may saturate, would reach 114. Products of 16
-// bits reach 68 to 90.
+// b's sign are at most 127 * 127, so the sum of two products fits. With few rows, the product is bound by reading the
+// panel, which is fastest in memory order. Prefetches the rows of c, and `next_lines` cache lines at `next`. On Zen 5,
+// this reaches 103 billion products per second. Unsigned left-hand values, whose sums may saturate, would reach 114.
+// Products of 16 bits reach 68 to 90.
 template <int rows>
 HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads, const PanelView& b,
                              const float* row_scales, Matrix<float> c, const float* bias, bool relu,
@@ -306,12 +306,12 @@ void AvxVnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, 
 
 #endif
 
-// The factor of a row's numbers, and its scale. If the factor is 0, all integers become 0.
+// The factor by which a row's numbers are multiplied, and the row's scale. If the factor is 0, all integers become 0.
 struct QuantizedBy {
   float inverse, scale;
 };
 
-// Returns the factor and scale for a largest absolute value, given as its bits.
+// Returns the factor and scale for a row with this largest absolute value, given as its bits.
 inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   const auto largest = std::bit_cast<float>(largest_bits);
   constexpr float smallest = 1e-30F;  // its inverse is still finite

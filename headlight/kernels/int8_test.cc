@@ -20,7 +20,7 @@ std::vector<float> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-// Left and right factors in int8.
+// The int8 operands of a product.
 struct Factors {
   Factors(std::int64_t row_count, std::int64_t its_depth, std::int64_t column_count,
           const std::vector<float>& left_values, const std::vector<float>& right)
@@ -184,7 +184,7 @@ TEST(Int8, PackingFromFloatsAndFromIntegersIsTheSame) {
     EXPECT_EQ(column[static_cast<std::size_t>(k)],
               scales[149] * static_cast<float>(quantized[static_cast<std::size_t>(149 * depth + k)]));
 
-  // The result must be close to the float product: each factor is off by at most half a step.
+  // The result must be close to the float product: each number is off by at most half a step.
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t i = 0; i < columns; ++i) {
       double exact = bias[static_cast<std::size_t>(i)];

@@ -21,7 +21,7 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 using kernels::RowMoments;
 
-// Normalizes one row, given the sum of its elements. The variance is computed from differences to the mean, so that a
+// Normalizes one row, given the sum of its elements. The variance is computed from differences from the mean, so that a
 // large mean loses no precision.
 template <typename T>
 HWY_INLINE void NormalizeRow(std::int64_t columns, const T* x, T sum, const T* gain, const T* bias, T epsilon, T* y,

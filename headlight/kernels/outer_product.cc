@@ -25,7 +25,7 @@ struct Owned {
   Matrix<T> view;
 };
 
-// Stores the factors in the layouts that products require, and computes the products of a few residues.
+// Stores a and b in the layouts that products require, and computes the products of a few residues.
 template <typename T>
 class OuterProducts {
  public:
@@ -96,7 +96,7 @@ class OuterProducts {
   static void CopyPair(Matrix<const T> from, Matrix<T> to) {
     for (std::int64_t row = 0; row < to.rows; ++row) std::copy_n(from.row(row), to.columns, to.row(row));
   }
-  // Rearranges products from the layout of Of to [count * channels, residues * channels].
+  // Rearranges products from the layout of Of() to [count * channels, residues * channels].
   void Unfold(Matrix<T> products, Matrix<T> to) const {
     ParallelFor(products.rows / residues_, [&](std::int64_t i) {
       for (std::int64_t j = 0; j < residues_; ++j)
@@ -186,7 +186,7 @@ void Check(const OuterProductInput<T>& input, std::int64_t depth) {
 void RoundedOuterProductMean(const OuterProducts<float>& factors, std::int64_t residues,
                              const PackedMatrix<float>& weight, const float* bias, const std::vector<float>& scales,
                              Matrix<float> y) {
-  constexpr std::int64_t most = 1 << 19;  // elements, 1 MB
+  constexpr std::int64_t most = 1 << 19;  // in elements (1 MB)
   const std::int64_t pairs = Bfloat16Pairs(factors.columns()), stride = 2 * pairs;
   const std::int64_t together = std::clamp<std::int64_t>(most / (residues * stride), 1, residues);
   const Profiled profiled(

@@ -29,7 +29,7 @@ using kernels::Lines;
 using kernels::TilesOf;
 using kernels::ToPack;
 
-// Returns the number of vectors in a tile with this many rows. A tile's sums, the panel's vectors and a number of a
+// Returns the number of vectors in a tile with this many rows. A tile's sums, the panel's vectors and one number of a
 // must fit into registers: AVX-512 and NEON have 32, AVX2 has 16. On a core with one AVX-512 multiplication per cycle,
 // this reaches 97% of the peak at depths from 256. With few rows, the product is bound by reading the panel, which is
 // fastest in memory order, so all registers are used for columns.

@@ -32,8 +32,8 @@ inline void ForTiles(std::int64_t rows, const Body& body) {
   }
 }
 
-/// The prefetch schedule of a tile: one cache line per step of the depth. Prefetching all lines at once delays the
-/// lines and the factors, and is 10% slower.
+/// The prefetch schedule of a tile: one cache line per step of the depth. Prefetching all lines at once delays these
+/// lines and the operands, and is 10% slower.
 struct Lines {
   static constexpr std::ptrdiff_t kBytes = 64;
 

@@ -20,7 +20,7 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr std::int64_t kRounds = 100'000;
-// The number of independent sums, which hide the latency of each other. With more sums, g++ 12 also stores them.
+// The number of independent sums, which hide each other's latency. With more sums, g++ 12 stores them in memory.
 constexpr std::size_t kSums512 = 16, kSums256 = 10;
 
 // Defines a loop of one multiplying instruction, or of a short sequence, over sums in registers. The assembler
@@ -71,7 +71,7 @@ struct Loop {
 };
 
 Loop LoopFor(Compute compute) {
-  constexpr double tiles = 4 * 16 * 16, wide = kSums512 * 16, narrow = kSums256 * 8;  // sums of a round
+  constexpr double tiles = 4 * 16 * 16, wide = kSums512 * 16, narrow = kSums256 * 8;  // number of sums per round
   switch (compute) {
     case Compute::float32:
       if (MayUseAvx512() && __builtin_cpu_supports("avx512f")) return {"avx512", Floats512, wide * 2};

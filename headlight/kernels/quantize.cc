@@ -60,7 +60,7 @@ Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, in
   return block;
 }
 
-// The smallest magnitude that some block type does not store as zero.
+// All block types store numbers below this magnitude as zero.
 constexpr float kLeastStored = 0x1p-40F;
 
 // Returns the largest number that a block with scale 1 can store.
@@ -83,7 +83,7 @@ Block BlockBySearch(GgufType type, std::span<const float> numbers, std::span<con
   double sum = 0;
   for (const float weight : importance) sum += double{weight};
   const float mean = static_cast<float>(sum / static_cast<double>(numbers.size()));
-  constexpr float floor = 1e-4F;  // added to the importance; numbers with importance 0 keep their order of magnitude
+  constexpr float floor = 1e-4F;  // added to the importance, so that numbers with importance 0 keep their magnitude
   if (largest < kLeastStored) largest = 1;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     scaled[i] = numbers[i] / largest;

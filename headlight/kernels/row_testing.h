@@ -3,7 +3,7 @@
 #pragma once
 
 #include "headlight/kernels/targets.h"
-// clang-format off: targets.h goes before Highway.
+// clang-format off: targets.h must be included before Highway.
 #include <hwy/highway.h>
 // clang-format on
 

@@ -145,7 +145,7 @@ void TopK(benchmark::State& state) {
 }
 BENCHMARK(TopK)->MeasureProcessCPUTime()->Args({160, 32000, 10})->Args({160, 32000, 1})->Args({32, 8000, 10});
 
-// Measures a batch of tokens from a vocabulary of 8,000, some of them frequent. If `gradient`, adds gradients to the
+// Measures a batch of tokens from a vocabulary of 8,000. Some tokens are frequent. If `gradient`, adds gradients to the
 // table.
 void Embedding(benchmark::State& state) {
   const bool gradient = state.range(2) != 0;

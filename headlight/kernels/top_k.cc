@@ -31,8 +31,8 @@ HWY_INLINE bool Above(T a, T b) {
   return a > b || (std::isnan(a) && !std::isnan(b));
 }
 
-// Scans for elements above the smallest of the best k so far. In a row of independent numbers, there are only about k
-// log(columns / k), so a simple insertion suffices.
+// Scans for elements above the smallest of the best k so far. A row of independent numbers has only about k log(columns
+// / k) such elements, so a simple insertion suffices.
 template <typename T>
 HWY_INLINE void AddToBest(const T* in, std::int64_t count, std::int64_t first, std::int64_t k, T* best,
                           std::int32_t* where) {

@@ -129,8 +129,8 @@ constexpr double kG[kTileRead][3] = {{1, 0, 0},
                                      {1.0 / 15, -2.0 / 15, 4.0 / 15},
                                      {0, 0, 1}};
 
-// The number of tiles in a block. Their numbers for all products fit into the second-level cache together with a panel
-// of the weights.
+// The maximum size of a block of tiles. The left-hand sides of its products fit into the second-level cache together
+// with a panel of the weights.
 constexpr std::int64_t kBlockBytes = 1 << 20, kMostTiles = 48;
 
 // Iterates over the tiles of all maps.

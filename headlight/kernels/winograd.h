@@ -4,8 +4,8 @@
 // matrix product over the inputs. A plain convolution has 16 x 9 products instead.
 //
 // A, B and G use the points 0, 1, -1, 1/2 and -2. For 256 inputs, the error relative to the largest number is 3e-6.
-// Plain sums have an error of 1e-6, and the usual points 0, 1, -1, 2 and -2 an error of 1e-5. Tiles of 2 x 2 have an
-// error of 0.4e-6, but take 1.2 to 1.3 times as long with 256 x 256 channels.
+// Plain sums have an error of 1e-6, and the usual points 0, 1, -1, 2 and -2 give an error of 1e-5. Tiles of 2 x 2 have
+// an error of 0.4e-6, but take 1.2 to 1.3 times as long with 256 x 256 channels.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ bool SuitsWinograd(const ConvolutionShape& shape, std::int64_t inputs, std::int6
 /// Returns a packed matrix [36 * inputs, outputs], which Convolve recognizes by its shape.
 PackedMatrix<float> PackedForWinograd(Matrix<const float> weight, const float* factors = nullptr);
 
-/// Computes Convolve for one group, with weights from PackedForWinograd.
+/// Does the same as Convolve for one group, with weights from PackedForWinograd.
 void ConvolveByWinograd(const ConvolutionShape& shape, const MapRows<const float>& x,
                         const PackedMatrix<float>& weights, const MapRows<float>& y,
                         const AfterConvolution<float>& after);
