@@ -38,7 +38,7 @@ struct AttentionBias {
 /// The settings of Attention.
 struct AttentionOptions {
   std::int32_t heads = 1;
-  std::int32_t key_heads = 0;  ///< each key head is shared by heads / key_heads query heads; 0: equal to heads
+  std::int32_t key_heads = 0;  ///< number of key heads; each serves heads / key_heads query heads; 0: equal to heads
   double scale = 1;            ///< factor of the scores
   double score_cap = 0;        ///< if positive, a scaled score s becomes score_cap tanh(s / score_cap), before the bias
   AttentionMask mask = {};     ///< which keys each query attends to
