@@ -305,7 +305,7 @@ TEST(ReplaceFolder, RemovesOnlyLeftovers) {
                                  "model.headlight-new-1x", "model.headlight-new-0.old", "other.headlight-new-0"})
     fs::create_directory(folder.File(name));
   fs::create_directory_symlink("other.headlight-new-0", folder.File("model.headlight-new-3"));
-  // Simulates another process during its own replacement.
+  // Simulates another process that is replacing the folder.
   const int locked = open(folder.File("model.headlight-new-12").c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(flock(locked, LOCK_EX), 0);
   ReplaceFolder(folder.File("model"), Model("new"));

@@ -1,4 +1,4 @@
-// Writes GGUF files for tests, also invalid ones.
+// Writes GGUF files for tests, including invalid files.
 #pragma once
 
 #include <cstdint>

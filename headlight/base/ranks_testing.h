@@ -72,7 +72,7 @@ class ThreadRanks : public Ranks {
   std::map<std::tuple<int, bool, int>, std::int64_t> numbers_;  // number of the next message by (peer, sends, tag)
 };
 
-// Runs body(ranks) with this many ranks. Rethrows the first exception of a rank.
+// Runs body(ranks) on `size` ranks. Rethrows the first exception of a rank.
 inline void RunRanks(int size, const std::function<void(Ranks&)>& body) {
   const auto mail = std::make_shared<ThreadMail>();
   std::vector<std::thread> threads;
