@@ -39,7 +39,8 @@ struct TextHeadsConfig {
 HEADLIGHT_API void CheckConfig(const TextHeadsConfig& config);
 
 /// The parameter names of the heads in a family's checkpoints, and how the family computes them. A name is empty if the
-/// family has no such head. If sequence and token classification have the same name, `architectures` decides.
+/// family has no such head. If sequence and token classification have the same name, `architectures` determines which
+/// head exists.
 struct TextHeadsLayout {
   std::string family;       ///< prefix of the names in `architectures`, such as Bert
   std::string pooler = "";  ///< name of a Linear
