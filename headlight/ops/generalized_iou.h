@@ -17,8 +17,7 @@ using CentredBox = std::array<double, 4>;  ///< centre x, y, width, height
 HEADLIGHT_API double GeneralizedIou(const CentredBox& a, const CentredBox& b);
 
 /// Returns scale times the sum of 1 - GeneralizedIou(boxes[r], targets[r]) over the rows of boxes, of shape [1]. boxes
-/// is [rows, 4]: centre x, centre y, width, height. Throws Error for another shape, another number of targets, or a
-/// target without area.
+/// is [rows, 4]: centre x, centre y, width, height. Throws Error if shapes do not fit or a target has no area.
 HEADLIGHT_API Tensor GeneralizedIouLoss(const Tensor& boxes, std::span<const CentredBox> targets, double scale);
 
 }  // namespace headlight::ops

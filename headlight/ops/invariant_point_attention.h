@@ -15,7 +15,7 @@ struct InvariantPointShape {
 };
 
 /// The queries, keys, values and bias. Points are in global coordinates. A row has the x of all its points, then all y,
-/// then all z. Each of these is ordered by head.
+/// then all z. The x, y and z are each ordered by head.
 struct InvariantPointInput {
   Tensor query;         ///< [residues, heads * head_dim]
   Tensor key_value;     ///< [residues, heads * 2 * head_dim]: key, then value of each head

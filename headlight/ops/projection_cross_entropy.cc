@@ -13,8 +13,8 @@
 namespace headlight::ops {
 namespace {
 
-// The number of rows whose logits exist at the same time. For a vocabulary of 8,000, they take 8 MB, which fits into a
-// third-level cache.
+// The number of rows whose logits exist at the same time. For a vocabulary of 8,000, the logits take 8 MB, which fits
+// into a third-level cache.
 constexpr std::int64_t kBlockRows = 256;
 
 }  // namespace
