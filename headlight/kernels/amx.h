@@ -11,7 +11,7 @@ namespace headlight::kernels {
 
 inline constexpr std::int64_t kAmxRows = 32;   ///< rows of the result that are accumulated together: two tiles
 inline constexpr std::int64_t kAmxUnits = 16;  ///< units of the depth per step: one tile of each operand
-/// Returns the number of columns that are accumulated together with this many rows: four tiles in total.
+/// Returns the number of columns that are accumulated together with `rows` rows: four tiles in total.
 constexpr std::int64_t AmxColumns(std::int64_t rows) { return rows > kAmxRows / 2 ? 32 : 64; }
 
 /// A block of a product. Its operands are in units of 4 bytes: two bfloat16 numbers or four int8 numbers.
@@ -31,7 +31,7 @@ struct AmxBlock {
 void AmxMultiplyBfloat16(const AmxBlock& block);
 void AmxMultiplyInt8(const AmxBlock& block);
 
-/// Configures this thread's tiles for blocks of this many rows; 0 releases the tiles. A call takes a tenth of a
+/// Configures this thread's tiles for blocks of `rows` rows; 0 releases the tiles. A call takes a tenth of a
 /// microsecond.
 void AmxConfigure(std::int64_t rows);
 

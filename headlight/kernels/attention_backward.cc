@@ -70,7 +70,7 @@ class Tiles {
     PackRows(head_.key, first, count, head_.head_dim, keys_.data, keys_.stride);
   }
 
-  // Computes scores = Q K^T and d_weights = d_output V^T, with this many columns.
+  // Computes scores = Q K^T and d_weights = d_output V^T, for the first `columns` keys.
   void Scores(const TileRange& tile, std::int32_t columns, const Packed<T>& scores, const Packed<T>& d_weights) {
     Product<false, T>({head_.query.row(tile.query), head_.query.stride, keys_transposed_.data, packed_columns_,
                        scores.data, scores.stride, head_.head_dim, false},

@@ -33,7 +33,7 @@ struct AttentionInput {
   std::span<const std::byte*const> key_blocks, value_blocks;
   CacheType cache_type = CacheType::unrounded;
 
-  /// If not empty, one byte per row of key. Keys with 0, such as gaps in an alignment, are masked.
+  /// If not empty, one byte per row of key. Keys with a 0 byte, such as gaps in an alignment, are masked.
   std::span<const std::uint8_t> present;
 
   /// Query head h uses key head h / (heads / key_heads) (Ainslie et al., "GQA: Training Generalized Multi-Query

@@ -16,8 +16,8 @@
 
 namespace headlight::kernels {
 
-/// Rows of c whose tiles are packed together, and the maximum number of panels in a part.
-inline constexpr std::int64_t kBlockRows = 144, kPartPanels = 8;
+/// The number of rows of c whose tiles are packed together, and the maximum number of panels in a part.
+inline constexpr std::int64_t kBlockRows = 192, kPartPanels = 6;
 
 /// The numbers of parts into which the rows and columns of c are divided.
 struct GradientCut {

@@ -21,9 +21,9 @@ namespace headlight::kernels {
 inline constexpr std::int64_t kTileRead = 6, kTileWritten = 4;
 inline constexpr std::int64_t kWinogradProducts = kTileRead * kTileRead;
 
-/// Returns true if the convolution is faster with Winograd on maps of typical sizes. Beyond 256 x 256 channels, for one
-/// image, reading four times the weights takes longer than the saved products. The result depends only on the weight,
-/// so that a map has the same bits in any batch.
+/// Returns true if the convolution is faster with Winograd on maps of typical sizes. For one image and more than 256 x
+/// 256 channels, reading four times as many weights takes longer than the saved products. The result depends only on
+/// the weight, so that a map has the same bits in any batch.
 bool SuitsWinograd(const ConvolutionShape& shape, std::int64_t inputs, std::int64_t outputs);
 
 /// Computes G g G^T of weight [outputs, 9 * inputs]. Output j is multiplied by factors[j], unless `factors` is null.
