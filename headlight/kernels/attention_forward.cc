@@ -341,7 +341,7 @@ void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std
     (prepared, sentence, static_cast<std::int32_t>(head), static_cast<std::int32_t>(first),
      {weights.data() + head * queries * keys, queries, keys, keys});
   };
-  constexpr std::int64_t enough = 100'000;  // multiplications that amortize waking other threads
+  constexpr std::int64_t enough = 100'000;  // number of multiplications that amortizes waking other threads
   if (queries * keys * input.query.columns < enough) {
     for (std::int64_t pair = 0; pair < blocks * input.heads; ++pair) work(pair);
   } else {

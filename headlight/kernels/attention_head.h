@@ -159,7 +159,7 @@ double OperationsOf(const AttentionInput<T>& input) {
 /// multiple of `heads`, so that the same thread uses the data that it prefetched.
 template <typename T>
 std::int64_t PairsPerPiece(const AttentionInput<T>& input, std::int64_t pairs, std::int32_t heads) {
-  constexpr std::int64_t enough = 100'000;  // multiplications, which take a few microseconds
+  constexpr std::int64_t enough = 100'000;  // number of multiplications that take a few microseconds
   std::int64_t scores = 1;
   for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
     scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;

@@ -10,7 +10,7 @@ namespace headlight {
 /// sequence is at position i + keys - queries. With a cache, the last query is therefore at the position of the last
 /// key.
 struct AttentionMask {
-  bool causal = false;      ///< keys up to the query's own position
+  bool causal = false;      ///< if true, only keys up to the query's own position
   std::int32_t left = -1;   ///< if not negative, keys at most this far before the query
   std::int32_t right = -1;  ///< if not negative, keys at most this far after the query
   /// If positive, a query attends to keys in its own block of this many positions, such as the rows of a grid of this

@@ -14,7 +14,7 @@ namespace headlight::kernels {
 struct BackwardPart {
   enum Kind { whole, keys, queries } kind;
   std::size_t first, last;
-  std::int32_t tile = 0;  ///< first key or query
+  std::int32_t tile = 0;  ///< first key or query of the block
 };
 
 struct BackwardPlan {

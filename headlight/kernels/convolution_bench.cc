@@ -51,7 +51,7 @@ double ProductRate(Compute compute) {
 struct Layer {
   const char* name;
   std::int64_t times, size, inputs, outputs, kernel, stride;
-  bool residual = false;  // adds a residual, as at the end of a layer
+  bool residual = false;  // whether a residual is added, as at the end of a layer
 
   ConvolutionShape shape() const {
     return {.kernel = {kernel, kernel}, .stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};

@@ -11,7 +11,8 @@ namespace headlight {
 
 /// The probability and the random seed of a dropout.
 struct Dropout {
-  double probability = 0;  ///< of dropping an element, in [0, 1); kept elements are divided by 1 - probability
+  double probability =
+      0;  ///< probability of dropping an element, in [0, 1); kept elements are divided by 1 - probability
   std::uint64_t seed = 0;
 };
 

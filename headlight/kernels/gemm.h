@@ -44,7 +44,7 @@ class PackedMatrix {
   void Column(std::int64_t index, T* to) const;
 
   std::int64_t rows() const { return rows_; }        ///< the depth of the product
-  std::int64_t columns() const { return columns_; }  ///< the columns of the result
+  std::int64_t columns() const { return columns_; }  ///< the number of columns of the result
   Compute compute() const { return compute_; }       ///< the compute type of all products
   std::int64_t panels() const;
   std::int64_t panels_after() const { return panels_after_; }  ///< in a result of Columns: panels that follow in memory

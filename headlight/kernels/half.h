@@ -11,7 +11,7 @@ inline constexpr float kLargestHalf = 65504;
 /// Converts a half to float. Infinities and NaN are preserved.
 inline float FloatOfHalf(std::uint16_t bits) {
   const std::uint32_t exponent = bits >> 10 & 0x1fU, fraction = bits & 0x3ffU;
-  const std::uint32_t biased = exponent == 31 ? 255 : exponent + 127 - 15;         // a float's bias is 127
+  const std::uint32_t biased = exponent == 31 ? 255 : exponent + 127 - 15;         // the exponent bias of float is 127
   const float magnitude = exponent == 0 ? static_cast<float>(fraction) * 0x1p-24F  // subnormal
                                         : std::bit_cast<float>(biased << 23 | fraction << 13);
   return bits >> 15 != 0 ? -magnitude : magnitude;

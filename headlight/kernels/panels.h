@@ -38,7 +38,7 @@ struct Lines {
   static constexpr std::ptrdiff_t kBytes = 64;
 
   const char* first;
-  std::ptrdiff_t apart;  ///< distance in bytes
+  std::ptrdiff_t apart;  ///< distance between lines in bytes
   std::int64_t count;
 };
 

@@ -31,9 +31,9 @@ template <typename T>
 struct TileProduct {
   const T* a;
   std::ptrdiff_t a_stride;
-  const T* b;  // [inner, columns], aligned, whole vectors
+  const T* b;  // [inner, columns], aligned, in whole vectors
   std::ptrdiff_t b_stride;
-  T* c;  // [rows, columns], aligned, whole vectors
+  T* c;  // [rows, columns], aligned, in whole vectors
   std::ptrdiff_t c_stride;
   std::int32_t inner;
   bool add;

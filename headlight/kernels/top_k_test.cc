@@ -24,7 +24,7 @@ void CheckAgainstSorting() {
   for (const RowCase& shape : cases)
     ForEveryTarget([&] {
       SCOPED_TRACE(fmt::format("[{}, {}]", shape.rows, shape.columns));
-      for (const double scale : {1.0, 30.0, 0.0}) {  // with 0, all are equal, and the lower column comes first
+      for (const double scale : {1.0, 30.0, 0.0}) {  // with 0, all logits are equal; the lower column comes first
         TestMatrix<T> x(shape, 1, scale);
         for (const std::int64_t k : {std::int64_t{1}, std::int64_t{8}, shape.columns}) {
           if (k > shape.columns) continue;
