@@ -17,12 +17,12 @@ namespace headlight {
 /// be at least 1, not 0").
 using OptionCheck = std::function<std::string(const std::string& value)>;
 
-/// Checks of integers.
+/// Return checks for integers.
 HEADLIGHT_API OptionCheck AtLeast(std::int64_t least);  ///< at most 2^31 - 1, the limit of all integer options
 HEADLIGHT_API OptionCheck Between(std::int64_t least, std::int64_t most);
 HEADLIGHT_API OptionCheck Seed();  ///< from 0 to 2^63 - 1
 
-/// Checks of real numbers.
+/// Return checks for real numbers.
 HEADLIGHT_API OptionCheck NumberFrom(double least);
 HEADLIGHT_API OptionCheck NumberFrom(double least, double most);
 HEADLIGHT_API OptionCheck NumberAbove(double bound);
