@@ -73,7 +73,7 @@ struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
   std::string query_key_value = {};  ///< if set, self-attention stores all three as one tensor, in this order
   std::string key_value = {};        ///< if set, cross-attention stores both as one tensor, in this order
-  bool grouped_by_head = false;      ///< whether that tensor is ordered by key head: its queries, key and value
+  bool grouped_by_head = false;      ///< whether query_key_value is ordered by key head: its queries, key and value
 };
 
 /// The configuration of a MultiHeadAttention.

@@ -94,7 +94,7 @@ TEST(Experts, TellTheirRouting) {
   EXPECT_EQ(calls, 1);
 }
 
-// Checks that an expert without tokens is not computed. Its weights are NaN.
+// Checks that an expert without tokens is not computed. The weights of that expert are NaN.
 TEST(Experts, ComputeOnlyThoseThatTokensTake) {
   const Layer layer(DType::float32);
   const Tensor x = Single(RandomTensor({1, kModel}, 7));

@@ -80,7 +80,7 @@ struct Parameter {
   std::int64_t FirstRow(std::size_t index) const;
   /// Returns the factors of `folded` per output, or an empty vector.
   std::vector<float> Factors() const;
-  /// Packs the values, multiplied by the factors, for products of this type.
+  /// Packs the values, multiplied by the factors, for products of compute type `type`.
   void Pack(Compute type);
   /// Returns the shape of the weight as a matrix [outputs, inputs], with all axes after the first as inputs. For
   /// example, a convolution's weight has the axes [outputs, height, width, inputs].
