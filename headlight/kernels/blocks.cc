@@ -39,8 +39,8 @@ void TakeNibbles(const std::uint8_t* bytes, int count, std::uint8_t* codes) {
   }
 }
 
-// Sets some bits of 32 codes from as many bytes: each byte is shifted right by `from`, masked, shifted left by `to`,
-// and added to its code.
+// Sets some bits of 32 codes from 32 bytes. Each byte is shifted right by `from`, masked, shifted left by `to`, and
+// added to its code.
 void AddBits(const std::uint8_t* bytes, int from, std::uint8_t mask, int to, std::uint8_t* codes) {
   for (int l = 0; l < 32; l += 8)
     PutEight(EightAt(codes + l) | (EightAt(bytes + l) >> from & Each(mask)) << to, codes + l);

@@ -11,8 +11,8 @@ namespace headlight {
 
 /// The probability and the random seed of a dropout.
 struct Dropout {
-  double probability =
-      0;  ///< probability of dropping an element, in [0, 1); kept elements are divided by 1 - probability
+  /// The probability of dropping an element, in [0, 1). Kept elements are divided by 1 - probability.
+  double probability = 0;
   std::uint64_t seed = 0;
 };
 
@@ -36,9 +36,9 @@ constexpr DropoutKey RowDropoutKey(std::uint64_t seed, std::uint64_t row) {
   return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
 }
 
-/// Returns 32 uniform bits for a column, by two rounds of multiply and shift (constants: C. Wellons, "Prospecting for
-/// Hash Functions", 2018). The key is mixed in before each round. If it were mixed in only once, two rows would have
-/// the same bits in a different order.
+/// Returns 32 uniform bits for a column, using two rounds of multiply and shift (constants: C. Wellons, "Prospecting
+/// for Hash Functions", 2018). The key is mixed in before each round. If it were mixed in only once, two rows would
+/// have the same bits in a different order.
 constexpr std::uint32_t DropoutBits(DropoutKey key, std::uint32_t column) {
   std::uint32_t bits = column ^ key.first;
   bits = (bits ^ (bits >> 16)) * 0x7FEB352Du;

@@ -47,7 +47,7 @@ class PackedMatrix {
   std::int64_t columns() const { return columns_; }  ///< the number of columns of the result
   Compute compute() const { return compute_; }       ///< the compute type of all products
   std::int64_t panels() const;
-  std::int64_t panels_after() const { return panels_after_; }  ///< in a result of Columns: panels that follow in memory
+  std::int64_t panels_after() const { return panels_after_; }  ///< number of panels after these columns in memory
   std::byte* panel(std::int64_t index) const {
     return data_.get() + (blocks_ == nullptr ? index * panel_bytes_ : BlockPanelAt(index).begin);
   }

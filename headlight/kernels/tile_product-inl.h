@@ -112,7 +112,7 @@ HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {
   for (std::int32_t column = dim; column < 2 * dim; column += line) hwy::Prefetch(row + column);
 }
 
-// Packs to[count, whole vectors]: the first `dim` elements of rows first, first + 1, ..., followed by zeros.
+// Packs the first `dim` elements of rows first, first + 1, ... into to[count, whole vectors], followed by zeros.
 template <typename T, class Rows>
 void PackRows(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
               std::ptrdiff_t stride) {
@@ -182,8 +182,8 @@ HWY_INLINE void ForColumns(D d, const float* const (&row)[groups][lanes], std::i
     }
 }
 
-// Packs to[dim, columns], the transpose of PackRows. Columns at or after `count`, up to whole vectors, repeat the last
-// row.
+// Packs the transpose of the result of PackRows into to[dim, columns]. Columns at or after `count`, up to whole
+// vectors, repeat the last row.
 template <typename T, class Rows>
 void PackTransposed(const Rows& from, std::int32_t first, std::int32_t count, std::int32_t dim, T* to,
                     std::int32_t columns) {
