@@ -78,8 +78,8 @@ class HEADLIGHT_API NormedConvolution {
 
   /// Computes activation(norm(x * W) + residual). In training, a trained norm updates its running averages with
   /// momentum 0.1 from the batch's mean and unbiased variance. If TrainingPass::statistics is set, the norm appends the
-  /// mean and variance to it instead. The running averages are parameters without gradients. No other pass may use the
-  /// model during the update.
+  /// mean and variance to that vector instead. The running averages are parameters without gradients. No other pass may
+  /// use the model during the update.
   FeatureMaps operator()(Context& context, const FeatureMaps& x, Activation activation = Activation::none,
                          const Tensor& residual = {}) const;
 
