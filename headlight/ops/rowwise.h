@@ -1,6 +1,6 @@
 // Functions of short rows, such as frames and angles, written once as plain arithmetic. Gradients are computed with
-// dual numbers. The cost of a gradient is the cost of the values multiplied by the number of elements in a row, so this
-// is only suitable for a few short rows.
+// dual numbers. The cost of a gradient is the cost of the values multiplied by the number of elements in a row. This is
+// only suitable for a few short rows.
 #pragma once
 
 #include <algorithm>
