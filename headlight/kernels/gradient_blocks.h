@@ -1,6 +1,6 @@
 // Computes c += a^T b, the gradient of a weight. Each thread sums a part of c over the whole depth. Panels of b and
-// tiles of a fit into the second-level cache (kernels/panels.h). During the products, the next rows of a and b are
-// prefetched. Shares of these rows are packed between tiles.
+// tiles of a fit into the second-level cache (kernels/panels.h). During the products, the next factors are prefetched.
+// Shares of them are packed between tiles.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace headlight::kernels {
 
-/// The number of rows of c whose tiles are packed together, and the maximum number of panels in a part.
-inline constexpr std::int64_t kBlockRows = 192, kPartPanels = 6;
+/// Rows of c whose tiles are packed together, and the maximum number of panels in a part.
+inline constexpr std::int64_t kBlockRows = 144, kPartPanels = 8;
 
 /// The numbers of parts into which the rows and columns of c are divided.
 struct GradientCut {

@@ -14,8 +14,8 @@ constexpr std::int32_t kWindow = 5;  // number of rows and columns of the square
 constexpr GridAttentionKind kSparse[] = {GridAttentionKind::row, GridAttentionKind::column,
                                          GridAttentionKind::convolution};
 
-// Appends the rows that the last token of a sequence attends to. `rows` contains the rows of the whole sequence.
-void AppendSeen(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
+// Appends the entries of `rows`, the rows of a whole sequence, that its last token attends to.
+void AppendVisible(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
   const auto count = static_cast<std::int32_t>(rows.size()), position = count - 1;
   const auto begin = static_cast<std::int32_t>(keys.rows.size());
   const std::int32_t prefix = SeenPrefix(mask, position, count);
@@ -76,7 +76,7 @@ GridPass::GridPass(const GridLayout& given, const Sequences& given_texts, const 
       if (code < codes)
         place(text.begin + words + code);
       else
-        by_column.push_back(text.begin);  // padding after the cells of its column, so that no other query attends to it
+        by_column.push_back(text.begin);  // after its column, so that no other query attends to it
     }
     columns.push_back({begin, static_cast<std::int32_t>(by_column.size()) - begin});
   }

@@ -28,7 +28,7 @@ struct EncoderLayerNames {
   std::string feed_forward_norm = "final_layer_norm";
 };
 
-/// The configuration of an encoder or decoder layer. The defaults are those of the paper's base model.
+/// The defaults are those of the paper's base model.
 struct TransformerLayerConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
@@ -62,9 +62,9 @@ HEADLIGHT_API Tensor CrossAttention(Context& context, const MultiHeadAttention& 
                                     const Sequences& sentences, const Memory& memory);
 
 /// Begins a pass of a decoder with `layers` layers. With a cache in the context, calls DecoderCache::Append and returns
-/// the resulting positions. Without a cache, returns an empty vector.
-std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
-                                    std::size_t layers);
+/// its positions. Without a cache, returns an empty vector.
+HEADLIGHT_API std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
+                                                  std::size_t layers);
 
 /// Masked self-attention, then optional cross-attention, then a feed-forward network.
 class HEADLIGHT_API DecoderLayer {
@@ -103,7 +103,7 @@ class HEADLIGHT_API Decoder {
  public:
   Decoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding,
           bool with_cross_attention = true);
-  /// Maps ids [target tokens] to [target tokens, model]. With a cache in the context, `ids` are the next tokens of each
+  /// Maps ids [target tokens] to [target tokens, model]. With a cache in the context, they are the next tokens of each
   /// sequence, and the memory is projected only on the first call.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                     const Memory* memory = nullptr) const;
