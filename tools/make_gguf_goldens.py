@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes headlight/io/testdata/blocks.gguf, a tensor of random bytes for each block type, with its values in F32, and
+"""Writes headlight/base/testdata/blocks.gguf, a tensor of random bytes for each block type, with its values in F32, and
 headlight/text/tokenizers/testdata/gguf_KIND.gguf, the vocabularies of the tokenizer.json files in that folder.
 
     python tools/make_gguf_goldens.py    (needs the package gguf)
@@ -14,7 +14,7 @@ import gguf
 import numpy as np
 
 TOKENIZERS = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "text" / "tokenizers" / "testdata"
-OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "io" / "testdata" / "blocks.gguf"
+OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "base" / "testdata" / "blocks.gguf"
 TYPES = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS"]
 # Offsets of the half-precision scales in a block, in bytes.
 HALVES = {

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 // The file was written by Python's gguf package and has metadata of every type.
 TEST(GgufWriter, WritesIdenticalBytes) {
-  const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/blocks.gguf";
+  const std::string path = HEADLIGHT_SOURCE_DIR "/headlight/base/testdata/blocks.gguf";
   const TemporaryFolder folder;
   const MappedFile file(path);
   GgufMetadata metadata;

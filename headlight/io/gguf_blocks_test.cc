@@ -19,7 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 
-const std::string kFile = HEADLIGHT_SOURCE_DIR "/headlight/io/testdata/blocks.gguf";
+const std::string kFile = HEADLIGHT_SOURCE_DIR "/headlight/base/testdata/blocks.gguf";
 
 const GgufTensor& TensorOf(const Gguf& file, const std::string& name) {
   const auto found = std::ranges::find(file.tensors(), name, &GgufTensor::name);

@@ -72,7 +72,7 @@ TEST(Quantize, HasTheBytesOfTheOriginal) {
 
 // Checks that unpacking and packing a block gives the same bytes.
 TEST(BlockEncode, ReversesTakingApart) {
-  const Gguf file(kFolder + "blocks.gguf");
+  const Gguf file(HEADLIGHT_SOURCE_DIR "/headlight/base/testdata/blocks.gguf");
   int compared = 0;
   for (const GgufTensor& tensor : file.tensors()) {
     if (!kernels::IsBlockType(tensor.type)) continue;

@@ -7,6 +7,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/base/gguf.h"
 #include "headlight/image/processor.h"
 #include "headlight/kinds/caption_model.h"
 #include "headlight/kinds/dual_encoder.h"
@@ -25,7 +26,9 @@ void Append(Json::Object& description, Json::Object members) {
   for (Json::Member& member : members) description.push_back(std::move(member));
 }
 
+// GGUF files of the kind no_vocab have no tokenizer.
 void AddTokenizer(const std::string& folder, const Model& /*model*/, Json::Object& description) {
+  if (IsGguf(folder) && Gguf(folder).Text("tokenizer.ggml.model") == "no_vocab") return;
   Append(description, PipelineTokenizer::Load(folder).Description());
 }
 

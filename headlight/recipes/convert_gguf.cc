@@ -34,6 +34,7 @@ Json ConfigFor(ModelFolder& files) {
     config.Set("sliding_window", Json());
     files.config = JsonView(std::move(config), files.config.location());
   }
+  GgufArchitectureFor(files.config, files.weights);  // throws Error for families without a layout in GGUF
   return CompleteConfig(files);
 }
 

@@ -120,6 +120,8 @@ TEST_F(ConvertTest, WritesGgufFiles) {
   const Outcome outcome = RunProgram({"convert", decoder, "--out", file, "--type", "Q8_0"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("a.gguf: tensors: "));
+  EXPECT_THAT(RunProgram({"info", file}).out, HasSubstr("llama"));  // the file has no tokenizer
+  EXPECT_THAT(RefusalOf({"convert", kData + "decoders/opt", "--out", again}), HasSubstr("no architecture in GGUF"));
   EXPECT_EQ(RunProgram({"convert", file, "--out", again}).exit_code, 0);
   EXPECT_EQ(ReadFile(again), ReadFile(file));
   EXPECT_THAT(RefusalOf({"convert", decoder, "--out", file}), HasSubstr("--overwrite"));
