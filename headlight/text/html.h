@@ -1,4 +1,4 @@
-// Escaping of text for HTML pages.
+// Escapes text for HTML pages.
 #pragma once
 
 #include <string>

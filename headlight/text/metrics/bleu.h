@@ -34,9 +34,9 @@ struct Bleu {
   std::string signature;              ///< the settings, in sacreBLEU's format
 };
 
-/// Computes corpus BLEU with exponential smoothing. hypotheses[i] is compared with references[r][i] for all r. There
-/// must be at least one r. Throws Error naming the counts if they differ, and if there is no line. For text that is not
-/// UTF-8, throws Error naming the line (from 1) and the byte (from 0).
+/// Computes corpus BLEU with exponential smoothing. hypotheses[i] is compared with references[r][i] for all r, and
+/// `references` must not be empty. Throws Error if there are no lines, or naming the line counts if they differ. For
+/// text that is not UTF-8, throws Error naming the line (from 1) and the byte (from 0).
 HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
 
@@ -53,7 +53,7 @@ HEADLIGHT_API std::string BleuSignature(std::size_t references, const BleuOption
 /// ...)".
 HEADLIGHT_API std::string ToString(const Bleu& bleu);
 
-/// Throws the errors of CorpusBleu, CorpusChrf and CorpusTer.
+/// Checks the arguments of CorpusBleu, CorpusChrf and CorpusTer. Throws the same errors as these functions.
 HEADLIGHT_API void CheckSameLines(std::span<const std::string> hypotheses,
                                   std::span<const std::vector<std::string>> references);
 

@@ -71,7 +71,7 @@ TEST(CorpusChrf, MatchesSacreBleu) {
   }
 }
 
-// Checks that the goldens would detect scores that lack one of the rules.
+// Checks that the goldens have examples of every rule.
 TEST(CorpusBleu, GoldensCoverEveryRule) {
   std::size_t smoothed = 0, short_ones = 0, case_matters = 0;
   for (const JsonView& golden : Golden()["cases"].Items()) {

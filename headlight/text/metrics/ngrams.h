@@ -1,4 +1,4 @@
-// Counting of word n-grams for BLEU and of character n-grams for chrF.
+// Counts word n-grams for BLEU and character n-grams for chrF.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class WordNumbers {
   std::unordered_map<std::string, char32_t> numbers_;
 };
 
-/// Counts the n-grams of `text`, which has characters or indices of words.
+/// Counts the n-grams of `text`, whose elements are characters or word numbers.
 inline Ngrams CountNgrams(std::u32string_view text, std::size_t n) {
   Ngrams counts;
   for (std::size_t begin = 0; begin + n <= text.size(); ++begin) ++counts[text.substr(begin, n)];

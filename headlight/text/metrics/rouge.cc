@@ -68,7 +68,7 @@ RougeScore OfNgrams(std::u32string_view text, std::u32string_view reference, std
   return Score(CountMatches(CountNgrams(text, n), CountNgrams(reference, n)), count(text), count(reference));
 }
 
-// The lengths of the longest common subsequences of all prefixes: [reference + 1, text + 1].
+// The lengths of the longest common subsequences of all pairs of prefixes: [reference + 1, text + 1].
 class CommonLengths {
  public:
   CommonLengths(std::u32string_view text, std::u32string_view reference)

@@ -129,7 +129,7 @@ Alignment AlignmentOf(const std::vector<Edit>& edits) {
 }
 
 // Moves the words [begin, begin + length) before the word at `to`. If `to` is within these words or directly after
-// them, moves them after as many of the following words, as in Tercom.
+// them, moves them `to - begin` words to the right, as in Tercom.
 TerWords Shifted(const TerWords& words, int begin, int length, int to) {
   TerWords shifted = words;
   const auto first = shifted.begin();
@@ -142,8 +142,8 @@ TerWords Shifted(const TerWords& words, int begin, int length, int to) {
   return shifted;
 }
 
-// A shift of words. The best shift has the largest gain, then the greatest length, the first words, and the first
-// target.
+// A shift of words. The best shift has the largest gain. Ties are resolved by the largest length, then the smallest
+// `begin`, then the smallest `to`.
 struct Shift {
   int gain = 0, length = 0, begin = 0, to = 0;
 

@@ -84,7 +84,7 @@ class KnownTexts {
   }
 
  private:
-  // Returns the weight of a word that `having` texts contain. A word in none of the texts counts as contained in one.
+  // Returns the weight of a word that occurs in `having` texts. If `having` is 0, it is treated as 1.
   double Weight(std::int64_t having) const {
     const auto all = static_cast<double>(lengths_.size()),
                some = static_cast<double>(std::max<std::int64_t>(having, 1));

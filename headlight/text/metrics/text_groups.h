@@ -18,7 +18,7 @@ struct TextGroup {
 
 /// Divides the texts in three ways, each into up to three non-empty groups:
 /// - "words": by the number of words, into thirds;
-/// - "rarest word": by the lowest frequency in `known` of any of the text's words: never, up to 9 times, or more;
+/// - "rarest word": by the frequency in `known` of the text's rarest word: 0, 1 to 9, or more;
 /// - "likeness": by the cosine similarity to the most similar text of `known`, into thirds. The similarity uses tf-idf
 ///   (Sparck Jones, "A statistical interpretation of term specificity", 1972): a word's weight is its count times
 ///   ln(known texts / known texts with the word). Words in over a tenth of the known texts have no weight. Texts about

@@ -27,12 +27,12 @@ struct PassageWindows {
   std::vector<Window> windows;
 };
 /// Divides the passage into windows of at most `longest` tokens. Adjacent windows share `overlap` tokens, or fewer if a
-/// window would otherwise have no new token. Throws Error that begins with `name` if the passage has no tokens, or if
-/// the question is too long for a window.
+/// window would otherwise have no new token. Throws Error, with a message that begins with `name`, if the passage has
+/// no tokens, or if the question is too long for a window.
 PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name);
 
-/// Returns true if the window's first token represents "no answer", which requires that it is not part of the passage.
+/// Returns true if the window's first token can represent "no answer", that is, if it is not part of the passage.
 bool HasNoAnswerToken(const Window& window);
 
 /// An answer: a part of the passage, and the summed scores of the token spans that represent it.

@@ -23,7 +23,7 @@ struct BytePairOptions {
   std::string continuing_subword_prefix = "";  ///< prefix of pieces inside a word
   std::string end_of_word_suffix = "";         ///< suffix of pieces that end a word
   bool byte_fallback = false;  ///< an unknown character becomes byte pieces such as <0x0A>, if all of them exist
-  bool ignore_merges = false;  ///< a word that is a piece is not built by merges
+  bool ignore_merges = false;  ///< a word that is itself a piece is used without merges
 };
 
 /// Returns for each byte the piece that represents it, such as <0x0A>, or -1 if there is none.
@@ -33,7 +33,7 @@ std::array<std::int32_t, 256> BytePieces(const WordTable& numbers);
 /// The rank is the index in the list of merges. If ranks are equal, the leftmost pair is merged.
 class BytePairSegmenter {
  public:
-  /// Throws Error, beginning with `name`, if the two parts of a merge or its result are not pieces.
+  /// Throws Error, with a message that begins with `name`, if the two parts of a merge or its result are not pieces.
   BytePairSegmenter(const std::vector<std::string>& pieces,
                     const std::vector<std::pair<std::string, std::string>>& merges, const BytePairOptions& options,
                     const std::string& name);

@@ -192,7 +192,7 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
   const std::string path = folder + "/tokenizer_config.json";
   const JsonView file = ReadObject(path), model = ReadObject(folder + "/config.json");
   Json config = file.value();
-  // Newer folders have everything in the configuration.
+  // In newer folders, tokenizer_config.json has all special tokens.
   if (!file["added_tokens_decoder"].present())
     for (const auto& [name, token] : ReadObject(folder + "/special_tokens_map.json").Members()) {
       const bool list = std::ranges::find(kAdditional, name) != kAdditional.end();

@@ -51,7 +51,7 @@ struct BytePairDecoder {
 /// Converts each run of byte pieces such as <0x0A> to text. If the run is not UTF-8, each byte becomes U+FFFD.
 void DecodeBytePieces(std::vector<std::string>& pieces);
 
-/// Joins all pieces to one piece.
+/// Joins all pieces into one piece.
 void FusePieces(std::vector<std::string>& pieces);
 
 struct ReplaceDecoder {
@@ -60,7 +60,7 @@ struct ReplaceDecoder {
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// Removes `content` from the ends of each piece, at most `start` and `stop` times.
+/// Removes `content` up to `start` times from the beginning of each piece, and up to `stop` times from its end.
 struct StripDecoder {
   std::string content;
   std::int64_t start = 0, stop = 0;

@@ -1,4 +1,4 @@
-// Encoding of a text with any kind of tokenizer.
+// Encodes a text with any kind of tokenizer.
 #pragma once
 
 #include <string_view>

@@ -12,11 +12,11 @@ namespace headlight {
 struct GgufWords {
   std::vector<const char*> patterns = {};  ///< regular expressions, applied one after another
   bool composed = false;                   ///< texts are normalized to NFC
-  bool whole_pieces = false;               ///< a word that is a piece is not merged (`ignore_merges`)
+  bool whole_pieces = false;               ///< a word that is itself a piece is used without merges (`ignore_merges`)
   bool begins = false;  ///< texts begin with the bos token if tokenizer.ggml.add_bos_token is not set
 };
 
-/// Returns the word splitting that tokenizer.ggml.pre names. Throws Error that lists the known names for any other
+/// Returns the word splitting that tokenizer.ggml.pre names. Throws Error listing the known names for any other
 /// name, since a wrong splitting would give wrong tokens.
 const GgufWords& GgufWordsOf(const Gguf& file);
 

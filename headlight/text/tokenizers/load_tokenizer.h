@@ -1,4 +1,4 @@
-// Loading of a tokenizer whose kind is determined by a folder's files.
+// Loads a tokenizer, whose kind is determined by the folder's files.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace headlight {
 
 /// Loads the tokenizer of a text model: a MarianTokenizer if the folder has a `source.spm`, otherwise a
-/// PipelineTokenizer. Throws Error naming the file and what is missing, invalid or not supported.
+/// PipelineTokenizer. Throws Error naming the file and the problem if a file is missing, invalid or not supported.
 HEADLIGHT_API std::shared_ptr<const Tokenizer> LoadTokenizer(const std::string& folder);
 
 }  // namespace headlight

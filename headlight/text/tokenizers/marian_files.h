@@ -1,4 +1,5 @@
-// The JSON files of a MarianMT folder. Parse errors throw Error that begins with `name`, the file's name.
+// The JSON files of a MarianMT folder. Parse errors throw Error, with a message that begins with `name`, the file's
+// name.
 #pragma once
 
 #include <cstdint>

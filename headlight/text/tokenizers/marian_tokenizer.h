@@ -26,8 +26,8 @@ class HEADLIGHT_API MarianTokenizer : public Tokenizer {
   /// pieces, as models of TrainVocabulary do.
   explicit MarianTokenizer(SentencePieceModel model);
 
-  /// Reads a folder's `source.spm`, `target.spm` and `vocab.json`. Throws Error naming the file and what is missing,
-  /// invalid or not supported.
+  /// Reads a folder's `source.spm`, `target.spm` and `vocab.json`. Throws Error naming the file and the problem if a
+  /// file is missing, invalid or not supported.
   static MarianTokenizer Load(const std::string& folder);
 
   /// Writes the files that Hugging Face's MarianTokenizer loads, for MarianMT and Pegasus models: `source.spm`,

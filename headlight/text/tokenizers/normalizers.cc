@@ -171,7 +171,7 @@ void ForEachGrapheme(const std::string& text, const Body& body) {
 
 void Lowercase(NormalizedText& text) {
   MapCharacters(text, [](char32_t character, const auto& put) {
-    if (character == 0x130) {  // capital I with dot above is the only character with a lower case of two characters
+    if (character == 0x130) {  // only capital I with dot above has a lower-case form of two characters
       put(U'i');
       return put(char32_t{0x307});
     }

@@ -125,8 +125,8 @@ struct Unigram {
   std::string place;                                   // for error messages
 };
 
-// Parses a score as the tokenizers library does: the digits as an integer, divided by a power of ten. The second
-// rounding decides between nearly equal segmentations.
+// Parses a score as the tokenizers library does: the digits as an integer, divided by a power of ten. The result is
+// rounded twice, which can change the segmentation if scores are nearly equal.
 double ScoreAsRead(double score) {
   const std::string text = fmt::format("{}", std::abs(score));
   const std::size_t exponent_at = std::min(text.find('e'), text.size());

@@ -6,7 +6,7 @@
 namespace headlight {
 namespace {
 
-// A unit of the trie is either a node, which a byte leads to, or the leaf of a node, which has a value.
+// A unit of the trie is either a node, which is reached by a byte, or the leaf of a node, which stores a value.
 constexpr std::uint32_t kLeaf = 1u << 31;
 bool IsLeaf(std::uint32_t unit) { return unit & kLeaf; }
 std::uint32_t LeafValue(std::uint32_t unit) { return unit & ~kLeaf; }

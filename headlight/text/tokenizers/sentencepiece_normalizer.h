@@ -13,7 +13,7 @@ namespace headlight {
 
 class TextNormalizer {
  public:
-  /// Throws Error that begins with `name` if the model's charsmap is invalid.
+  /// Throws Error, with a message that begins with `name`, if the model's charsmap is invalid.
   TextNormalizer(const SentencePieceModel& model, const std::string& name);
 
   /// Replaces leftmost longest matches. Then, depending on the model's flags, collapses spaces, writes them as U+2581

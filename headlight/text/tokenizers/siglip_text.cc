@@ -22,8 +22,8 @@ bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
 }  // namespace
 
 void LowercaseInContext(NormalizedText& text) {
-  // For each sigma, whether it has Unicode's Final_Sigma context. A cased letter precedes it and none follows it, each
-  // with any number of case-ignorable characters between.
+  // For each sigma, whether it has Unicode's Final_Sigma context: except for case-ignorable characters, a cased letter
+  // directly precedes it and none directly follows it.
   std::vector<bool> ends_word;
   bool after_cased = false;
   ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {
@@ -31,7 +31,7 @@ void LowercaseInContext(NormalizedText& text) {
     if (!Has(c, UCHAR_CASE_IGNORABLE)) after_cased = Has(c, UCHAR_CASED);
   });
   if (!ends_word.empty()) {
-    // `waiting` is the last sigma, until a character that is not case-ignorable.
+    // `waiting` is the index of the last sigma until a character that is not case-ignorable follows.
     std::size_t sigma = 0, waiting = ends_word.size();
     ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {
       if (!Has(c, UCHAR_CASE_IGNORABLE)) {

@@ -14,8 +14,8 @@ namespace headlight {
 class TextPattern {
  public:
   explicit TextPattern(std::string text);
-  /// Compiles a regular expression. Throws Error that begins with `place` if it is invalid or ICU interprets it
-  /// differently.
+  /// Compiles a regular expression. Throws Error, with a message that begins with `place`, if it is invalid or ICU
+  /// interprets it differently.
   static TextPattern Regular(const std::string& expression, const std::string& place);
 
   /// Returns the matches in the UTF-8 text from left to right. An empty match never directly follows another match.

@@ -30,8 +30,8 @@ enum class TokenizerFamily {
 bool TakesFileAsItIs(const std::string& tokenizer_class);
 
 /// Returns the family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast". If the class is
-/// empty or generic, returns the family of a `model_type`. Throws Error that begins with `place` if the class is not
-/// supported.
+/// empty or generic, returns the family of a `model_type`. Throws Error, with a message that begins with `place`, if
+/// the class is not supported.
 TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place);
 
 }  // namespace headlight

@@ -92,8 +92,8 @@ Json FileJson(const TokenizerTrainingOptions& options, const std::vector<std::st
   }
   if (options.split_digits) {
     Json digits = R"({"type": "Digits", "individual_digits": true})"_json;
-    // After ByteLevel, Digits would process its characters instead of the text. Metaspace would add a space before each
-    // digit.
+    // After ByteLevel, Digits would process byte-level characters instead of the text. Before Metaspace, Digits would
+    // cause a space before each digit.
     if (!options.byte_level) std::swap(digits, words);
     words = SequenceJson("pretokenizers", {std::move(digits), std::move(words)});
   }

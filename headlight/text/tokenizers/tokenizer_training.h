@@ -1,5 +1,5 @@
-// Training of a tokenizer.json on text with headlight's trainers. SentencePiece trains the vocabulary of a translation
-// model instead, for the reasons at TrainVocabulary.
+// Training of a tokenizer.json on text with headlight's trainers. Translation models use SentencePiece's trainer
+// instead (see TrainVocabulary).
 #pragma once
 
 #include <cstddef>

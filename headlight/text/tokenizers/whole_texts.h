@@ -1,4 +1,4 @@
-// Encoding of texts for models that compute one vector per text: adds special tokens and truncates. Texts are padded
+// Encodes texts for models that compute one vector per text: adds special tokens and truncates. Texts are padded
 // only for models that attend to padding, such as SigLIP.
 #pragma once
 
