@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// The largest absolute value of an id, which every JSON reader represents exactly.
+/// The largest absolute value of an id, so that every JSON reader represents ids exactly.
 inline constexpr std::int64_t kMostId = std::int64_t{1} << 53;
 
 struct CocoImage {
@@ -36,8 +36,8 @@ inline const JsonLimits kCocoLimits = {
 /// Error naming the entry if an image is missing or if two images have the same id.
 CocoImages ReadCocoImages(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);
 
-/// Returns the path of an image in the first of `folders` that has it. Throws Error that begins with `location`
-/// otherwise.
+/// Returns the path of an image in the first of `folders` that contains it. If there is none, throws Error, with a
+/// message that begins with `location`.
 std::string FindImage(const std::string& name, const std::vector<std::string>& folders, const std::string& location);
 
 }  // namespace headlight

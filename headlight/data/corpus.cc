@@ -67,7 +67,7 @@ void CheckIsFile(const std::string& path) {
   Check(!other, "{}: not a regular file; a corpus is read twice, which a pipe cannot be", path);
 }
 
-// Returns the count to which a pair is added: `kept`, or the reason why it is left out.
+// Returns the counter for a pair: `kept`, or the counter of the reason why the pair is left out.
 std::int64_t CorpusCounts::*Verdict(std::size_t source_tokens, std::size_t target_tokens,
                                     const CorpusOptions& options) {
   const auto [shorter, longer] = std::minmax({source_tokens + 1, target_tokens + 1});

@@ -30,17 +30,17 @@ struct CorpusFiles {
 };
 
 struct CorpusOptions {
-  std::int32_t max_tokens = 256;  ///< maximum tokens of a side with the end of sentence; longer pairs are left out
-  double max_ratio = 9;           ///< maximum ratio of the longer side to the shorter one, in tokens with their ends
-  bool keep_text = false;         ///< keep the text in addition to the ids, to encode it again in each epoch
-  TextShare share = {};           ///< selects pairs by their sources; other pairs are not counted
+  std::int32_t max_tokens = 256;  ///< maximum tokens of a side, including its end token; longer pairs are left out
+  double max_ratio = 9;    ///< maximum ratio of the longer side to the shorter one, in tokens, including end tokens
+  bool keep_text = false;  ///< keep the text in addition to the ids, to encode it again in each epoch
+  TextShare share = {};    ///< selects pairs by their sources; other pairs are not counted
 };
 
 /// The number of lines, the number of pairs that are kept, and the number that are left out for each reason.
 struct CorpusCounts {
   std::int64_t lines = 0, kept = 0;
   std::int64_t empty = 0, over_long = 0, lopsided = 0;
-  std::int64_t source_tokens = 0, target_tokens = 0;  ///< tokens of the kept pairs without ends of sentences
+  std::int64_t source_tokens = 0, target_tokens = 0;  ///< tokens of the kept pairs without end tokens
   bool operator==(const CorpusCounts&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Reading of comma-separated values (RFC 4180).
+// Reads comma-separated values (RFC 4180).
 #pragma once
 
 #include <cstdint>

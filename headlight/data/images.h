@@ -27,7 +27,7 @@ struct ImageList {
 /// Lists the images of `paths` with their classes. Each path, or pair of paths, is one of
 /// - a folder that has a folder for each class, named like the class, with images at any depth;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class");
-/// - .tsv (optionally .gz): lines of a path, a tab and a class, or records if the first line is such a header;
+/// - .tsv (optionally .gz): lines of a path, a tab and a class, or records if the first line is a header;
 /// - an IDX file of images, followed by the IDX file of their class indices.
 /// Paths in tables are relative to the file's folder. New labels are added or refused by `rule`. Added labels are
 /// sorted (SortLabels). Throws Error naming the file and line for other content, and if there is no image.
@@ -39,14 +39,14 @@ HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths
 HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
 
 /// Functions for tables with other columns. They return whether a name ends in .tsv or .tsv.gz, the path in a record,
-/// and the image of a row, which must exist. Errors begin with `location`.
+/// and the image of a row, which must exist. Error messages begin with `location`.
 bool IsTsv(std::string_view path);
 inline constexpr std::initializer_list<const char*> kImageNames = {"path", "file_name", "image", "file"};
 std::string PathOfRecord(const JsonView& record);
 std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& location);
 
-/// A function that decodes an image from a file's bytes, such as DecodeImage of image/decoding/decode.h. Errors begin
-/// with `name`.
+/// A function that decodes an image from a file's bytes, such as DecodeImage of image/decoding/decode.h. Error messages
+/// begin with `name`.
 using DecodeBytes = std::function<Image(std::span<const std::byte> file, const std::string& name)>;
 
 /// The images of a list. All methods are thread-safe.

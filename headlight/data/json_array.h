@@ -1,4 +1,4 @@
-// Reading of a JSON array of objects over many lines, one object at a time.
+// Reads a JSON array of objects that spans many lines, one object at a time.
 #pragma once
 
 #include <cstdint>

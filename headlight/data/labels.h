@@ -19,8 +19,8 @@ enum class NewLabels {
   refused_but_numbers,
 };
 
-/// Returns the index of a label. Throws Error that begins with `location` if the label is refused, or if a new label is
-/// empty or has control characters.
+/// Returns the index of a label. Throws Error, with a message that begins with `location`, if the label is refused, or
+/// if a new label is empty or has control characters.
 HEADLIGHT_API std::int32_t NumberOfLabel(std::string_view label, std::vector<std::string>& labels, NewLabels rule,
                                          const std::string& location);
 

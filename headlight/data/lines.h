@@ -1,4 +1,4 @@
-// Reading of text files line by line.
+// Reads text files line by line.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Preparation of items in background threads.
+// Prepares items in background threads.
 #pragma once
 
 #include <condition_variable>

@@ -58,8 +58,8 @@ struct QuestionTexts {
 ///
 /// Start offsets are in characters (code points) of the context. An empty list means that the context has no answer.
 /// Only the first answer is used for training. Passages are split by CutPassage. Throws Error naming line and key for
-/// other content, and for an answer that is not at its start offset. `format` overrides the format of the file name.
-/// The format of the name .json is SQuAD's format.
+/// other content, and for an answer that is not at its start offset. `format` overrides the format that the file name
+/// indicates, including SQuAD's format for .json.
 HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, bool to_be_scored, const TextShare& share = {},
                                           std::optional<TextFormat> format = {});

@@ -1,4 +1,4 @@
-// Reading of files of records: JSON lines, and CSV or TSV with a header.
+// Reads files of records: JSON lines, and CSV or TSV with a header.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ HEADLIGHT_API TextFormat TextFormatOf(std::string_view path);
 HEADLIGHT_API bool IsJson(std::string_view path);
 /// Returns true for JSON lines and CSV.
 bool HasRecords(TextFormat format);
-/// Returns true if a file's name has the format of JSON lines or CSV.
+/// Returns true if a file name indicates JSON lines or CSV.
 HEADLIGHT_API bool HasRecords(std::string_view path);
 
 /// Reads the records of a plain or gzip file as objects. JSON has one object per line, or an array of objects over any
@@ -59,8 +59,8 @@ class HEADLIGHT_API Records {
 };
 
 /// Opens the records of a file (HasRecords), or of a .tsv file whose first line is a header. Returns nothing for other
-/// files, and for a pipe named .tsv, because its first line cannot be read twice. `format` overrides the format of the
-/// file name. If it is tsv, the file has a header.
+/// files, and for a pipe named .tsv, because its first line cannot be read twice. `format` overrides the format that
+/// the file name indicates. If it is tsv, the file has a header.
 std::optional<Records> RecordsOf(const std::string& path,
                                  const std::function<bool(const std::vector<std::string>& line)>& is_header,
                                  std::optional<TextFormat> format = {});

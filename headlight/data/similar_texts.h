@@ -1,4 +1,4 @@
-// Pairs of texts with the same meaning or that belong together, such as a question and a passage with its answer.
+// Pairs of texts that have the same meaning or belong together, such as a question and a passage with its answer.
 #pragma once
 
 #include <string>

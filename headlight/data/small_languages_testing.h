@@ -164,8 +164,8 @@ inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
 }
 
 // Generates texts such as "There were a dog, a cat, a cow and a frog. First the dog barks. Second the cat meows. Third
-// the cow moos. Fourth the frog croaks.". A masked word follows from another word, and the order of sentences from
-// their contents.
+// the cow moos. Fourth the frog croaks.". A masked word can be inferred from another word, and the order of
+// sentences from their contents.
 inline std::string AnimalStories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 4> which = {"First", "Second", "Third", "Fourth"};
   Random random(seed);

@@ -15,8 +15,8 @@
 namespace headlight {
 
 struct TaggedTexts {
-  /// Windows over the sentences. Their `labels` are the tags of tokens. Their `words` have for each token that begins a
-  /// word the index of the word in the sentence, and otherwise a negative number.
+  /// Windows over the sentences. Their `labels` are the tags of tokens. For each token that begins a word, `words` has
+  /// the index of the word in the sentence. Other tokens have a negative number.
   TextExamples texts;
   std::vector<std::int32_t> sentence_of;        ///< index of each window's sentence
   std::vector<std::vector<std::int32_t>> tags;  ///< tags of the words of each sentence
@@ -40,8 +40,8 @@ HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 /// The words of a sentence are joined by spaces and divided into windows as in `TokenClassifier`. Each token has its
 /// label in the window whose edges are farthest from it. All tokens of a word have its tag. If the tag is B-X, the
 /// tokens after the first one have I-X, so that the tags of tokens form the same spans. If new tags are added, all tags
-/// are sorted (SortLabels). `format` overrides the format of the file name. Throws Error naming the line for other
-/// content.
+/// are sorted (SortLabels). `format` overrides the format that the file name indicates. Throws Error naming the line
+/// for other content.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
                                           const TextShare& share = {}, std::optional<TextFormat> format = {});

@@ -1,4 +1,4 @@
-// Reading of the texts of a file in any supported format.
+// Reads the texts of a file in any supported format.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace headlight {
 struct TextSource {
   std::optional<TextFormat> format = {};  ///< none: determined by the file name (TextFormatOf)
   TextColumns columns = {};               ///< columns of a record's texts; none: the default columns
-  TextsAsked asked = TextsAsked::text;    ///< with `texts`, a .tsv file has a header only if the texts are named
+  TextsAsked asked = TextsAsked::text;    ///< with `texts`, a .tsv file needs no header by default
   bool proteins = false;                  ///< the texts are residue sequences, and a file that begins with > is FASTA
   std::string mask = {};                  ///< a mask token that FASTA may contain among the letters
 };

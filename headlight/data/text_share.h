@@ -1,4 +1,4 @@
-// Selection of a held-out share of a training set.
+// Selects a held-out share of a training set.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<co
 /// source's rows.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
-/// Returns the batch's texts twice, with the labels of the first half, to compute the two passes of R-Drop in one.
+/// Returns the batch's texts twice, with the labels of the first half, to compute both passes of R-Drop in one pass.
 HEADLIGHT_API TokenBatch Twice(const TokenBatch& batch);
 
 /// Returns the number of labels in a batch that are not negative.
@@ -63,7 +63,7 @@ struct PairOptions {
   std::function<std::vector<std::int32_t>(std::string_view text, Side side, Random& random)> sample = {};
 };
 
-/// Returns the pairs of a corpus for teacher forcing. The number of labels bounds a batch. The corpus must outlive the
+/// Returns the pairs of a corpus for teacher forcing. The batch size is measured in labels. The corpus must outlive the
 /// result.
 HEADLIGHT_API TokenExamples PairsOf(const Corpus& corpus, const PairOptions& options);
 
