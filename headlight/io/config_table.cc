@@ -156,7 +156,7 @@ void ConfigTable::RefuseName(const JsonView& given, const std::vector<std::strin
 void ConfigTable::RefuseUnread() const {
   std::vector<std::string_view> harmless = harmless_;
   harmless.insert(harmless.end(), HarmlessKeys().begin(), HarmlessKeys().end());
-  // Keys that older files contain with their only supported value. Any other value would define a different model.
+  // Keys of older files, each with its only supported value. Any other value would define a different model.
   const std::pair<std::string_view, Json> usual_values[] = {{"add_cross_attention", false},
                                                             {"is_decoder", false},
                                                             {"pruned_heads", Json::Object{}},

@@ -88,7 +88,8 @@ class HEADLIGHT_API ConfigTable {
   template <typename Value>
   static Value Named(const JsonView& given, std::span<const ConfigName<Value>> names);
 
-  /// Describes a setting with a single supported value, which is not written. `why` explains other values in errors.
+  /// Describes a setting with a single supported value, which is not written. `why` explains the error for other
+  /// values.
   void Only(std::string_view key, const Json& value, std::string_view why = "");
   /// Writes a key that is not read.
   void Note(std::string_view key, Json value);
@@ -104,13 +105,13 @@ class HEADLIGHT_API ConfigTable {
   void RefuseUnknown() { refuses_unknown_ = true; }
   /// Adds keys that are not read and do not change the model's outputs.
   void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }
-  /// Adds a rule between settings, which is checked after all have been read.
+  /// Adds a rule that relates settings, which is checked after all settings have been read.
   template <typename... Args>
   void Rule(bool kept, fmt::format_string<Args...> message, Args&&... args) const {
     if (pass_ == Pass::check && !kept) Fail("{}{}", source_, fmt::format(message, std::forward<Args>(args)...));
   }
 
-  /// Throws Error that lists unread keys that could change the result. These are keys of any model of Transformers,
+  /// Throws Error listing unread keys that could change the result. These are keys of any model of Transformers,
   /// except harmless ones. Other keys are user-defined, and are ignored unless RefuseUnknown was called.
   void RefuseUnread() const;
   /// Returns whether there is an attention dropout probability. Only for a table that sets dropout probabilities.

@@ -46,7 +46,7 @@ struct GgufArchitecture {
 /// Returns all architectures. Entries that require a tensor come before other entries with the same name.
 HEADLIGHT_API const std::vector<GgufArchitecture>& GgufArchitectures();
 
-/// Returns the architecture of a file. Throws Error that lists the supported architectures.
+/// Returns the architecture of a file. If it is not supported, throws Error listing the supported architectures.
 HEADLIGHT_API const GgufArchitecture& GgufArchitectureOf(const Gguf& file);
 
 /// Returns the tensor with a name in GGUF, or nullptr if there is none.

@@ -32,7 +32,8 @@ struct GgufSource {
   GgufMixModel model;
 };
 
-/// Returns the architecture of a folder's model in GGUF. Throws Error that lists the supported model types.
+/// Returns the architecture of a folder's model in GGUF. If there is none, throws Error listing the supported model
+/// types.
 HEADLIGHT_API const GgufArchitecture& GgufArchitectureFor(const JsonView& config, const Safetensors& weights);
 
 /// Returns the name in GGUF of a checkpoint's tensor, or an empty text if it has none.

@@ -323,7 +323,7 @@ void CopyWhere(const std::string& from, const std::string& to, const std::functi
     if (wanted(name) && fs::is_regular_file(File(from, name), ignored)) CopyFile(File(from, name), File(to, name));
 }
 
-// Copies the settings of the modules in modules.json, which are in folders.
+// Copies the settings of the modules that modules.json lists. Each module is in a folder.
 void CopyModules(const std::string& from, const std::string& to) {
   if (!Exists(File(from, "modules.json"))) return;
   for (const JsonView& module : ReadJson(File(from, "modules.json")).Items()) {
@@ -377,7 +377,7 @@ void CopyBesideModel(const std::string& folder, const std::string& to) {
   if (folder != from) CopySentenceSettings(folder, to);
   CopyModules(folder, to);
   if (const std::string coder = File(from, kCoder); Exists(coder)) CopyCoder(coder, to);
-  // Without that file, the generation settings are in config.json.
+  // Without generation_config.json, the generation settings are in config.json.
   if (std::error_code ignored; !Exists(File(from, kGenerationConfig))) fs::remove(File(to, kGenerationConfig), ignored);
   Json copied = ReadJson(File(to, kConfig)).value();
   const Json config = ReadJson(File(from, kConfig)).value();

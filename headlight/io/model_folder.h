@@ -39,7 +39,7 @@ HEADLIGHT_API bool IsNpz(std::string_view path);
 /// config.json, the folder that modules.json names, such as path/0_Transformer.
 HEADLIGHT_API std::string TransformerFolder(const std::string& path);
 
-/// Opens the folder at `path`, the TransformerFolder in it, or an .npz file. Throws Error with the missing or damaged
+/// Opens the folder at `path`, the TransformerFolder in it, or an .npz file. Throws Error naming the missing or damaged
 /// file. For weights in an unsupported format, the error explains how to convert them.
 HEADLIGHT_API ModelFolder OpenModelFolder(const std::string& path);
 

@@ -1,4 +1,4 @@
-// Checks that arbitrary bytes are rejected with an Error, or give arrays with as many elements as their shapes.
+// Checks that arbitrary bytes are rejected with an Error, or give arrays whose sizes match their shapes.
 #include <cstdlib>
 
 #include "headlight/base/error.h"

@@ -31,7 +31,8 @@ T Widen(T value) {
   return value;
 }
 
-// Converts elements one by one, since files need not align them. `fits` returns whether `To` can represent a value.
+// Converts elements one by one, since elements in files can be unaligned. `fits` returns whether `To` can represent a
+// value.
 template <typename From, typename To, typename Fits>
 void Convert(const StoredTensor& stored, To* to, Fits fits, const std::string& path) {
   for (std::size_t index = 0; index < stored.bytes.size() / sizeof(From); ++index) {

@@ -1,4 +1,4 @@
-// Tests goldens of tools/make_torch_goldens.py and damaged files.
+// Tests reading the goldens of tools/make_torch_goldens.py and damaged files.
 #include "headlight/io/torch_file.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Reading of the directory of a zip archive (PKWARE's APPNOTE.TXT, version 6.3.10), including zip64.
+// Reads the directory of a zip archive (PKWARE's APPNOTE.TXT, version 6.3.10), including zip64.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ inline std::string_view TextOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Returns a little-endian number of `size` bytes, at most 8, which must exist.
+/// Returns the little-endian number of `size` bytes (at most 8) at bytes[place]. It must be inside `bytes`.
 std::uint64_t LittleEndian(std::span<const std::byte> bytes, std::size_t place, std::size_t size);
 
 }  // namespace headlight
