@@ -53,9 +53,9 @@ struct ChainMapping {
 /// of the reference is superposed on each similar chain of the model. This is the longest of the chains with the fewest
 /// similar chains. Under each superposition, pairs are chosen greedily by their contribution to the TM-score.
 ///
-/// Throws Error, which begins with the names of both structures, for more than kMostMappedChains chains or
-/// kMostMappedResidues residues. Also throws Error for equal names if chains are paired by name, and if no chains can
-/// be paired. Throws the errors of Correspond.
+/// Throws Error, with a message that begins with the names of both structures, for more than kMostMappedChains chains
+/// or kMostMappedResidues residues. Also throws Error for duplicate names if chains are paired by name, and if no
+/// chains can be paired. Throws the errors of Correspond.
 HEADLIGHT_API ChainMapping MapChains(const Structure& model, const Structure& reference,
                                      std::optional<ChainPairing> chains = std::nullopt,
                                      std::optional<Pairing> residues = std::nullopt);

@@ -48,7 +48,7 @@ std::array<std::uint8_t, 256> MakeResiduesOfLetters() {
   return residues;
 }
 
-// Appends the letters of a text, which may be only a part of a sequence. `location()` is the prefix of errors.
+// Appends the letters of a text, which may be only a part of a sequence. `location()` is the prefix of error messages.
 // `stopped` is true after a *, which ends the sequence. Masks are appended unchanged.
 template <typename Place>
 void AppendLetters(std::string_view text, const Place& location, std::string& letters, bool& stopped,

@@ -49,8 +49,8 @@ struct Structure {
 /// A function that reads a structure file, such as ReadStructure of protein/files/structure_files.h.
 using StructureReader = std::function<Structure(const std::string& path)>;
 
-/// Returns the chain with this name. If `chain` is empty, returns the only chain. Otherwise throws Error, which begins
-/// with the structure's name and lists the chains.
+/// Returns the chain with this name. If `chain` is empty, returns the only chain. Otherwise throws Error, with a
+/// message that begins with the structure's name and lists the chains.
 HEADLIGHT_API const ProteinChain& ChainOf(const Structure& structure, std::string_view chain = {});
 
 /// Returns the residues after which the chain is broken, except the last residue. The chain is broken if C and the next

@@ -143,7 +143,7 @@ TEST(StructureScores, MirroredChainsAreNotSuperposed) {
   EXPECT_LT(ScoreSuperposed(mirrored, reference, length).tm_score, 0.6);
   EXPECT_NEAR(DistanceRootMeanSquare(mirrored, reference), 0, 1e-9);
   const RigidFrame turn = Superpose(mirrored, reference);
-  // The determinant of a rotation is 1; a reflection has -1.
+  // The determinant of a rotation is 1, and the determinant of a reflection is -1.
   EXPECT_NEAR(Dot(Cross(turn.rows[0], turn.rows[1]), turn.rows[2]), 1, 1e-12);
 }
 

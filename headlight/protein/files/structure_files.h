@@ -17,7 +17,7 @@ namespace headlight {
 ///   residues have the type of their parent. D-amino acids and residues without a parent are X, with only the atoms N,
 ///   CA, C, O and CB. The selenium of selenomethionine is converted to the sulfur of methionine.
 /// - Alternative locations: for each residue, the atoms without a location letter and the atoms of one letter are used.
-///   This is the letter with the greatest occupancy; ties go to the first letter. If several residues have the same
+///   The letter with the greatest occupancy is chosen; ties go to the first letter. If several residues have the same
 ///   position (microheterogeneity), the residue with the greatest occupancy is used.
 /// - Skipped: hydrogen, atoms that the residue type does not have (except OXT), ligands, water, nucleic acids and all
 ///   models after the first.

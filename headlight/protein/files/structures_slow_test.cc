@@ -1,4 +1,5 @@
-// Tests experimental structures and their alignments from the folder in the environment variable HEADLIGHT_PROTEINS.
+// Tests with experimental structures and their alignments, in the folder that the environment variable
+// HEADLIGHT_PROTEINS names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +46,7 @@ TEST(ExperimentalStructures, AgreeWithTheirAlignments) {
 }
 
 // Compares the residue table with crystal structures. The mean bond lengths and angles must agree within 0.1 angstrom
-// and 5 degrees. Also checks the chirality of all residues, and that no bond has twice its length.
+// and 5 degrees. Also checks the chirality of all residues, and that no bond has twice its length in the table.
 TEST(ExperimentalStructures, MatchTheResidueTable) {
   const std::string pairs = Pairs();
   if (pairs.empty()) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";

@@ -30,8 +30,8 @@ class HEADLIGHT_API GatedAttention {
   GatedAttention(const Scope& scope, std::int64_t model, std::int32_t heads, std::int64_t head_dim);
 
   /// Maps normalized x [tokens, model] to the same shape. `sequences` may be the columns of a grid. `bias` is added to
-  /// the scores as in ops::Attention. `present` marks the tokens that can be attended to; if it is null, all can.
-  /// `look`, if it is not empty, is called with a function that returns the attention weights.
+  /// the scores as in ops::Attention. `present` marks the tokens that can be attended to; if it is null, all tokens
+  /// can. `look`, if it is not empty, is called with a function that returns the attention weights.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences, const ops::AttentionBias& bias,
                     const AlignmentGrid::Marks& present,
                     const std::function<void(const WeightsOfSequence&)>& look = {}) const;
