@@ -26,7 +26,7 @@ class HEADLIGHT_API ColourCounts {
   /// in PCM", 1982). Returns the colours from dark to bright. The initialization is deterministic. The first colour is
   /// the most frequent colour. Each further colour is the colour whose pixels have the greatest sum of squared
   /// distances to their nearest previous colour. If images have more than 65,536 colours, colours that differ only in
-  /// their lowest bits are merged to their mean. Throws Error if images have fewer than `count` colours.
+  /// their lowest bits are merged into their mean. Throws Error if images have fewer than `count` colours.
   std::vector<Colour> Cluster(std::int64_t count) const;
 
  private:

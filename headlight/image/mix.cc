@@ -28,7 +28,7 @@ double Beta(double alpha, Random& random) {
   return 1 / (1 + std::exp(second - first));
 }
 
-// Replaces row i by share * row i + (1 - share) * row i - 1. The first row is mixed with the last row.
+// Replaces row i by share * row i + (1 - share) * row (i - 1). The first row is mixed with the last row.
 void MixRows(const Tensor& rows, double share) {
   const auto own = static_cast<float>(share), other = static_cast<float>(1 - share);
   const std::int64_t count = rows.shape()[0], size = count == 0 ? 0 : rows.elements() / count;

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string_view>
 #include <vector>
-// clang-format off: it uses the types of <cstdio>.
+// clang-format off: jpeglib.h requires <cstdio>.
 #include <jpeglib.h>
 // clang-format on
 
