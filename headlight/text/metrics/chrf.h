@@ -23,8 +23,8 @@ struct Chrf {
   std::string signature;  ///< the settings, in sacreBLEU's format
 };
 
-/// Computes corpus chrF. The arguments and errors are those of CorpusBleu. For each line, uses the reference with the
-/// best score.
+/// Computes corpus chrF. The arguments and errors are the same as for CorpusBleu. For each line, uses the reference
+/// with the best score.
 HEADLIGHT_API Chrf CorpusChrf(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const ChrfOptions& options = {});
 

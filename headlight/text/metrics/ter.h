@@ -21,8 +21,8 @@ struct Ter {
   std::string signature;        ///< the settings, in sacreBLEU's format
 };
 
-/// Computes corpus TER. The arguments and errors are those of CorpusBleu. Also throws Error for a line of more than
-/// 100,000 words.
+/// Computes corpus TER. The arguments and errors are the same as for CorpusBleu. Also throws Error for a line of more
+/// than 100,000 words.
 HEADLIGHT_API Ter CorpusTer(std::span<const std::string> hypotheses,
                             std::span<const std::vector<std::string>> references);
 

@@ -23,8 +23,8 @@ struct TextGroup {
 ///   (Sparck Jones, "A statistical interpretation of term specificity", 1972): a word's weight is its count times
 ///   ln(known texts / known texts with the word). Words in over a tenth of the known texts have no weight. Texts about
 ///   other topics have the lowest similarity.
-/// Words are those of tokenization 13a that contain a letter or a digit, in lower case. Equal values are in the same
-/// group. The texts must be UTF-8. Throws Error if `known` is empty.
+/// Words are the tokens of tokenization 13a that contain a letter or a digit, in lower case. Equal values are in the
+/// same group. The texts must be UTF-8. Throws Error if `known` is empty.
 HEADLIGHT_API std::vector<TextGroup> GroupTexts(std::span<const std::string> texts, std::span<const std::string> known);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Training of byte-pair encoding (BPE).
+// Trains byte-pair encoding (BPE).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Conversion of the tokenizer in a GGUF file's metadata.
+// Converts the tokenizer in a GGUF file's metadata.
 #pragma once
 
 #include "headlight/base/gguf.h"

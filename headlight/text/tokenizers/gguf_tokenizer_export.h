@@ -1,4 +1,4 @@
-// Conversion of a folder's tokenizer to GGUF metadata, the reverse of text/tokenizers/gguf_tokenizer.h.
+// Converts a folder's tokenizer to GGUF metadata, the reverse of text/tokenizers/gguf_tokenizer.h.
 #pragma once
 
 #include <cstdint>

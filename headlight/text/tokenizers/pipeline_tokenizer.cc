@@ -230,8 +230,8 @@ void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   file.Set("decoder", std::move(decoder));
 }
 
-// Replaces components by those that some classes of Transformers build from settings and defaults, even if a
-// tokenizer.json differs.
+// Replaces components of a tokenizer.json if the class ignores them. Such classes of Transformers build them from
+// settings and defaults.
 void FollowSettings(const TokenizerSettings& settings, Json& file) {
   if (!settings.builds_parts) return;
   const JsonView& config = settings.config;

@@ -1,4 +1,4 @@
-// Segmentation of texts with a SentencePiece model, without a vocabulary of ids.
+// Segments texts with a SentencePiece model, without a vocabulary of ids.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Segmentation of normalized text with the results of SentencePiece.
+// Segments normalized text with the results of SentencePiece.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Training of a unigram model.
+// Trains a unigram model.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Training of the subword vocabulary of a translation model.
+// Trains the subword vocabulary of a translation model.
 #pragma once
 
 #include <cstdint>
