@@ -55,8 +55,8 @@ class HEADLIGHT_API Corpus {
 
   /// Reads both files to compare their numbers of lines and to compute their hashes. Then encodes them on all threads,
   /// unless the cache is for the same text, `tokenizer_hash` and options. Uses 16 bytes of memory per pair while
-  /// encoding, and none afterwards. Throws the errors of LineReader. Throws Error for different numbers of lines, if no
-  /// pair is kept, for invalid options, and if `files.cache` is a file of another kind.
+  /// encoding, and none afterwards. Throws the errors of LineReader. Also throws Error for different numbers of lines,
+  /// if no pair is kept, for invalid options, and if `files.cache` is a file of another kind.
   Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options);
 
   std::int64_t size() const { return counts_.kept; }  ///< number of kept pairs

@@ -21,7 +21,7 @@ class HEADLIGHT_API CsvReader {
   explicit CsvReader(const std::string& path) : lines_(path) {}
   explicit CsvReader(LineReader lines) : lines_(std::move(lines)) {}
 
-  /// Returns the fields of the next row, or nothing after the last row. Throws Error as LineReader does. Also throws
+  /// Returns the fields of the next row, or nothing after the last row. Throws the errors of LineReader. Also throws
   /// Error naming the line for an unclosed quote, text after a closing quote, and a row longer than kMaxLineBytes. The
   /// next call continues at the second line of that row, unless too many bytes have been read again. Then it throws the
   /// same Error.

@@ -40,9 +40,9 @@ using VocReader = std::function<ImageAnnotation(const std::string& path)>;
 /// next to Annotations and JPEGImages. An image is searched for in `folders`, then next to the file that names it, and
 /// for Pascal VOC in ../JPEGImages.
 ///
-/// The classes are those in the files: all categories by id for COCO, and the sorted classes of the objects for Pascal
-/// VOC. `rule` can refuse classes that are not in `labels`. Throws Error naming the file, the location and the rule for
-/// missing, unknown or invalid data, and if there is no image.
+/// The classes are taken from the files: all categories by id for COCO, and the sorted classes of the objects for
+/// Pascal VOC. `rule` can refuse classes that are not in `labels`. Throws Error naming the file, the location and the
+/// rule for missing, unknown or invalid data, and if there is no image.
 HEADLIGHT_API DetectionSet ReadDetectionSet(const std::vector<std::string>& paths,
                                             const std::vector<std::string>& folders, std::vector<std::string>& labels,
                                             NewLabels rule, const VocReader& read_voc);

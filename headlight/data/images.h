@@ -34,8 +34,8 @@ struct ImageList {
 HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels,
                                            NewLabels rule);
 
-/// Lists the images of all sources in order: those of ListImages, and those of .csv, .jsonl and .tsv files as in
-/// ListLabelledImages. Their classes are optional and ignored.
+/// Lists the images of all sources in order: the images of ListImages, and the images of .csv, .jsonl and .tsv files as
+/// in ListLabelledImages. Their classes are optional and ignored.
 HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
 
 /// Functions for tables with other columns. They return whether a name ends in .tsv or .tsv.gz, the path in a record,

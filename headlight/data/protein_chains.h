@@ -27,7 +27,7 @@ struct ChainSet {
 };
 
 /// Reads chains. Each path is one of
-/// - a structure, PDB or mmCIF, of which all chains are read;
+/// - a structure file, PDB or mmCIF; all of its chains are read;
 /// - a folder of structures (.pdb, .ent, .cif or .mmcif, optionally .gz, at any depth), sorted by name;
 /// - an index, .tsv: lines of a structure, a tab and a chain. Optionally, a tab and the file of an alignment follow,
 ///   whose query is the chain's sequence. Optionally, another tab and the structures of its templates follow, separated

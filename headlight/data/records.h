@@ -38,7 +38,7 @@ class HEADLIGHT_API Records {
   Records(LineReader lines, TextFormat format);                ///< `format` must not be text
   Records(LineReader lines, std::vector<std::string> header);  ///< for TSV if the header has already been read
 
-  /// Returns the next object, or nothing after the last one. Throws Error as LineReader, ParseJson and CsvReader do.
+  /// Returns the next object, or nothing after the last one. Throws the errors of LineReader, ParseJson and CsvReader.
   /// Also throws Error for JSON that is not an object, and for a row whose number of fields differs from the header.
   std::optional<JsonView> Next();
   const std::vector<std::string>& columns() const { return columns_; }     ///< columns of CSV and TSV

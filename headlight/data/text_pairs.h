@@ -40,8 +40,8 @@ class HEADLIGHT_API PairReader {
  public:
   explicit PairReader(const std::string& path, PairColumns columns = {});
 
-  /// Returns the next pair, or nothing after the last one. A text may be empty. Throws Error as Records and LineReader
-  /// do, and naming the line for other content.
+  /// Returns the next pair, or nothing after the last one. A text may be empty. Throws the errors of Records and
+  /// LineReader, and Error naming the line for other content.
   std::optional<TextPair> Next();
 
  private:
@@ -51,7 +51,7 @@ class HEADLIGHT_API PairReader {
   std::optional<LineReader> lines_;
 };
 
-/// Reads all pairs of files. Throws Error as PairReader does, and for an empty text.
+/// Reads all pairs of files. Throws the errors of PairReader, and Error for an empty text.
 HEADLIGHT_API std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths,
                                                   const PairColumns& columns = {}, const TextShare& share = {});
 

@@ -44,15 +44,15 @@ class HEADLIGHT_API TextReader {
   explicit TextReader(const std::string& path, TextSource source = {});
   explicit TextReader(LineReader lines) : name_(lines.name()), lines_(std::move(lines)) {}
 
-  /// Returns the next text, or nothing after the last one. Throws Error as LineReader, Records and FastaReader do. Also
-  /// throws Error for a record without the text, naming its keys. The next call continues after that record.
+  /// Returns the next text, or nothing after the last one. Throws the errors of LineReader, Records and FastaReader.
+  /// Also throws Error for a record without the text, naming its keys. The next call continues after that record.
   std::optional<SourceText> Next();
 
   const std::string& name() const { return name_; }
   const char* unit() const;                              ///< the unit of a text: "line", "record" or "sequence"
   bool has_lines() const { return lines_.has_value(); }  ///< texts are lines, in which a tab may separate two texts
   bool has_sequences() const { return sequences_.has_value(); }
-  std::int64_t count() const;  ///< number of texts so far, including those with errors
+  std::int64_t count() const;  ///< number of texts so far, including texts with errors
   double share() const;        ///< share of the file that has been read, in [0, 1]; -1: unknown
 
  private:
