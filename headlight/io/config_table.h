@@ -158,7 +158,7 @@ void ConfigTable::Choice(std::string_view key, Value& value,
 /// Returns the reason why a key of config.json that no family reads is ignored.
 std::string_view ReasonToIgnoreKey(std::string_view key);
 
-/// Throws Error with the setting and the rule if the configuration is invalid.
+/// Throws Error naming the setting and the rule if the configuration is invalid.
 template <typename Config>
 void CheckConfig(Config config, std::string_view source = "") {
   ConfigTable table(ConfigTable::Pass::check, source);
@@ -172,7 +172,7 @@ const Config& Checked(const Config& config) {
   return config;
 }
 
-/// Reads a config.json into `config`. Missing keys keep their initial values. Throws Error with the file and the key
+/// Reads a config.json into `config`. Missing keys keep their initial values. Throws Error naming the file and the key
 /// for missing or invalid values and unsupported settings, and as CheckConfig does. `dropout` overrides the file's
 /// probabilities.
 template <typename Config>

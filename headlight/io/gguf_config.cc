@@ -148,7 +148,7 @@ void SetLlamaSettings(const Gguf& file, Settings& settings, Json& config) {
     config.Set("original_max_position_embeddings", settings.Size("rope.scaling.original_context_length", positions));
 }
 
-// Sets the settings of experts that are fixed in llama.cpp, and the layers with a single network instead of experts.
+// Sets the expert settings that are fixed in llama.cpp, and the layers with a single network instead of experts.
 void SetExperts(const Gguf& file, Settings& settings, const std::string& type, Json& config) {
   if (type == "llama") {
     for (const char* count : {"expert_count", "expert_used_count"})  // 0 in files of models without experts

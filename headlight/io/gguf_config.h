@@ -1,4 +1,4 @@
-// Conversion of a GGUF file's metadata to config.json.
+// Converts a GGUF file's metadata to config.json.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace headlight {
 /// `eos_token_id`. Throws Error naming the key that is missing, out of range or unknown.
 Json GgufConfig(const Gguf& file, const GgufArchitecture& architecture);
 
-/// The tensors in GGUF with rotary factors, which are settings in config.json.
+/// The names of the GGUF tensors with rotary factors, which are settings in config.json.
 inline constexpr const char *kRopeFactors = "rope_freqs.weight", *kShortFactors = "rope_factors_short.weight",
                             *kLongFactors = "rope_factors_long.weight";
 

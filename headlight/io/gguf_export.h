@@ -1,4 +1,4 @@
-// Conversion of a language model's folder to GGUF, the reverse of io/gguf_model.h.
+// Converts a language model's folder to GGUF, the reverse of io/gguf_model.h.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Selection of the type of each tensor in a GGUF file.
+// Selects the type of each tensor in a GGUF file.
 #pragma once
 
 #include <cstdint>

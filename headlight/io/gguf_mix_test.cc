@@ -1,4 +1,5 @@
-// Compares the types of tensors with those that llama-quantize selects (tools and figures: docs/reference/files.md).
+// Compares the types of tensors with the types that llama-quantize selects (tools and figures:
+// docs/reference/files.md).
 #include "headlight/io/gguf_mix.h"
 
 #include <fmt/format.h>

@@ -33,8 +33,8 @@ void OnlyLayers(const JsonView& config, std::string_view key, const Expected& ex
   }
 }
 
-// Returns the factors of Llama 3's frequencies: long wavelengths are scaled, short ones are not, and those between are
-// interpolated.
+// Returns the factors of Llama 3's frequencies: long wavelengths are scaled, short ones are not, and wavelengths in
+// between are interpolated.
 std::vector<float> Llama3Factors(const JsonView& rope, double base, std::int64_t dimensions) {
   const double factor = rope["factor"].Number(1), low = rope["low_freq_factor"].Number(0),
                high = rope["high_freq_factor"].Number(0),
@@ -154,7 +154,7 @@ class GgufSettings {
     }
   }
 
-  // Checks settings that only some architectures have, and those with a fixed value in the format.
+  // Checks settings that only some architectures have, and settings with a fixed value in the format.
   void SetFamily() {
     const std::string_view type = architecture_.model_type;
     const bool gemma = type.starts_with("gemma");

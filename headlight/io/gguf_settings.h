@@ -1,4 +1,4 @@
-// Conversion of a model's config.json to GGUF metadata, the reverse of io/gguf_model.h.
+// Converts a model's config.json to GGUF metadata, the reverse of io/gguf_model.h.
 #pragma once
 
 #include <cstdint>

@@ -58,8 +58,8 @@ HEADLIGHT_API void CheckReplaceable(const std::string& path);
 /// A folder with only a trained tokenizer may be replaced, and other files are kept.
 HEADLIGHT_API void CheckTokenizerReplaceable(const std::string& path);
 
-/// Saves a model. `fill` writes its files into an empty folder. This folder then atomically replaces the one at `path`,
-/// which CheckReplaceable must allow (base/file.h, ReplaceFolder). Creates parent folders.
+/// Saves a model. `fill` writes its files into a new folder. The new folder then atomically replaces the folder at
+/// `path`, which CheckReplaceable must allow (base/file.h, ReplaceFolder). Creates parent folders.
 HEADLIGHT_API void SaveModelFolder(const std::string& path, const std::function<void(const std::string& folder)>& fill);
 
 /// Copies the tokenizer's files from one folder to another.

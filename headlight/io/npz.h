@@ -19,9 +19,9 @@ struct NpzContent {
 };
 
 /// Parses the arrays of an archive. Uncompressed arrays are views of `file`. Supports only little-endian float32 in C
-/// order, in stored or deflated entries. Checksums are verified. Throws Error with `source`, the entry and the rule for
-/// other data, for entries that overlap or have wrong sizes, and for duplicate names. Memory is bounded by the maximum
-/// ratio of deflate.
+/// order, in stored or deflated entries. Checksums are verified. Throws Error naming `source`, the entry and the rule
+/// for other data, for entries that overlap or have wrong sizes, and for duplicate names. Memory is bounded by the
+/// maximum ratio of deflate.
 HEADLIGHT_API NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source);
 
 /// Returns the names of the arrays in the file at `path`. Reads only the archive's directory.

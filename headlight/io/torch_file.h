@@ -20,7 +20,7 @@ struct TorchContent {
 };
 
 /// Parses the tensors of a file with a state dict, whose values are tensors or parameters. Tensors may share storages
-/// and have any strides. Values of other types are left out if there are tensors. Throws Error with `source` and the
+/// and have any strides. Values of other types are left out if there are tensors. Throws Error naming `source` and the
 /// rule for other data. Examples are other Python objects, compressed archives, storages that are missing or have a
 /// wrong size, and checksum mismatches.
 HEADLIGHT_API TorchContent ParseTorchFile(std::span<const std::byte> file, const std::string& source);

@@ -67,8 +67,8 @@ struct TorchPickle {
   const PickleValue* Find(const PickleValue& dict, std::string_view key) const;
 };
 
-/// Parses the pickle that begins at bytes[begin]. Throws Error with `source`, the byte and the rule for unknown opcodes
-/// or names, and for damaged data. Memory is linear in the pickle's size.
+/// Parses the pickle that begins at bytes[begin]. Throws Error naming `source`, the byte and the rule for unknown
+/// opcodes or names, and for damaged data. Memory is linear in the pickle's size.
 TorchPickle ParseTorchPickle(std::span<const std::byte> bytes, std::size_t begin, const std::string& source);
 
 }  // namespace headlight

@@ -20,7 +20,7 @@ struct ZipEntry {
 };
 
 /// Reads the entries of an archive in the order of its directory. Names must be distinct, and the bytes of all entries
-/// must be inside the file and together at most as large as the file. Throws Error with `source` and the entry
+/// must be inside the file and together at most as large as the file. Throws Error naming `source` and the entry
 /// otherwise, and for encrypted entries and multi-part archives.
 std::vector<ZipEntry> ReadZip(std::span<const std::byte> file, const std::string& source);
 
