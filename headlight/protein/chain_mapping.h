@@ -15,7 +15,7 @@ namespace headlight {
 /// The method that pairs the chains of two structures.
 enum class ChainPairing {
   name,      // pairs chains with equal names
-  sequence,  // pairs chains with similar sequences; among several assignments, the one with the best TM-score is used
+  sequence,  // pairs chains with similar sequences; if several pairings are possible, uses the best TM-score
 };
 
 inline constexpr std::size_t kMostMappedChains = 64;  // the maximum number of chains per structure

@@ -40,7 +40,7 @@ HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view plac
 /// Reads the sequences of a FASTA file, plain or gzip, one at a time. A sequence is a header line that begins with >,
 /// then lines of letters as in LettersOf. Empty lines, a byte order mark, the NULs that end MMseqs2's entries and
 /// HH-suite's annotation rows (>ss_pred) are skipped.
-/// Throws Error with the file and line for letters before the first header, characters that are not letters, and gaps
+/// Throws Error naming the file and line for letters before the first header, characters that are not letters, and gaps
 /// (which only alignments have). Also throws Error for a sequence without letters or with more than kMostResidues
 /// letters. Throws the errors of LineInput. After an error, reading can continue with the next sequence.
 class HEADLIGHT_API FastaReader {

@@ -21,7 +21,7 @@ namespace headlight {
 ///   position (microheterogeneity), the residue with the greatest occupancy is used.
 /// - Skipped: hydrogen, atoms that the residue type does not have (except OXT), ligands, water, nucleic acids and all
 ///   models after the first.
-/// Throws Error with the file's name, and in PDB the line, for other formats and invalid positions or numbers. Also
+/// Throws Error naming the file, and in PDB the line, for other formats and invalid positions or numbers. Also
 /// throws Error for a file that is truncated within an atom, a file without protein, and two residues with the same
 /// number and insertion code.
 HEADLIGHT_API Structure ReadStructure(const std::string& path);
