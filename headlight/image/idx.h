@@ -18,7 +18,7 @@ struct IdxArray {
   std::vector<std::uint8_t> values = {};  // in row-major order
 };
 
-/// Reads an IDX file. Throws Error with the file's name if it is not an array of unsigned bytes, is truncated or has
+/// Reads an IDX file. Throws Error naming the file if it is not an array of unsigned bytes, is truncated or has
 /// data after its last value. Also throws Error for more than `most_bytes`, before they are allocated.
 HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 

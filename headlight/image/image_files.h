@@ -41,7 +41,7 @@ HEADLIGHT_API std::int64_t CountOtherImages(std::span<const std::string> sources
 /// Returns the images of all sources, in order. For a folder, these are the files of ImageFilesIn. For an IDX file,
 /// these are all of its images. The name() of one of its images selects only that image. "-" is standard input and may
 /// occur only once. A pattern (* ? [...]) that is not a file's name selects all matching files, sorted by name. Throws
-/// Error with the name of a source that does not exist or has no images.
+/// Error naming a source that does not exist or has no images.
 HEADLIGHT_API std::vector<ImageSource> ListImages(std::span<const std::string> sources);
 
 }  // namespace headlight

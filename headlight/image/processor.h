@@ -63,7 +63,7 @@ HEADLIGHT_API ImageProcessor CentreSquare(std::int64_t edge);
 ImageSize ResizedSize(const ResizeRule& rule, ImageSize size);
 
 /// Reads the configuration of an image processor of Hugging Face Transformers: ViT, DeiT, CLIP, BiT, SigLIP, BLIP,
-/// DINOv3, ConvNeXT, DETR, ViLT or ImageGPT. Throws Error with the key of an unknown setting that may change the
+/// DINOv3, ConvNeXT, DETR, ViLT or ImageGPT. Throws Error naming the key of an unknown setting that may change the
 /// result.
 HEADLIGHT_API ImageProcessor ReadImageProcessor(const JsonView& config);
 /// Reads preprocessor_config.json, or the image_processor in processor_config.json, from a folder.
