@@ -1,4 +1,4 @@
-// Tests models in GGUF files that are refused, and the tokens that end a generation. tests/gguf_parity_test.cc compares
+// Tests that unsupported GGUF models are refused, and which tokens end a generation. tests/gguf_parity_test.cc compares
 // the outputs of models.
 #include "headlight/io/gguf_model.h"
 

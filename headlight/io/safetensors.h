@@ -1,5 +1,5 @@
 // The safetensors format: https://github.com/huggingface/safetensors#format. The first eight bytes are the length of a
-// JSON header, which has the type, shape and offsets of each tensor in the rest of the file.
+// JSON header. The header has the type, shape and offsets of each tensor in the rest of the file.
 #pragma once
 
 #include <cstddef>
