@@ -55,8 +55,8 @@ struct AlignmentFeatures {
 };
 
 /// Computes the features of residues [first, first + count). For count = -1, the range ends at the last residue. Each
-/// row that is not a centre, whether extra or not, joins the cluster of the centre with which it shares the most
-/// letters in the whole chain. Gaps and masked letters are not counted, and ties go to the first centre. Throws Error
+/// row that is not a centre joins the cluster of the centre with which it shares the most letters in the whole chain.
+/// This includes the extra rows. Gaps and masked letters are not counted, and ties go to the first centre. Throws Error
 /// if the residues are out of range, or if the choices do not fit the table.
 HEADLIGHT_API AlignmentFeatures FeaturesOf(const AlignmentTable& table, const AlignmentChoices& choices,
                                            std::int64_t first = 0, std::int64_t count = -1);

@@ -29,8 +29,8 @@ TEST(PredictedError, HasTheFormatOfTheDatabase) {
 }
 
 TEST(PredictedError, ExpectsDistances) {
-  // Each row concentrates the probability of 64 bins: in the first, in the second, in the last, and in two adjacent
-  // bins.
+  // Each row has 64 bins. The probability is concentrated in the first bin, the second bin, the last bin, and two
+  // adjacent bins, respectively.
   std::vector<float> logits(4 * 64, -100);
   logits[0] = logits[64 + 1] = logits[2 * 64 + 63] = logits[3 * 64 + 1] = logits[3 * 64 + 2] = 100;
   const std::vector<float> distances = ExpectedDistances({logits.data(), 4, 64, 64});

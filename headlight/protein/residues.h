@@ -4,7 +4,7 @@
 // Numbering. Residue types are numbered as in AlphaFold, by three-letter names: ARNDCQEGHILKMFPSTWYV. Type 20 is X, an
 // unknown residue, which has no atoms. The atoms of a residue have two numberings:
 //   atom14  numbers the atoms of one type, at most 14: N, CA, C, O, then outward along the side chain;
-//   atom37  numbers the atom names of all types, so a column has the same name in every residue.
+//   atom37  numbers the atom names of all types, so an index has the same atom name in every residue.
 //
 // Rigid groups. Each residue has eight rigid groups. A group is rotated by one torsion angle relative to the previous
 // group. Group 0 is the backbone (N, CA, C, CB). Groups 1 and 2 are omega and phi, which only move hydrogens. Group 3
@@ -132,8 +132,8 @@ HEADLIGHT_API DistanceBounds BoundsOfDistances(double overlap = 1.5, double fact
 /// atom's name.
 HEADLIGHT_API double VanDerWaalsRadius(char element);
 
-/// The length of a peptide bond in angstrom, for a second residue that is not proline and for proline, and the cosines
-/// of the bond angles. Each value has a standard deviation.
+/// The length of a peptide bond in angstrom if the second residue is not proline, and if it is proline. The cosines of
+/// the bond angles follow. Each value has a standard deviation.
 inline constexpr std::array<double, 2> kPeptideBond = {1.329, 1.341}, kPeptideBondDeviation = {0.014, 0.016};
 inline constexpr double kCosCaCN = -0.4473, kCosCaCNDeviation = 0.0311;
 inline constexpr double kCosCNCa = -0.5203, kCosCNCaDeviation = 0.0353;
