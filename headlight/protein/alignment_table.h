@@ -44,7 +44,8 @@ struct AlignmentTableOptions {
 /// uniform sample of the other distinct rows are kept. The profile covers all distinct rows.
 ///
 /// Throws the errors of AlignmentReader. Also throws Error if a file's query differs from the first file's query, or
-/// if there are more than 2^25 distinct rows. `most_cells` must be sufficient for the query and one other row.
+/// if there are more than 2^25 distinct rows. Also throws Error if `most_cells` is too small for the query and one
+/// other row.
 HEADLIGHT_API AlignmentTable ReadAlignmentTable(std::span<const std::string> paths,
                                                 const AlignmentTableOptions& options = {});
 
