@@ -45,8 +45,8 @@ HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
 HEADLIGHT_API JsonView ReadCheckpointState(const std::string& folder);
 
 /// Restores the state, the optimizer, the task's model and the task's state. Throws Error if the checkpoint is damaged,
-/// of another version, or of another run (naming the setting that differs). With several ranks, all of them must call
-/// this function, and rank 0 reads the files.
+/// of another version, or of another run (the message names the setting that differs). With several ranks, all of them
+/// must call this function, and rank 0 reads the files.
 HEADLIGHT_API void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state,
                                   Optimizer& optimizer, const TrainingTask& task, Ranks* ranks = nullptr);
 

@@ -25,8 +25,8 @@ HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures&
 HEADLIGHT_API double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours);
 
 /// Logistic regression on features that are standardized to mean 0 and standard deviation 1 over the training examples.
-/// It minimises the sum of the negative log-probabilities plus half of the squared weights (without the biases), like
-/// scikit-learn's LogisticRegression with C = 1 after a StandardScaler.
+/// It minimises the sum of the negative log-probabilities plus half the sum of the squared weights (without the
+/// biases), like scikit-learn's LogisticRegression with C = 1 after a StandardScaler.
 class HEADLIGHT_API LinearProbe {
  public:
   /// Throws Error if the features have fewer than two classes.

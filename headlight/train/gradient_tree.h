@@ -15,18 +15,18 @@ namespace headlight {
 /// Additions are in float32. bfloat16 halves the bytes that ranks send.
 enum class GradientType { float32, bfloat16 };
 
-/// Sums the gradients of a step's parts (micro-batches) in a binary tree that depends only on their number. The leaves
-/// are the parts. Node i of a level is the sum of nodes 2i and 2i + 1 of the level below. It equals node 2i if there is
-/// no node 2i + 1. The sum has the same bits for any order of arrival, also if other processes summed some nodes. If
-/// parts arrive in index order, at most log2(parts) + 1 gradients exist at a time.
+/// Sums the gradients of a step's parts (micro-batches) in a binary tree that depends only on the number of parts. The
+/// leaves are the parts. Node i of a level is the sum of nodes 2i and 2i + 1 of the level below. It equals node 2i if
+/// there is no node 2i + 1. The sum has the same bits for any order of arrival, even if other processes summed some
+/// nodes. If parts arrive in index order, at most log2(parts) + 1 gradients exist at a time.
 class HEADLIGHT_API GradientTree {
  public:
   using NodeIndex = std::pair<int, std::int64_t>;  // level, index
 
   explicit GradientTree(std::int64_t parts, GradientType type = GradientType::float32) : parts_(parts), type_(type) {}
 
-  /// Adds the sum of a node, a vector. If this completes the tree, sets `sum` to the sum of all parts and returns true.
-  /// Otherwise stores the sum, sets `sum` to zeros and returns false.
+  /// Adds the sum of a node, which is a vector. If this completes the tree, sets `sum` to the sum of all parts and
+  /// returns true. Otherwise stores the sum, sets `sum` to zeros and returns false.
   bool Add(int level, std::int64_t index, const Tensor& sum);
 
   /// Adds a range of elements of part `part` that starts at `begin`. These elements must not be passed to Add as well.

@@ -36,8 +36,8 @@ struct StepOptions {
 
 /// Sets the model's gradients, which must be zeros, to the gradients of the mean loss over all labels. Returns that
 /// loss, or 0 if there are no labels. Running averages (TrainingPass::statistics) are updated in the order of the
-/// parts. The activations of only one part exist at a time. Its dropout depends on the seed and the part's index. The
-/// result has the same bits for any number of threads and ranks.
+/// parts. The activations of only one part exist at a time. The dropout of a part depends on the seed and the part's
+/// index. The result has the same bits for any number of threads and ranks.
 HEADLIGHT_API double ComputeGradients(const Parameters& parameters, const PartLoss& loss,
                                       std::span<const TrainingPart> parts, const StepOptions& options);
 

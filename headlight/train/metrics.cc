@@ -68,7 +68,7 @@ void Metrics::Add(const ValidationReport& report) {
   Json line = Json::Object{{"step", report.step}, {"epoch", report.epoch}, {"validation_loss", report.loss}};
   events_.AddScalar("validation/loss", report.loss, report.step);
   const auto add = [&](const std::string& name, double value) {
-    if (!std::isfinite(value)) return;  // JSON has no infinity, such as the perplexity of a large loss
+    if (!std::isfinite(value)) return;  // JSON has no infinity; the perplexity of a large loss can be infinite
     line.Set(name, value);
     events_.AddScalar("validation/" + name, value, report.step);
   };

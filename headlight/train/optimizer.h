@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-/// Settings of the parameters whose names match a shell pattern (Matches in nn/parameters.h).
+/// Settings for the parameters whose names match a shell pattern (Matches in nn/parameters.h).
 struct ParameterGroup {
   std::string pattern;
-  /// The factor of AdamOptions::weight_decay. By default it is 1 for matrices of linear layers and convolutions, and 0
-  /// for biases, norm weights and embeddings.
+  /// The factor that multiplies AdamOptions::weight_decay. By default it is 1 for matrices of linear layers and
+  /// convolutions, and 0 for biases, norm weights and embeddings.
   std::optional<double> decay_factor = {};
-  double rate_factor = 1;  // factor of the learning rate
-  bool frozen = false;     // keep the values constant and store no gradients and moments
+  double rate_factor = 1;  // multiplies the learning rate
+  bool frozen = false;     // keep the values constant and store no gradients or moments
 };
 
 /// Options of Adam. The defaults are those of the Transformer paper (Vaswani et al., 2017, section 5.3). With weight

@@ -75,7 +75,7 @@ std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
 }
 
 std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks) {
-  // Each rank has several pieces, so that the last completed piece is small, but not more messages than needed.
+  // Each rank has several pieces, so that the last completed piece is small. More pieces would need more messages.
   constexpr std::int64_t of_rank = 8, most = 64;  // pieces per rank; limit on the blocks per piece (4 MB)
   const std::int64_t blocks = (numbers + kernels::kSquareSumBlock - 1) / kernels::kSquareSumBlock;
   const std::int64_t length = std::clamp<std::int64_t>(blocks / (of_rank * ranks), 1, most) * kernels::kSquareSumBlock;

@@ -45,12 +45,12 @@ class HEADLIGHT_API RankSum {
 
   const std::vector<Piece>& pieces() const { return pieces_; }
 
-  /// Adds a piece of the partial sum at `node`, one of GradientTree::NodesOf this rank's parts. Must be called once for
-  /// each node and piece. `sum` is the whole vector. Its piece must not change until Finish. The last `sum` must be
-  /// `gradients` itself.
+  /// Adds a piece of the partial sum at `node`, one of the nodes that GradientTree::NodesOf returns for this rank's
+  /// parts. Must be called once for each node and piece. `sum` is the whole vector. The piece must not change until
+  /// Finish. The last `sum` must be `gradients` itself.
   void Add(GradientTree::NodeIndex node, std::size_t piece, const Tensor& sum);
 
-  /// Waits for the other ranks. Throws the errors of Transfers::Wait.
+  /// Waits for the other ranks. Throws the same errors as Transfers::Wait.
   void Finish();
 
  private:

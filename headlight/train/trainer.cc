@@ -172,7 +172,7 @@ class Training {
   }
 
   // Returns a digest of numbers that must be equal on all ranks: the gradient's norm and some of the values. Each step
-  // uses other values.
+  // uses different values.
   std::uint64_t Bits() const {
     if (!ranks_.several()) return 0;
     constexpr std::int64_t most = std::int64_t{1} << 14;

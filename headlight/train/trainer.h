@@ -91,9 +91,9 @@ HEADLIGHT_API void CheckTrainingOptions(const TrainingOptions& options);
 /// Trains until a limit is reached. Saves a checkpoint at every validation and every few minutes. At the end, the mean
 /// of the values at the last `average_last` validations is validated too, and saved if it is the best. With `resume`,
 /// training continues from the checkpoint, if there is one, and ends with the same bits as an uninterrupted run. A run
-/// that has ended does nothing, unless its limits or its patience are larger now. Throws Error naming the step if the
-/// loss or the gradient is not finite; earlier checkpoints and models are kept. With several ranks an error names the
-/// rank and the step, and OtherRankFailed is thrown if another rank failed.
+/// that has ended does nothing, unless its limits or its patience are larger now. Throws Error with the number of the
+/// step if the loss or the gradient is not finite; earlier checkpoints and models are kept. With several ranks an error
+/// names the rank and the step, and OtherRankFailed is thrown if another rank failed.
 HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
                                    bool resume, const TrainingObserver& observer);
 

@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// The payload of a micro-batch, whose type the task defines. If it takes time to make, such as images that are decoded
-/// and augmented, it can be made later. Making it must be thread-safe and deterministic.
+/// The payload of a micro-batch, whose type the task defines. A payload that takes time to make, such as decoded and
+/// augmented images, can be made later. Making it must be thread-safe and deterministic.
 class TrainingPart {
  public:
   TrainingPart() = default;

@@ -1,4 +1,4 @@
-// Messages between the ranks of a training run, without the gradients. They keep the ranks in agreement.
+// Messages that keep the ranks of a training run in agreement. Gradients are sent by train/rank_sum.h.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ struct TrainingBatch {
   /// batch), the batch is one part.
   std::vector<TrainingPart> parts;
   std::int64_t labels = 0;  // number of labels over which a step's loss is averaged
-  BatchPosition next;       // the position after this batch; next.batch is 0 after an epoch's last
+  BatchPosition next;       // the position after this batch; next.batch is 0 after an epoch's last batch
   std::int64_t batches_in_epoch = 0;
 };
 
@@ -60,7 +60,7 @@ struct PassWatch {
   CancelCheck cancelled = {};
   /// Called with numbers of examples; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};
-  Ranks* ranks = nullptr;  // ranks that all make the pass (train/shared_pass.h); null: a single process
+  Ranks* ranks = nullptr;  // ranks that share the pass (train/shared_pass.h); null: a single process
 };
 
 /// A model and the task that it is trained on.
@@ -76,9 +76,9 @@ struct TrainingTask {
   /// be one of these names, "loss" or "perplexity".
   std::vector<std::string> scores = {};
 
-  /// For tasks with more state that changes in training, such as a teacher whose weights are an average of the
-  /// student's. `after_step` is called after each update of the model with the number of updates so far and in total
-  /// (Schedule::total). A checkpoint saves each `state` by name, and a resumed run restores it.
+  /// For tasks with additional state that changes in training, such as a teacher whose weights are an average of the
+  /// student's. `after_step` is called after each update of the model with the number of updates so far and the total
+  /// number (Schedule::total). A checkpoint saves each `state` by name, and a resumed run restores it.
   std::function<void(std::int64_t step, std::int64_t steps)> after_step = {};
   struct State {
     std::string name;

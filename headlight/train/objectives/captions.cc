@@ -68,7 +68,7 @@ std::vector<std::int64_t> IndexRange(std::int64_t begin, std::int64_t end) {
   return range;
 }
 
-// Returns the BLEU of the captions. It needs the same number of references for every image, so an image with fewer
+// Returns the BLEU of the captions. BLEU needs the same number of references for every image, so an image with fewer
 // captions repeats its first one.
 double BleuOf(const std::vector<std::string>& written, const ImageTextSet& images) {
   std::size_t most = 0;

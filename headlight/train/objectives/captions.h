@@ -26,7 +26,7 @@ struct TokenizedCaptions {
   std::vector<Example> examples;
 };
 /// Tokenizes the captions of all images. `encode` must tokenize as the model's tokenizer does, without special tokens.
-/// Throws Error naming the image if a caption has no tokens, or more tokens than the model can generate.
+/// Throws Error with the image's name if a caption has no tokens, or more tokens than the model can generate.
 HEADLIGHT_API TokenizedCaptions
 TokenizeCaptions(const CaptionModel& model, const ImageTextSet& images,
                  const std::function<std::vector<std::int32_t>(const std::string& text)>& encode);
@@ -46,8 +46,8 @@ struct CaptionBatch {
 
 /// Trains with teacher forcing on captions. A validation's score is the percentage of greedily generated captions that
 /// equal one of the image's captions. Generated captions are at most as long as the longest reference. BLEU against all
-/// captions of an image is reported too. If no caption is an exact match, as with free-form descriptions, the loss
-/// ranks validations. The model and the sets must outlive the task. Throws Error if the model does not generate
+/// captions of an image is reported too. If no caption is an exact match, as with free-form descriptions, validations
+/// are ranked by the loss. The model and the sets must outlive the task. Throws Error if the model does not generate
 /// captions.
 HEADLIGHT_API TrainingTask CaptionTask(CaptionModel& model, const ImageProcessor& processor,
                                        const TokenizedCaptions& train, const TokenizedCaptions& valid,

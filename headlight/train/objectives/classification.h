@@ -18,9 +18,9 @@ HEADLIGHT_API LabelsPerText AskedOf(Problem problem);
 /// per cent, except for numbers.
 /// One class: the accuracy, and also the macro F1 (the mean of the classes' F1).
 /// Several labels: micro and macro F1 of all labels, at a probability threshold of 0.5.
-/// Numbers: the mean of their Pearson correlations, and also Spearman's.
-/// Class weights apply only to the training loss, and need one label per text. Throws Error for a text that is longer
-/// than the model's positions or has no class of the model.
+/// Numbers: the mean of their Pearson correlations, and also of Spearman's correlations.
+/// Class weights apply only to the training loss, and need one label per text. Throws Error for a text that does not
+/// fit into the model's positions or whose class is unknown to the model.
 HEADLIGHT_API TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
                                               const std::vector<double>& class_weights = {});
 

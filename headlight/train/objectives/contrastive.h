@@ -34,7 +34,7 @@ HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const ImageProces
                                            const ImageTextSet& train, const ImageTextSet& valid,
                                            const ContrastiveOptions& options);
 
-/// Returns the number of texts of images that `texts` truncates because they are too long.
+/// Returns the number of the images' texts that `texts` truncates because they are too long.
 HEADLIGHT_API std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs);
 
 /// Returns the recalls on `valid`, as in the task's validation, and the mean loss of the blocks.

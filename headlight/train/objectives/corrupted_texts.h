@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// The special tokens around every source text. The tokens `before` it also start every target text.
+/// The special tokens around every source text. The tokens `before` also start every target text.
 struct AroundTexts {
   std::vector<std::int32_t> before, after;
 };
@@ -37,7 +37,7 @@ struct Corruption {
 };
 
 /// Trains on pairs made from texts. Pairs are different in each epoch, and the same at every validation, which reports
-/// only the loss. Throws Error for a text that is longer than the model's positions.
+/// only the loss. Throws Error for a text that does not fit into the model's positions.
 TrainingTask CorruptionTask(EncoderDecoder& model, const TextSets& texts, const Corruption& corruption,
                             const TeacherForcingOptions& options);
 

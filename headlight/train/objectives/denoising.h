@@ -22,8 +22,8 @@ struct NoiseOptions {
 HEADLIGHT_API std::vector<std::int32_t> AddNoise(std::span<const std::int32_t> text, const NoiseOptions& noise,
                                                  Random& random);
 
-/// Trains the model to reconstruct a text from its noised version. The texts have only ids. Throws Error for a text
-/// that is longer than the model's positions.
+/// Trains the model to reconstruct a text from its noised version. Only the ids of the texts are used. Throws Error for
+/// a text that does not fit into the model's positions.
 HEADLIGHT_API TrainingTask DenoisingTask(EncoderDecoder& model, const TextSets& texts, const AroundTexts& around,
                                          const NoiseOptions& noise, const TeacherForcingOptions& options);
 

@@ -19,7 +19,7 @@ struct EncoderHead {
   std::function<Tensor(const Tensor& logits, const TokenBatch& batch, double scale)> loss;
 };
 
-/// Throws Error if a text is empty or longer than the model's positions.
+/// Throws Error if a text is empty or does not fit into the model's positions.
 void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose);
 
 /// Appends these ids and the text's segments to the batch's source.
@@ -27,7 +27,7 @@ void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids,
 /// Appends the text's ids and labels.
 void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& batch);
 
-/// Returns hidden states [source tokens, model]. A model without segment embeddings gets one type for all tokens.
+/// Returns hidden states [source tokens, model]. A model without segment embeddings gets type 0 for all tokens.
 Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch& batch);
 
 /// Returns the labels that are not negative.
@@ -38,8 +38,8 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
                          std::function<ValidationReport(const PassWatch& watch)> validate,
                          std::vector<std::string> scores);
 
-/// Returns the mean loss over the validation set. Calls a function with the logits of each batch, whose results are
-/// summed by ForBatches.
+/// Returns the mean loss over the validation set. Calls a function with the logits of each batch. ForBatches sums the
+/// function's results.
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first, const Tensor& logits)>&

@@ -26,9 +26,9 @@ struct FoldingTrainingOptions {
 
 /// Trains a structure prediction model. The loss is the mean over chains (protein/nn/folding_loss.h). The following are
 /// sampled again in each epoch: the crop; the alignment's rows and masked letters for each pass; the number of
-/// templates, from 0 to all but at most the model's maximum; and whether the backbone's errors are clamped. The number
-/// of passes is sampled for each batch, from 1 to the model's maximum (FoldingPlan). Alignments are read when they are
-/// needed.
+/// templates, from 0 to the number available, limited to the model's maximum; and whether the backbone's errors are
+/// clamped. The number of passes is sampled for each batch, from 1 to the model's maximum (FoldingPlan). Alignments are
+/// read when they are needed.
 ///
 /// A validation predicts whole chains with all passes, without masks, and with the first templates. Its scores are the
 /// means of FoldedScores over the chains. The model and the sets must outlive the task. Throws Error if a set has no

@@ -21,7 +21,7 @@ struct ImageGenerationOptions {
 
 /// Trains an autoregressive image model. The model's input is its last token (the start) and the colours of all pixels
 /// except the last. A report has bits_per_pixel. Throws Error if there are no images, or if they have more pixels than
-/// the model has positions or colours outside its vocabulary.
+/// the model has positions, or colours outside its vocabulary.
 HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
                                                const ImageGenerationOptions& options);
 

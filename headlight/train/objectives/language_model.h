@@ -13,8 +13,9 @@ namespace headlight {
 
 /// Trains a language model. If the model has an end token, each text starts and ends with it. A report has no score;
 /// its perplexity is per token. If `valid_bytes`, the size of the validation texts, is positive, the report has
-/// bits_per_byte. Throws Error for a text that is longer than the model's positions. Training adds router_loss_factor
-/// times ops::LoadBalancingLoss of each micro-batch to the mean over the labels; validation does not.
+/// bits_per_byte. Throws Error for a text that does not fit into the model's positions. Training adds
+/// router_loss_factor times ops::LoadBalancingLoss of each micro-batch to the mean over the labels; validation does
+/// not.
 HEADLIGHT_API TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std::int64_t valid_bytes,
                                              const TeacherForcingOptions& options);
 

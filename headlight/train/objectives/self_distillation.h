@@ -32,14 +32,14 @@ struct SelfDistillationOptions {
   double first_teacher_temperature = 0.04;  // temperature at the start of the linear warm-up
   std::int64_t warmup_epochs = 0;           // length of the temperature's warm-up
   double centre_momentum = 0.9;
-  /// The momentum at the start. It increases by a cosine to 1 at the end, if the number of steps is known.
+  /// The momentum at the start. It increases along a cosine to 1 at the end, if the number of steps is known.
   double teacher_momentum = 0.996;
   std::int64_t frozen_epochs = 1;  // number of first epochs in which the prototypes are not trained
   double drop_path = 0.1;          // TrainingPass::drop_path of the student
   BatchOptions batches = {};       // batch_size counts images
 };
 
-/// Throws Error naming the option and its range.
+/// Throws Error if an option is out of range. The message names the option and its range.
 HEADLIGHT_API void CheckSelfDistillation(const SelfDistillationOptions& options);
 
 /// A student and its teacher. A head is added to the student's parameters. The teacher starts as a copy of the student

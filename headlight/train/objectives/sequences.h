@@ -27,14 +27,13 @@ struct SequenceSets {
 };
 
 /// Trains with teacher forcing on pairs. A validation's score is the percentage of sources whose greedily decoded text
-/// equals the target. Throws Error for a sequence that is longer than the model's positions.
+/// equals the target. Throws Error for a sequence that does not fit into the model's positions.
 HEADLIGHT_API TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets,
                                         const TeacherForcingOptions& options);
 
 HEADLIGHT_API std::uint64_t HashOfSequences(const std::vector<SequenceExample>& examples);
 
-/// Returns the length that counts towards the size of a batch, the longer side: a summary's text, or the hidden spans
-/// of a text.
+/// Returns the lengths of a pair's longer and shorter sides. The longer side counts towards the size of a batch.
 ExampleLength LengthOfPair(std::size_t source, std::size_t labels);
 
 }  // namespace headlight

@@ -22,8 +22,8 @@ struct SpanOptions {
 /// positions are uniformly distributed.
 HEADLIGHT_API SequenceExample HideSpans(std::span<const std::int32_t> text, const SpanOptions& spans, Random& random);
 
-/// Trains the model to generate the spans. The texts have only ids. Throws Error for a text that is longer than the
-/// model's positions or needs more sentinels than there are.
+/// Trains the model to generate the spans. Only the ids of the texts are used. Throws Error for a text that does not
+/// fit into the model's positions or needs more sentinels than there are.
 HEADLIGHT_API TrainingTask SpanCorruptionTask(EncoderDecoder& model, const TextSets& texts, const AroundTexts& around,
                                               const SpanOptions& spans, const TeacherForcingOptions& options);
 

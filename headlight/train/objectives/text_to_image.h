@@ -32,8 +32,8 @@ struct DrawingBatch {
   std::vector<std::int32_t> text_labels, code_labels;  // [texts, text positions], [texts, cells]
 };
 
-/// Appends a text and an image's codes to a batch. Throws the errors of TextToImageModel::Prompt, and Error for a code
-/// that the model does not have.
+/// Appends a text and an image's codes to a batch. Throws the same errors as TextToImageModel::Prompt, and throws Error
+/// for a code that the model does not have.
 HEADLIGHT_API void AppendDrawing(const TextToImageModel& model, std::span<const std::int32_t> text,
                                  std::span<const std::int32_t> codes, DrawingBatch& batch);
 

@@ -36,7 +36,7 @@ HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& 
 /// Returns the random stream of an example, which is the same in every validation.
 Random RandomOfValidation(std::int64_t example);
 
-/// Makes a pass over a validation set that ranks divide. Packs the examples into batches in their order, the same ones
+/// Makes a pass over a validation set that ranks divide. Packs the examples in order into batches, which are the same
 /// at each call. Computes numbers_of(batch, first), in which `first` is the index of the batch's first example. Every
 /// rank then calls `add` for all batches. Throws Cancelled.
 void ForBatches(
