@@ -123,8 +123,8 @@ void AlphaFold::CheckTemplates(const FoldingFeatures& features) const {
 
 namespace {
 
-// Returns the marks of an alignment with one additional row per template. A template's cell is present if its psi is
-// known.
+// Returns the marks of an alignment with one additional row per template. A template's cell is present if its psi angle
+// is known.
 AlignmentGrid::Marks WithTemplates(const FoldingFeatures& features) {
   auto marks = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(features.alignment.rows()), 1);
   if (features.present != nullptr) *marks = *features.present;

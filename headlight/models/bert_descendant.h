@@ -11,8 +11,8 @@
 
 namespace headlight {
 
-/// The base class of a family's class M. The family's file must declare these functions of its Config, in addition to
-/// Describe (io/config_table.h):
+/// The base class of a family's model class M. The family's file must declare these functions for its Config, in
+/// addition to Describe (io/config_table.h):
 ///   BertConfig& BertOf(Config& config);  // the settings shared with BERT
 ///   TextHeadsLayout HeadsOf(const Config& config);
 ///   OtherTensors OthersOf(const Config& config);

@@ -1,6 +1,6 @@
 // BLIP (Li et al., "BLIP: Bootstrapping Language-Image Pre-training for Unified Vision-Language Understanding and
-// Generation", 2022). A Vision Transformer encodes an image, and BERTs with cross-attention to it encode or generate a
-// text (figure 2).
+// Generation", 2022). A Vision Transformer encodes an image, and BERTs with cross-attention to the image encode or
+// generate a text (figure 2).
 #pragma once
 
 #include <cstdint>

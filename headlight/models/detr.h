@@ -1,6 +1,6 @@
 // DETR (Carion et al., "End-to-End Object Detection with Transformers", 2020). A convolutional backbone computes the
 // feature map of an image, and a Transformer encoder processes its cells. A decoder transforms learned object queries
-// in parallel to boxes with classes.
+// in parallel into boxes with classes.
 #pragma once
 
 #include <cstdint>

@@ -121,9 +121,9 @@ Dino::Dino(const DinoConfig& config, DType dtype)
     classes_.emplace(root, std::vector<std::string>{"classifier"}, 2 * config.model, std::ssize(config.labels));
 }
 
-// Returns the rotary angles of v3. In each patch, half of the angles encode the height of its centre and half the
-// width, from -1 to 1 over the image. The frequencies decrease from 1 by powers of the base. Special tokens have index
-// 0, which has no rotation.
+// Returns the rotary angles of v3. In each patch, half of the angles encode the vertical position of its centre and
+// half the horizontal one, from -1 to 1 over the image. The frequencies decrease from 1 by powers of the base. Special
+// tokens have index 0, which has no rotation.
 ops::RotaryAngles Dino::Angles(const EncodedImages& encoded) const {
   const std::int64_t head_dim = config_.model / config_.heads, each = head_dim / 4;
   ops::RotaryAngles angles;

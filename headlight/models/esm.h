@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// The defaults are those of ESM-2 with 650 million parameters, except the values that Transformers uses for missing
+/// The defaults are those of ESM-2 with 650 million parameters, except where Transformers uses other values for missing
 /// keys.
 struct EsmConfig {
   /// `positions` is the number of rows of the table of absolute positions. A sequence has at most positions - pad_id -

@@ -1,7 +1,7 @@
 // Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3). Sublayers are parallel
-// and positions are rotary. All query heads share one key and value head (7B), or each group of query heads has its own
-// (40B). The first models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as query
-// heads.
+// and positions are rotary. All query heads share one key and value head (7B), or the query heads of each group share
+// one (40B). The first models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as
+// query heads.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -161,7 +161,7 @@ class Falcon : public DecoderStack<FalconConfig, FalconLayer, LayerNorm> {
     Tensor hidden = (*tokens_)(context, ids);
     FalconPositions positions;
     if (config_.linear_biases) {
-      // Falcon adds the biases to the dot products before they are scaled.
+      // Falcon adds the biases to the dot products before scaling the sums.
       const double scale = 1 / std::sqrt(static_cast<double>(config_.HeadDim()));
       positions.bias = LinearBiases({.heads = config_.heads, .factor = scale, .rounded = true}, texts, first_positions,
                                     hidden.dtype());

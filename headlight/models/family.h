@@ -44,7 +44,7 @@ struct NewLanguageModel {
   HEADLIGHT_API std::int64_t Ffn(std::int64_t model) const;
 };
 
-/// An exception for folders with this `model_type`: those that match belong to another family.
+/// An exception for folders with this `model_type`: folders that match belong to another family.
 struct TypeVariant {
   std::string_view model_type;
   bool (*matches)(const JsonView& config) = nullptr;  ///< null if there is no such exception
@@ -106,11 +106,11 @@ std::vector<const Family*> Families();
 /// Returns the language models that can be trained from scratch, sorted by name.
 HEADLIGHT_API std::vector<NewLanguageModel> NewLanguageModels();
 
-/// Loads a model of that family from a folder. Error messages name a file of the folder.
+/// Loads a model of that family from a folder. Error messages name a file in the folder.
 HEADLIGHT_API std::unique_ptr<Model> LoadFamily(const Family& family, const ModelFolder& files,
                                                 const LoadModelOptions& options);
 
-/// Returns the family of a folder's model. Throws Error with a list of the known families if it is unknown.
+/// Returns the family of a folder's model. Throws Error with a list of the known families if the family is unknown.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 
 /// Returns the family of a folder's model, which must have this kind and, if `model` is given, this class. Otherwise

@@ -28,7 +28,7 @@ struct LxmertConfig {
   std::int64_t features = 2048, box_numbers = 4;  ///< numbers of features and box coordinates of a region
   std::int64_t objects = 1600, attributes = 400;  ///< numbers of object and attribute classes
   std::int64_t answers = 9500;
-  bool pretraining = false;  ///< has heads for masked words and alignment, and those below
+  bool pretraining = false;  ///< has heads for masked words and alignment, and the region heads below
   bool answers_in_pretraining = true, regions_in_pretraining = true;
   bool object_head = true, attribute_head = true, feature_head = true;  ///< the heads for regions
   std::vector<std::string> labels = {};  ///< the labels of the answer head; empty if there is no such head

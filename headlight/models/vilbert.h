@@ -85,7 +85,7 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
 
   /// Encodes pairs. A region's box has its left, top, right and bottom as fractions of the image's width and height,
-  /// and its area as a fraction of the image's. An image's first region is the whole image, with the mean of the
+  /// and its area as a fraction of the image's area. An image's first region is the whole image, with the mean of the
   /// features of its other regions.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
@@ -97,9 +97,9 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  /// Returns the outputs of the authors' other task heads, by name, or nothing without those heads. They are GQA
-  /// answers, two images with one text (if the number of pairs is even), the score of a pair, three classes, and scores
-  /// of each region and token.
+  /// Returns the outputs of the authors' other task heads, by name, or nothing if the model lacks these heads. They are
+  /// logits of GQA answers, of a text with two images (only for an even number of pairs), of a pair, of three classes,
+  /// and of each region and token.
   std::vector<std::pair<std::string, Tensor>> TaskLogits(Context& context, const EncodedPairs& encoded,
                                                          const Tensor& pooled) const;
 

@@ -15,7 +15,7 @@ inline constexpr ConfigName<Activation> kActivationNames[] = {{"relu", Activatio
                                                               {"quick_gelu", Activation::quick_gelu},
                                                               {"tanh", Activation::tanh}};
 
-/// The same names, beginning with those in configurations of gated models.
+/// The same names, with the names in configurations of gated models first.
 inline constexpr ConfigName<Activation> kGateNames[] = {{"silu", Activation::silu},
                                                         {"gelu_pytorch_tanh", Activation::gelu_tanh},
                                                         {"gelu", Activation::gelu},

@@ -17,9 +17,9 @@ namespace headlight {
 HEADLIGHT_API Safetensors WithOpenFoldNames(const Safetensors& file);
 
 /// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block in the stack,
-/// or -1. Matrices there are [inputs, outputs], in which heads and their features may be separate axes. OpenFold's
-/// matrices are [outputs, inputs]. In incoming triangle multiplication, DeepMind's "left" is b in the paper's algorithm
-/// 12.
+/// or -1 if it is in no block. DeepMind's matrices are [inputs, outputs], in which heads and their features may be
+/// separate axes. OpenFold's matrices are [outputs, inputs]. In incoming triangle multiplication, DeepMind's "left" is
+/// b in the paper's algorithm 12.
 struct PublishedName {
   std::string name;
   std::int64_t block = -1;

@@ -25,8 +25,8 @@ struct LayerWindows {
   bool operator==(const LayerWindows&) const = default;
 };
 
-/// Describes `sliding_window`, which applies to all layers. If the key is missing, it is `fallback`; null means no
-/// window (Mistral).
+/// Describes `sliding_window`, which applies to all layers. If the key is missing, the window is `fallback`; null means
+/// no window (Mistral).
 void DescribeWindow(ConfigTable& table, LayerWindows& windows, std::int32_t fallback);
 
 /// Describes `sliding_window` and `layer_types`. If the latter is missing, `slides` determines which layers have a
@@ -34,7 +34,7 @@ void DescribeWindow(ConfigTable& table, LayerWindows& windows, std::int32_t fall
 void DescribeAlternatingWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
                                 const std::vector<bool>& slides);
 
-/// Describes the same keys and `use_sliding_window`. If that is false, there is no window (Qwen2).
+/// Describes the same keys and `use_sliding_window`. If the latter is false, there is no window (Qwen2).
 void DescribeLayerWindows(ConfigTable& table, LayerWindows& windows, std::int32_t fallback,
                           const std::vector<bool>& slides);
 

@@ -21,8 +21,8 @@ struct LoadModelOptions {
 
 /// Tensors that a file may have in addition to the model's parameters.
 struct OtherTensors {
-  /// Pairs of names: a tensor, and the tensor that it is tied to. A file may have either or both. If both differ, an
-  /// Error is thrown.
+  /// Pairs of names: a tensor, and the tensor that it is tied to. A file may have either or both. If their values
+  /// differ, Error is thrown.
   std::vector<std::pair<std::string, std::string>> tied = {};
   std::vector<std::string> unused = {};  ///< names, or prefixes if they end with a dot or a slash
   std::vector<std::string> zeros = {};   ///< parameters that are zero if a file does not have them

@@ -1,4 +1,4 @@
-// Shared code of the decoders Llama and its descendants, mixtures of experts, OLMo 2, Gemma, GPT-NeoX, BLOOM and
+// Code shared by the decoders of Llama and its descendants, mixtures of experts, OLMo 2, Gemma, GPT-NeoX, BLOOM and
 // Falcon. Their configs have the members of LlamaConfig that are used here.
 #pragma once
 
@@ -123,7 +123,7 @@ MultiHeadAttentionConfig RotaryAttentionOf(const Config& config) {
           .biases = config.attention_biases};
 }
 
-/// Throws Error for a text that is longer than the model's positions.
+/// Throws Error for a text that does not fit into the model's positions.
 inline void CheckLengths(const Sequences& texts, std::span<const std::int32_t> first_positions,
                          std::int64_t positions) {
   for (std::size_t text = 0; text < texts.size(); ++text) {

@@ -15,7 +15,7 @@ namespace headlight {
 ///   Positional Interpolation", 2023).
 /// - dynamic: only changes texts longer than the context length, which are errors here.
 /// - llama3: only the positions of low-frequency pairs are divided, with a transition to high frequencies.
-/// - yarn: as llama3 with another transition, and with scaled scores (Peng et al., "YaRN: Efficient Context Window
+/// - yarn: like llama3 with another transition, and with scaled scores (Peng et al., "YaRN: Efficient Context Window
 ///   Extension of Large Language Models", 2024).
 /// - longrope: each pair has its own factor (Ding et al., "LongRoPE: Extending LLM Context Window Beyond 2 Million
 ///   Tokens", 2024).
@@ -28,7 +28,7 @@ struct RotarySettings {
   RotaryKind kind = RotaryKind::unscaled;
   double rotated = 1;  ///< the fraction of a head's features that are rotated, beginning with the first
   double factor = 1;
-  /// llama3 and yarn: limits of the number of rotations of a pair within first_positions. Pairs with fewer than `slow`
+  /// llama3 and yarn: limits on the number of rotations of a pair within first_positions. Pairs with fewer than `slow`
   /// rotations have a low frequency, and pairs with more than `fast` a high frequency.
   double slow = 1, fast = 4;
   bool whole_pairs = true;           ///< yarn: whether the ramp is rounded to whole pairs
@@ -45,7 +45,7 @@ struct RotarySettings {
   bool operator==(const RotarySettings&) const = default;
 };
 
-/// Describes the rotary settings. Reads the current key rope_parameters, and the keys before Transformers 5:
+/// Describes the rotary settings. Reads the current key rope_parameters, and the keys used before Transformers 5:
 /// rope_theta, rope_scaling and partial_rotary_factor. `positions` is the configuration's max_position_embeddings. Only
 /// families with `partial` have the last key.
 void DescribeRotary(ConfigTable& table, RotarySettings& settings, std::int64_t head_dim, std::int64_t positions,

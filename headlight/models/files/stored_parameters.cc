@@ -43,7 +43,7 @@ void Transpose(Matrix<const T> from, Matrix<T> to) {
           to.row(column)[row] = from.row(row)[column];
 }
 
-// Returns true if the elements have another order on disk than in memory.
+// Returns true if the elements have different orders on disk and in memory.
 bool Reordered(const Parameter& parameter) { return parameter.storage.transposed || parameter.storage.channels_last; }
 
 // Copies a slice from the order on disk to the order in memory: one transposed matrix, or for each output of a

@@ -23,8 +23,8 @@ HEADLIGHT_API Compute TypeFor(const Parameter& parameter, Compute compute);
 
 /// Loads every parameter from the file. Throws Error with the names of missing tensors, wrong shapes and unused
 /// tensors. Unused tensors for which `harmless` returns true are ignored. A weight matrix or lookup table may be stored
-/// as 8-bit integers, with a scale per output under its name and "_scale". It may also have 4 bits, with additional
-/// scales for groups (docs/reference/files.md).
+/// as 8-bit integers, with a scale per output under its name and "_scale". It may also be stored as 4-bit integers,
+/// with additional scales for groups (docs/reference/files.md).
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless,
                                   LoadFor purpose = LoadFor::everything);
