@@ -34,9 +34,9 @@ struct BeamSearch {
 };
 
 /// Extends every running beam by its `length`-th chosen token. The rows of the beams in `likeliest` begin at `first`.
-/// The rows in `banned`, which has the tokens that are not allowed, also begin there unless it is empty. Candidates
-/// that end or stop become finished hypotheses, and the best of the others become the new beams. In ties, the earlier
-/// beam has priority, then the smaller id. Returns the index of the old beam that each new beam extends.
+/// The rows in `banned`, which has the tokens that are not allowed, also begin there unless `banned` is empty.
+/// Candidates that end or stop become finished hypotheses, and the best of the others become the new beams. In ties,
+/// the earlier beam has priority, then the smaller id. Returns the index of the old beam that each new beam extends.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
                                  std::int32_t length, const SearchOptions& options,
                                  std::span<const std::vector<std::int32_t>> banned = {});

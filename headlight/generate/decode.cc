@@ -140,7 +140,7 @@ void CheckLength(const EncoderDecoder& model, std::int64_t length) {
         model.limits().positions, length);
 }
 
-// Calls `run` once for all sources, or on several threads with a subset of the sources each.
+// Calls `run` once for all sources, or on several threads, each with a subset of the sources.
 using RunSources = std::function<std::vector<std::vector<Hypothesis>>(std::span<const std::size_t> sources,
                                                                       const DecodingOptions& options)>;
 std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const DecodingOptions& options,

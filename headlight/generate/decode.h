@@ -21,12 +21,12 @@ struct DecodingOptions {
   /// plus 50, which limits a model that repeats itself. It cannot exceed the model's positions.
   std::int32_t max_length = 0;
   std::int32_t min_length = 0;  ///< minimum number of tokens of a sentence, including its prefix
-  /// The maximum and minimum without the given tokens. A positive max_new_tokens replaces max_length.
+  /// The maximum and minimum number of tokens without the given ones. A positive max_new_tokens replaces max_length.
   std::int32_t max_new_tokens = 0;
   std::int32_t min_new_tokens = 0;
   /// The decoder's first inputs. If empty, it is the model's start token. All inputs except the first are part of every
-  /// target sentence, but not of its score. search.first_token, for example a language, is not forced after a prefix of
-  /// several tokens. If there is a Source::target_prefix, search.first_token precedes it as a given token.
+  /// target sentence, but not of its score. search.first_token, for example a language token, is not forced after a
+  /// prefix of several tokens. If there is a Source::target_prefix, search.first_token precedes it as a given token.
   std::vector<std::int32_t> prefix = {};
   std::uint64_t seed = 0;  ///< random seed, combined with Source::stream
   /// The settings of each source, by index. If empty, there are no prefixes, and the index is the stream.
@@ -50,7 +50,7 @@ struct DecodingOptions {
 ///   search and no logits processors. The result is bit-identical.
 ///
 /// `which` has the index of each sentence in options.sources. By default, it is the index in this call. Throws Error if
-/// a sentence is empty or longer than the model's positions, if a prefix leaves no space for new tokens, and for
+/// a sentence is empty or does not fit into the model's positions, if a prefix leaves no space for new tokens, and for
 /// invalid options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model,
                                                           std::span<const std::int32_t> source_ids,

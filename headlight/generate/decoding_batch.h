@@ -34,7 +34,7 @@ struct DecodingBatchOptions {
   kernels::CacheType cache_type = kernels::CacheType::unrounded;
 };
 
-/// A running batch. The result of a text has the same bits in every batch, also without other texts. It does not depend
+/// A running batch. The result of a text has the same bits in every batch, even without other texts. It does not depend
 /// on shared prefixes, on chunks, or on evictions from the cache.
 ///
 /// A batch is not thread-safe. Callbacks run in the thread that calls Step. In a callback, Add, Step and Remove throw
@@ -53,8 +53,9 @@ class HEADLIGHT_API DecodingBatch {
   std::int64_t Add(DecodingRequest request);
 
   /// Runs one forward pass and returns the texts that end. The pass extends every running text by one token. A single
-  /// text is extended by several tokens if the model has a draft and drafts are accepted. For other texts, it processes
-  /// a chunk of their prompt. After an exception, such as std::bad_alloc, the batch can only be destroyed.
+  /// text is extended by several tokens if the model has a draft and drafts are accepted. For texts that are not
+  /// running yet, the pass processes a chunk of the prompt. After an exception, such as std::bad_alloc, the batch can
+  /// only be destroyed.
   std::vector<Decoded> Step();
 
   /// Removes a text at any time. Returns false if there is no text with this id.

@@ -40,8 +40,8 @@ struct GenerationOptions {
 /// Returns the n_best continuations of each prompt (its ids), best first. Log-probabilities are those of the model or,
 /// with guidance, of the guided logits. With beams, they include the processors. A continuation does not depend on the
 /// other prompts of the call. A model with a draft uses speculative decoding, as Decode does, for a single text with
-/// greedy search and no logits processors. Throws Error if a prompt is empty, has an id outside the vocabulary or is
-/// longer than the model's positions, and for invalid options.
+/// greedy search and no logits processors. Throws Error if a prompt is empty, has an id outside the vocabulary or does
+/// not fit into the model's positions, and for invalid options.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             const std::vector<std::vector<std::int32_t>>& prompts,
                                                             const GenerationOptions& options);

@@ -73,11 +73,11 @@ struct SamplingOptions {
   /// al., "Top-H Decoding", 2025); 1: all.
   double top_h = 1;
   std::int32_t top_k = 0;  ///< number of most probable tokens to keep; 0: all
-  /// Keeps the most probable tokens until their probabilities sum to this (Holtzman et al., "The Curious Case of Neural
-  /// Text Degeneration", 2020).
+  /// Keeps the most probable tokens until their probabilities sum to this value (Holtzman et al., "The Curious Case of
+  /// Neural Text Degeneration", 2020).
   double top_p = 1;
-  double min_p = 0;  ///< minimum relative to the greatest probability (Nguyen et al., "Min-p Sampling", 2024)
-  /// Keeps the tokens whose information content is closest to the entropy, until their probabilities sum to this
+  double min_p = 0;  ///< minimum probability, relative to the greatest (Nguyen et al., "Min-p Sampling", 2024)
+  /// Keeps the tokens whose information content is closest to the entropy, until their probabilities sum to this value
   /// (Meister et al., "Locally Typical Sampling", 2023); 1: all.
   double typical_p = 1;
   double epsilon_cutoff = 0;  ///< minimum probability (Hewitt et al., "Truncation Sampling", 2022)

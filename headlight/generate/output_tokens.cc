@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The number of logits computed at once, 2 MB, which limits memory for any number of rows. If it is much smaller,
+// The number of logits computed at once. They occupy 2 MB, for any number of rows. If the number is much smaller,
 // threads wait for each other. If it is much larger, the logits do not fit in the cache.
 constexpr std::int64_t kLogitsAtOnce = 1 << 19;
 

@@ -27,8 +27,8 @@ struct OutputLayer {
 
 class OutputTokens {
  public:
-  /// Prepares the layer. With lists of tokens, each in ascending order, it has the union of the lists. Each row uses
-  /// one list.
+  /// Prepares the layer. If there are lists of tokens, each in ascending order, it computes the logits of their union.
+  /// Each row uses one list.
   OutputTokens(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists);
 
   /// Returns the `count` most probable tokens after each hidden state [rows, model], with their log-probabilities. Row

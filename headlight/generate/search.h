@@ -26,10 +26,10 @@ struct Search : BeamSearch {
   std::vector<std::array<CachedBeam, 2>> cached = {{}};  ///< for each beam; the second is for the unconditional prompt
   std::int32_t length = 1;                               ///< length of the text, including its next token
   bool joined = false;                                   ///< whether it has texts in the cache
-  bool damaged =
-      false;  ///< whether a state has NaN, which attention may spread to earlier tokens; others do not copy its cache
-  bool cut = false;                               ///< whether the length limit ended a beam that would continue
-  std::size_t list = 0;                           ///< index of its shortlist
+  bool damaged = false;  ///< whether a state has NaN, which attention may spread to earlier tokens; other texts do not
+                         ///< copy its cache
+  bool cut = false;      ///< whether the length limit ended a beam that would continue
+  std::size_t list = 0;  ///< index of its shortlist
   std::array<std::int32_t, 2> memory = {-1, -1};  ///< index of each prompt's memory in the cache
   Tensor no_source;                               ///< encoder states for the unconditional prompt
 
