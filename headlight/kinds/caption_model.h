@@ -27,7 +27,7 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
   /// memory of the answers' decoder. Throws Error if the model cannot encode texts.
   virtual Tensor ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                            const Memory* images) const;
-  /// Returns logits of whether each text matches its image, [texts, 2]: no, yes. Throws Error for a model without this
+  /// Returns logits for whether each text matches its image, [texts, 2]: no, yes. Throws Error for a model without this
   /// head.
   virtual Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const;
   /// Return embeddings of images, [images, shared], and of texts encoded without images, [texts, shared], not

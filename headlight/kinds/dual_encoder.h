@@ -30,7 +30,7 @@ class HEADLIGHT_API DualEncoder : public Model {
 
   /// Encodes ids [tokens] of the texts, packed, to [tokens, model of the text tower]. Texts must include the special
   /// tokens, and have the length limits().filled unless it is 0. Throws Error for an id outside the vocabulary or a
-  /// text longer than the model's positions.
+  /// text that does not fit into the model's positions.
   virtual Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
   /// Returns one state per text, [texts, model of the text tower]. Throws Error for an empty text.
   virtual Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,

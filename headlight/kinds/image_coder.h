@@ -63,8 +63,8 @@ class HEADLIGHT_API ImageCoder : public Model {
 /// batches are not faster.
 HEADLIGHT_API std::int64_t ImagesAtOnce(const ImageCoder& model);
 
-/// Returns the most probable code of each cell by Encode's logits, or the first of several equal ones. Throws Error if
-/// a logit is not finite, which indicates damaged weights.
+/// Returns the most probable code of each cell according to Encode's logits, or the first of several equally probable
+/// codes. Throws Error if a logit is not finite, which indicates damaged weights.
 HEADLIGHT_API std::vector<std::int32_t> LikeliestCodes(const ImageCoder& model, const Tensor& scores);
 
 /// Returns the most probable codes of images [height, width, 3] in [0, 1], image by image.

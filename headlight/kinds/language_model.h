@@ -21,7 +21,7 @@ class HEADLIGHT_API LanguageModel : public Model {
 
   /// Returns the hidden state of each of the ids [tokens], [tokens, model]. A token attends to the earlier tokens of
   /// its text. With a cache in the context, the ids are the next tokens of every text. Throws Error for an id outside
-  /// the vocabulary or a text longer than the model's positions.
+  /// the vocabulary or a text that does not fit into the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
   /// Returns the number of ids that can be predicted. It is the size of the vocabulary, or less if some tokens only

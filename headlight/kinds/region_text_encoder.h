@@ -105,7 +105,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   /// Returns class logits of regions, from rows [rows, image model] to [rows, region classes]. Like AlignmentLogits and
   /// AnswerLogits, it throws Error if the model does not have this head.
   virtual Tensor RegionLogits(Context& context, const Tensor& regions) const = 0;
-  /// Returns logits of whether text and image match, [pairs, 2]. Limits::aligned is the column of matching pairs.
+  /// Returns logits for whether text and image match, [pairs, 2]. Limits::aligned is the column of matching pairs.
   virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
   virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  ///< [pairs, labels]
 

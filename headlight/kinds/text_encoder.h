@@ -19,8 +19,8 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
   static constexpr std::string_view kKind = "encoder of texts";
 
   /// Encodes ids and types [tokens] of the texts, packed, to [tokens, model]. If `types` is empty, all types are 0. A
-  /// text's first token is at position `first_positions[text]`, or at 0 if that is empty. Throws Error for an id or a
-  /// type out of range, or a text longer than the model's positions.
+  /// text's first token is at position `first_positions[text]`, or at 0 if `first_positions` is empty. Throws Error for
+  /// an id or a type out of range, or a text that does not fit into the model's positions.
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                         const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const = 0;
 

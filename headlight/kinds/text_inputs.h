@@ -14,7 +14,8 @@ struct TextInputs {
   bool continued = false;    ///< whether the model continues texts, which are therefore padded on the left
 };
 
-/// Returns the text inputs of a model of texts, with or without regions. Another kind of model is an internal error.
+/// Returns the text inputs of a model of texts, with or without regions. Any other kind of model causes an internal
+/// error.
 HEADLIGHT_API TextInputs TextInputsOf(const Model& model);
 
 }  // namespace headlight
