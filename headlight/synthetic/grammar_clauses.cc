@@ -182,7 +182,7 @@ void Sampler::ChooseTime(Clause& clause, const ClauseScene& scene) {
   }
   if (Chance(scene.brief ? 0.75 : 0.4)) return;
   const bool simple = clause.modal == nullptr;
-  // Such as "finden", which has no progressive.
+  // True for verbs such as "finden", which have no progressive.
   const bool at_once = clause.verb->frame == Frame::accusative && aspect == Aspect::event;
   const Tense tense =
       past ? Weighted<Tense>({{Tense::past, 8}, {Tense::perfect, simple && !scene.brief ? 2 : 0}})

@@ -305,7 +305,7 @@ TEST(GrammarPairs, SubordinateClauses) {
 }
 
 TEST(GrammarPairs, RelativeClauses) {
-  const NounPhrase who;  // function With makes it a relative pronoun
+  const NounPhrase who;  // the function With makes this a relative pronoun
   Says({.subject = With(The("Mann"), {.subject = who, .verb = V("füttern"), .object = The("Hund")}),
         .verb = V("lachen")},
        "Der Mann, der den Hund füttert, lacht.", "The man who feeds the dog laughs.");

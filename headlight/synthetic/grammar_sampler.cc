@@ -18,7 +18,7 @@ constexpr Conjunction because{"weil", "because", Order::verb_last}, although{"ob
     wonder_when{"wann", "when", Order::verb_last}, wonder_where{"wo", "where", Order::verb_last},
     but{"aber", "but", Order::verb_second}, in_order_to{"um", "", Order::infinitive};
 
-// Returns true if the nominative of the phrase differs from its accusative, as der from den, or ich from mich. This
+// Returns true if the nominative of the phrase differs from its accusative, such as der and den, or ich and mich. This
 // holds for masculine singular nouns and for ich, du, wir, ihr.
 bool ShowsCase(const NounPhrase& phrase) {
   if (phrase.head == Head::name) return false;
@@ -288,7 +288,7 @@ Sentence Sampler::WithProperty() {
     sentence.second =
         MakeClause({{Frame::copula, 1}},
                    {.subject = Pronoun(object), .subject_kinds = KindsOf(*main.object), .plain = true, .past = past});
-    main.object->adjective = nullptr;  // avoids a green lamp that is repaired because it is red
+    main.object->adjective = nullptr;  // avoids contradictions: a green lamp is repaired because it is red
     if (main.object->determiner == Determiner::definite && Chance(0.2)) Negate(main);
     return sentence;
   }

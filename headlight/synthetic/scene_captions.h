@@ -27,8 +27,8 @@ using SceneCaption = std::vector<SceneStatement>;
 
 std::string Say(const SceneCaption& caption, SceneLanguage language);
 
-/// Parses a caption, ignoring case and inflection. Throws Error that quotes the text and names the unexpected word if
-/// the text is not a caption.
+/// Parses a caption, ignoring case and inflection. Throws Error if the text is not a caption. The message quotes the
+/// text and names the unexpected word.
 SceneCaption ParseCaption(std::string_view text, SceneLanguage language);
 
 /// Returns true if the shape has all attributes that the mention names.

@@ -27,7 +27,7 @@ SceneScores ScoreCaptions(const std::string& path, std::uint64_t seed, Portion p
 
 /// Returns the scores of generated images from the objects detected in them, in a .jsonl file as printed by `headlight
 /// detect --json`. An image is correct if its text is true of the boxes. If the text names every shape, no other shape
-/// may be detected. The images have this side in pixels, and names as from `headlight draw --texts`: TEXT.png or
+/// may be detected. The images have this side in pixels, and names as written by `headlight draw --texts`: TEXT.png or
 /// TEXT-PLACE.png, with the line number from 1. Throws Error for an image with any other name.
 SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string>& texts, SceneLanguage language,
                           double side);

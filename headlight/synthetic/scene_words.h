@@ -51,12 +51,12 @@ class SceneWords {
 
   /// Consumes the words of a phrase and returns true if they come next.
   bool Take(std::string_view phrase);
-  /// Consumes a mention with an indefinite article or a number, in any inflection. Throws Error that names the next
-  /// word if it is not a mention.
+  /// Consumes a mention with an indefinite article or a number, in any inflection. Throws Error with a message that
+  /// names the next word if there is no mention.
   SceneMention TakeMention(SceneLanguage language);
   std::optional<SceneRelation> TakeRelation(SceneLanguage language);
   bool at_end() const { return next_ == words_.size(); }
-  /// Throws Error naming the unexpected word.
+  /// Throws Error with a message that names the unexpected word.
   [[noreturn]] void FailHere(std::string_view expected) const;
 
  private:

@@ -58,7 +58,7 @@ struct ShapeSceneOptions {
 ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion portion,
                           const ShapeSceneOptions& options = {});
 
-/// Returns the portion of scenes with these shapes. The order of the shapes has no influence.
+/// Returns the portion of scenes with these shapes. The order of the shapes does not matter.
 Portion PortionOf(const std::vector<SceneShape>& shapes);
 
 /// Returns the scene content for boxes in a square image of this side, such as a detector's boxes. Labels are
