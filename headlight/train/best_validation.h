@@ -9,7 +9,7 @@
 namespace headlight {
 
 /// Returns true if `report` is better than the best one so far, and then stores it in `state` as the best. Reports are
-/// compared by `metric`. If it is empty, they are compared by the task's score, or by the loss if the task has no
+/// compared by `metric`. If `metric` is empty, they are compared by the task's score, or by the loss if the task has no
 /// score. The loss breaks ties. If `last_is_best` is set, every report counts as the best.
 bool KeepIfBest(const ValidationReport& report, const std::string& metric, bool last_is_best, TrainingState& state);
 

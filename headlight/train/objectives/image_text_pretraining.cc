@@ -31,7 +31,7 @@ struct Targets {
 struct PretrainingPart {
   PackedPairs pairs;
   std::array<Targets, 3> targets;
-  // Multiply the objectives' sums, so that the sum over all parts is each objective's mean times the number of pairs.
+  // Factors of the objectives' sums, so that the sum over all parts is each objective's mean times the number of pairs.
   std::array<double, 3> weights = {};
 };
 

@@ -115,7 +115,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const PassWatch& watch) {
   using TokenIds = std::vector<std::int32_t>;
-  // Collects the targets of the sources part, part + parts, ..., each preceded by its length.
+  // Collects the targets of the sources with indices part, part + parts, ..., each preceded by its length.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     const DecodingOptions decoding{
         .search = {.beam_size = 1},
