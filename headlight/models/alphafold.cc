@@ -266,8 +266,8 @@ namespace {
 constexpr std::string_view kTemplateWeight = "template_embedder.template_pair_embedder.linear.weight";
 constexpr std::int64_t kPublishedTemplates = 4;
 
-// Derives the configuration, which DeepMind's files lack. Sizes are those of the arrays. The number of extra rows
-// depends on the file name.
+// Derives the configuration, which DeepMind's files lack. Sizes are derived from the arrays' shapes. The number of
+// extra rows depends on the file name.
 AlphaFoldConfig PublishedConfig(const Safetensors& file) {
   const auto axis = [&](std::string_view name, std::size_t index) { return PublishedAxis(file, name, index); };
   for (const auto& [name, stored] : file.tensors())

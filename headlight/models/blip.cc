@@ -215,7 +215,7 @@ void DescribeText(ConfigTable& table, BlipConfig& config) {
   DescribeEncoderStack(table, config.text);
   table.Size("vocab_size", config.text.vocabulary, "the vocabulary's size");
   table.Size("max_position_embeddings", config.text.positions, "the number of positions");
-  table.Note("encoder_hidden_size", config.vision.model);  // Transformers replaces it by the vision encoder's width
+  table.Note("encoder_hidden_size", config.vision.model);  // Transformers replaces it with the vision encoder's width
   table.Only("is_decoder", true, "a BLIP without cross-attention");
   table.Token("bos_token_id", config.start_id, config.text.vocabulary);
   table.Token("sep_token_id", config.end_id, config.text.vocabulary);

@@ -106,7 +106,7 @@ std::vector<const Family*> Families();
 /// Returns the language models that can be trained from scratch, sorted by name.
 HEADLIGHT_API std::vector<NewLanguageModel> NewLanguageModels();
 
-/// Loads a model of that family from a folder. Error messages name a file in the folder.
+/// Loads a model of this family from a folder. Error messages name a file in the folder.
 HEADLIGHT_API std::unique_ptr<Model> LoadFamily(const Family& family, const ModelFolder& files,
                                                 const LoadModelOptions& options);
 

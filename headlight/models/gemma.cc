@@ -2,7 +2,7 @@
 // Open Language Models at a Practical Size", 2024) and the text model of Gemma 3 ("Gemma 3 Technical Report", 2025).
 // They are Llama with embeddings multiplied by sqrt(model) and gains stored as their difference from 1. Since Gemma 2,
 // each sublayer also has a norm after it, sliding-window layers alternate with full ones, and scores and logits are
-// capped. Gemma 3 normalizes queries and keys instead of the caps, and its sliding-window layers have separate rotary
+// capped. Gemma 3 normalizes queries and keys instead of capping, and its sliding-window layers have separate rotary
 // settings.
 #include <algorithm>
 #include <cmath>
@@ -73,7 +73,7 @@ constexpr ConfigName<int> kGemmaTypes[] = {{"gemma", 1}, {"gemma2", 2}, {"gemma3
 constexpr ConfigName<int> kGemmaArchitectures[] = {
     {"GemmaForCausalLM", 1}, {"Gemma2ForCausalLM", 2}, {"Gemma3ForCausalLM", 3}};
 
-// Describes a cap of scores or logits, which is null if there is none.
+// Describes a cap on scores or logits, which is null if there is none.
 void DescribeCap(ConfigTable& table, const char* key, double& cap) {
   constexpr double least = 1e-6, most = 1e6;
   if (table.reads()) {
@@ -123,7 +123,7 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
     DescribeCap(table, "final_logit_softcapping", config.logit_cap);
     DescribeGemmaWindows(table, config);
   }
-  // Transformers uses the cap of scores only in Gemma 2.
+  // Transformers uses the cap on scores only in Gemma 2.
   table.Rule(config.version == 2 || config.score_cap == 0, "scores have a cap in Gemma 2 only");
   if (config.version == 3) {
     DescribeRotaryOfLayers(table, config.rotary, config.sliding_rotary, config.HeadDim(), config.positions);

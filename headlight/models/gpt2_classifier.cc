@@ -64,7 +64,7 @@ class Gpt2Classifier : public TextEncoder {
     InitialiseAsGpt(parameters_, 2 * gpt.layers, kGptOutputs);
   }
 
-  // Padding tokens at the end of a text have the state of the last token before the padding, because Transformers
+  // Padding tokens at the end of a text get the state of the last token before the padding, because Transformers
   // classifies from that token.
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> /*types*/,
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {

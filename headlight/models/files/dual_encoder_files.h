@@ -31,7 +31,7 @@ void DescribeTowers(ConfigTable& table, const Config& config) {
   if (config.image) CheckConfig(*config.image);
 }
 
-/// Reads the configuration of a folder with both towers, or with the one that its model_type determines.
+/// Reads the configuration of a folder with both towers, or with the single tower that its model_type determines.
 template <typename Config>
 Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   const JsonView& json = files.config;
