@@ -28,7 +28,7 @@ struct Hypothesis {
 enum class Stopping {
   no_better,  ///< if the best running beam, ended now, would not score above the worst hypothesis
   at_once,
-  never,  ///< as no_better, but a beam is scored at max_length if the length penalty is positive
+  never,  ///< like no_better, but a beam is scored at max_length if the length penalty is positive
 };
 
 }  // namespace headlight

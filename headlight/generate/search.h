@@ -77,7 +77,7 @@ struct Search : BeamSearch {
         if (unread(beam, which) != 1) return false;
     return true;
   }
-  /// Returns true if tokens are not chosen by the model's own scores.
+  /// Returns true if the model's scores are changed before a token is chosen.
   bool ChangesScores() const {
     LogitsProcessors other = options().processors;
     other.no_repeat_ngram_size = 0;  // implemented without changing the logits
