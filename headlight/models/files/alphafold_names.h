@@ -16,10 +16,10 @@ namespace headlight {
 /// two tensors would have the same name.
 HEADLIGHT_API Safetensors WithOpenFoldNames(const Safetensors& file);
 
-/// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block in the stack,
-/// or -1 if it is in no block. DeepMind's matrices are [inputs, outputs], in which heads and their features may be
-/// separate axes. OpenFold's matrices are [outputs, inputs]. In incoming triangle multiplication, DeepMind's "left" is
-/// b in the paper's algorithm 12.
+/// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block, or -1 if it
+/// is in no block. DeepMind's matrices are [inputs, outputs], in which heads and their features may be separate axes.
+/// OpenFold's matrices are [outputs, inputs]. In incoming triangle multiplication, DeepMind's "left" is b in the
+/// paper's algorithm 12.
 struct PublishedName {
   std::string name;
   std::int64_t block = -1;
@@ -31,7 +31,7 @@ HEADLIGHT_API PublishedName PublishedNameOf(std::string_view openfold);
 HEADLIGHT_API Safetensors FromPublished(const Safetensors& file, const Parameters& parameters);
 
 /// Returns the size of one axis of the array `name`, which must begin with "alphafold/alphafold_iteration/". Throws
-/// Error if it does not exist.
+/// Error if the array does not exist.
 HEADLIGHT_API std::int64_t PublishedAxis(const Safetensors& file, std::string_view name, std::size_t axis);
 
 }  // namespace headlight

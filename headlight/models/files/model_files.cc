@@ -83,8 +83,8 @@ void LoadWeights(const ModelFolder& files, const Safetensors& stored_file, const
       return name == unused || ((unused.ends_with('.') || unused.ends_with('/')) && name.starts_with(unused));
     });
   };
-  // In GGUF files, the first axis of every matrix is the outputs, even if the family's checkpoints store the transposed
-  // matrix.
+  // In GGUF files, the first axis of every matrix is the output axis, even if the family's checkpoints store the
+  // transposed matrix.
   std::vector<Parameter*> transposed;
   for (Parameter& parameter : parameters.all())
     if (stored == Compute::blocks && std::exchange(parameter.storage.transposed, false))
