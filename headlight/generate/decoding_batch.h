@@ -41,7 +41,7 @@ struct DecodingBatchOptions {
 /// Error.
 class HEADLIGHT_API DecodingBatch {
  public:
-  /// The model must outlive the batch. Throws Error if it has no head that predicts the next token.
+  /// The model must outlive the batch. Throws Error if the model has no head that predicts the next token.
   explicit DecodingBatch(const LanguageModel& model, const DecodingBatchOptions& options = {});
   /// `shortlist` limits each text's vocabulary. If null, all tokens are possible. It must outlive the batch.
   explicit DecodingBatch(const ConditionalDecoder& model, const DecodingBatchOptions& options = {},

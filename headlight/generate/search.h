@@ -77,7 +77,7 @@ struct Search : BeamSearch {
         if (unread(beam, which) != 1) return false;
     return true;
   }
-  /// Returns true if the model's scores are changed before a token is chosen.
+  /// Returns true if tokens are sampled, or chosen by scores other than the model's own.
   bool ChangesScores() const {
     LogitsProcessors other = options().processors;
     other.no_repeat_ngram_size = 0;  // implemented without changing the logits
