@@ -47,7 +47,7 @@ class HEADLIGHT_API RankSum {
 
   /// Adds a piece of the partial sum at `node`, one of the nodes that GradientTree::NodesOf returns for this rank's
   /// parts. Must be called once for each node and piece. `sum` is the whole vector. The piece must not change until
-  /// Finish. The last `sum` must be `gradients` itself.
+  /// Finish returns. The last `sum` must be `gradients` itself.
   void Add(GradientTree::NodeIndex node, std::size_t piece, const Tensor& sum);
 
   /// Waits for the other ranks. Throws the same errors as Transfers::Wait.
