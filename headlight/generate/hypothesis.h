@@ -26,7 +26,7 @@ struct Hypothesis {
 
 /// Determines when a search with beam_size finished hypotheses stops.
 enum class Stopping {
-  no_better,  ///< if the best running beam, ended now, would not score above the worst hypothesis
+  no_better,  ///< if the best running beam would not score above the worst hypothesis if it ended now
   at_once,
   never,  ///< like no_better, but a beam is scored at max_length if the length penalty is positive
 };
