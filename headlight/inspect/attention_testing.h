@@ -52,7 +52,7 @@ inline const std::vector<std::string> kEnglish = {"<s>",      "▁Yesterday", "�
 inline const std::vector<std::string> kScripts = {"größer",   "مرحبا",   "بالعالم", "你好", "世界",
                                                   "שלום",     "नमस्ते",    "สวัสดี",    "🙂", "👩‍👩‍👧",
                                                   "\xE4\xBD", "a\u202Eb"};
-// A text that would break a page without escaping.
+// Texts that would break a page without escaping.
 inline const std::vector<std::string> kHostile = {"</script>",       "<!--<script>", "<img src=x onerror=alert(1)>",
                                                   "&amp;",           "\"'`\\",       "{{script}}",
                                                   "]]>\u2028\u2029", "</title>"};

@@ -89,7 +89,7 @@ AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::
   Check(labels.size() == text.size() && std::ssize(codes) == grid.cells(), "{} ids of a text with {} labels, {} codes",
         text.size(), labels.size(), codes.size());
   AttentionRecord record;
-  // The text of an encoder has an end token and no padding. The decoder's start token follows it.
+  // If an encoder reads the text, the text has an end token and no padding, and the decoder has its own start token.
   std::vector<std::string>& words = drawing.encodes_text ? record.source_tokens : record.target_tokens;
   std::vector<int>& special = drawing.encodes_text ? record.source_special : record.target_special;
   words = {"start"};
@@ -208,7 +208,7 @@ AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, c
   AttentionRecord record;
   record.target_tokens = look.labels;
   record.target_special = look.special;
-  if (model.limits().tasks > 0) {  // the task token follows the first one
+  if (model.limits().tasks > 0) {  // the task token follows the first token
     record.target_tokens.insert(record.target_tokens.begin() + 1, "task");
     for (int& special : record.target_special) special += special > 0 ? 1 : 0;
     record.target_special.push_back(1);

@@ -52,8 +52,8 @@ TEST(AttentionOfAnImage, NamesTokensAndKeepsThePixelsThatWereRead) {
   EXPECT_THAT(weights, ElementsAre(0, 0, 1, 0, 0, 0));
 }
 
-// A map of 2 x 3 cells and four queries, of which the second and the fourth detect an object. In layer l, query q
-// attends to the cell (l + q) % 6.
+// A detector with a map of 2 x 3 cells and four queries. The second and the fourth query detect an object. In layer l,
+// query q attends to the cell (l + q) % 6.
 struct FakeDetector : DetectionModel {
   FakeDetector() : DetectionModel(DType::float32) {
     limits_ = {.queries = 4};
@@ -88,7 +88,7 @@ struct FakeDetector : DetectionModel {
 TEST(AttentionOfAnImage, OfADetectorHasARowForEachBox) {
   const AttentionRecord record = AttentionOf(FakeDetector(), ImageProcessor(), Pattern(60, 40));
   CheckAttention(record);
-  EXPECT_THAT(record.target_tokens, ElementsAre("dog 0.88", "cat 0.73"));  // the best first: the fourth query
+  EXPECT_THAT(record.target_tokens, ElementsAre("dog 0.88", "cat 0.73"));  // the highest score first
   EXPECT_THAT(record.target_boxes, ElementsAre(Box{0, 0, 30, 40}, Box{0, 10, 60, 30}));
   EXPECT_EQ(record.source_tokens.size(), 6U);
   ASSERT_EQ(record.maps.size(), 4U);
@@ -111,7 +111,7 @@ TEST(AttentionOfAnImage, OfADetectorHasARowForEachBox) {
               HasSubstr("no object is"));
 }
 
-// Two co-attention layers of two heads. In layer l a word attends to region l, and a region to word l.
+// An encoder with two co-attention layers of two heads. In layer l a word attends to region l, and a region to word l.
 struct FakeRegionEncoder : RegionTextEncoder {
   FakeRegionEncoder() : RegionTextEncoder(DType::float32) {
     limits_ = {.positions = 9, .features = 12, .box_numbers = 5, .tasks = 2};
@@ -172,7 +172,7 @@ TEST(AttentionOfAnImage, OfRegionsAndWords) {
               HasSubstr("layer 3: the model"));
 }
 
-// One layer whose tokens attend to the previous token.
+// A model with one layer, in which each token attends to the previous token.
 struct FakeGenerator : LanguageModel {
   FakeGenerator() : LanguageModel(DType::float32) { limits_.positions = 6; }
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences&) const override {
@@ -221,7 +221,7 @@ TEST(AttentionOfAnImage, OfOneLayer) {
 TEST(AttentionOfAnImage, RefusesTooManyWeightsBeforeComputingThem) {
   EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(400, 400)); }),
               HasSubstr("40002 tokens has more than"));
-  // 4002 tokens: two heads of one layer fit, but those of two layers do not.
+  // With 4002 tokens, the two heads of one layer fit, but two layers of two heads do not.
   EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(80, 200)); }),
               HasSubstr("2 layers of 2 heads"));
 }

@@ -35,7 +35,7 @@ Json Matrix(const ResiduePairs& pairs) {
 }
 
 constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms
-constexpr int kSteps = 6;          // of a ribbon
+constexpr int kSteps = 6;          // segments of the ribbon between two residues
 
 // Returns the data for page/space.js, which documents the fields.
 Json PageData(const StructureRecord& record) {

@@ -33,7 +33,7 @@ void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& ma
   const TextStyle small = {.size = 11, .color = kMutedInk};
   const double left = right - kWidth;
   for (int step = 0; step < kSteps; ++step) {
-    // Slightly wider than the step, so that there is no gap between two steps.
+    // A rectangle is slightly wider than its step, so that there is no gap between two rectangles.
     const double width = kWidth / kSteps + (step + 1 < kSteps ? 0.5 : 0);
     canvas.Fill({left + step * kWidth / kSteps, y, width, kHeight}, RampColor(step / (kSteps - 1.0), Theme::light));
   }

@@ -122,7 +122,7 @@ void DrawBoxes(const Image& image, std::span<const FoundBox> found, const std::v
       if (above >= 0) at = {{left, above}, {end, above}};
       at.insert(at.end(), {{left, top}, {end, top}, {left, bottom - drawing.LabelHeight()}, {left, bottom}});
     }
-    std::vector<Rectangle> plates;  // the highest score chooses first
+    std::vector<Rectangle> plates;  // positions of the labels, chosen in order of decreasing score
     for (std::size_t i = order.size(); i-- > 0;) {
       plates.push_back(FreePlate(drawing, corners[i], texts[i], plates));
       drawing.Label(canvas, plates.back(), texts[i], ColorOfClass(order[i].label));

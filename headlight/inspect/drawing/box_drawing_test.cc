@@ -45,7 +45,7 @@ TEST(DrawBoxes, LabelsDoNotCoverEachOther) {
   for (int y = 0; y < drawn.height(); ++y)
     for (int x = 0; x < drawn.width(); ++x)
       for (int i = 0; i < 8; ++i) pixels[static_cast<std::size_t>(i)] += drawn.At(x, y) == ColorOfClass(i);
-  // A label's background rectangle has more than 600 pixels of its colour. Of the outlines, only the last is visible.
+  // A label's background rectangle has more than 600 pixels of its colour. Only the last outline is visible.
   for (const int count : pixels) EXPECT_GT(count, 600);
 }
 

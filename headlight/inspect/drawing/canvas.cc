@@ -50,7 +50,7 @@ void SetColor(cairo_t* cairo, Color color) {
   cairo_set_source_rgb(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0);
 }
 
-// SentencePiece's mark of the beginning of a word, U+2581, is pale, since it is part of the token but not of the word.
+// Makes SentencePiece's word-start mark, U+2581, pale. It is part of the token but not of the word.
 void PaleWordMarks(PangoLayout* layout, const std::string& text) {
   const std::string mark = "\u2581";
   PangoAttrList* attributes = pango_attr_list_new();
@@ -64,7 +64,7 @@ void PaleWordMarks(PangoLayout* layout, const std::string& text) {
   pango_attr_list_unref(attributes);
 }
 
-// Hinting is off, so that the width of a text is the same on every surface as during layout.
+// Returns the layout of a line of text. Without hinting, the width of a text is the same on every surface.
 Layout MakeLayout(const std::string& text, const TextStyle& style) {
   const TextContext context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
   cairo_font_options_t* options = cairo_font_options_create();
@@ -158,7 +158,8 @@ std::string DrawPng(const std::string& path, const std::vector<Page>& pages, dou
   const Surface surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(columns), static_cast<int>(rows)));
   const Cairo cairo(cairo_create(surface.get()));
-  Canvas(cairo.get()).Fill({0, 0, columns, rows}, kPaper);  // also the last row and column, if the page covers a part
+  // The page may cover the last row and column only in part.
+  Canvas(cairo.get()).Fill({0, 0, columns, rows}, kPaper);
   cairo_scale(cairo.get(), scale, scale);
   DrawStacked(pages, width, height, cairo.get());
   CheckCairo(cairo_status(cairo.get()), path);

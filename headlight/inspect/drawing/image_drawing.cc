@@ -19,10 +19,11 @@ namespace {
 
 constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
 constexpr double kLeastSheetWidth = 620;                      // of the header
-constexpr double kSheetWidth = 900;                           // shared by the columns, within these bounds
-constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of an image
+constexpr double kSheetWidth = 900;                           // of all columns, unless the next limits apply
+constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of one image
 constexpr double kOverlayOpacity = 0.6;
-// Of the image below, so that an object as bright as its background stays visible; page/image.js has the same.
+// The saturation of the image below the overlay. It keeps an object visible that is as bright as its background.
+// page/image.js has the same value.
 constexpr double kSaturation = 0.25;
 constexpr double kScaleWidth = 160, kScaleHeight = 10;
 constexpr int kLevels = 64;  // of colours: cells with equal colours are one shape, so that vector drawings are small
@@ -55,7 +56,7 @@ std::vector<float> PartWeights(const AttentionMap& map, int head, int query, con
   return weights;
 }
 
-// Returns the cells of a raster. A cell has the largest share of the regions that contain its centre.
+// Returns the share of each cell of a raster: the largest share of the regions that contain its centre.
 std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>& shares) {
   std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
   for (int cell = 0; cell < parts.cells(); ++cell) {
@@ -123,7 +124,7 @@ struct Sheet {
   bool rollouts = false;  // a row has a rollout, in the last column
   SheetLayout layout = {};
 
-  bool of_all() const {  // true if there is a page for each token of query_tokens(): they are not in the image
+  bool of_all() const {  // true if there is a page for each token of query_tokens(), which are not in the image
     return to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
   }
   const std::vector<std::string>& query_tokens() const {

@@ -84,7 +84,8 @@ TEST(DrawImageAttention, HasTheRolloutAsItsLastColumn) {
   EXPECT_NEAR(alone.At(0, 0, 1), Green(1), 0.01);
 }
 
-// A cell of the raster has the colour of the region with the largest weight that contains its centre.
+// Checks that a cell of the raster has the colour of the region with the largest weight among the regions that contain
+// its centre.
 TEST(DrawImageAttention, ShowsRegionsAndWords) {
   AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a"}, {}};
   record.source_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 0, 2, 3};
@@ -107,7 +108,7 @@ TEST(DrawImageAttention, ShowsRegionsAndWords) {
   near(words, 3, 0);
 }
 
-// Cells that attend to the word "dog", as in a text-to-image decoder. A start token, which is not a cell, precedes the
+// Uses a text-to-image decoder whose cells attend to the word "dog". A start token, which is not a cell, precedes the
 // cells. The last cell has no token.
 TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
   AttentionRecord record{"mini", {"dog"}, {"start", "1·1", "1·2", "1·3", "2·1", "2·2"}, {}};
@@ -118,7 +119,7 @@ TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
   for (int cell = 0; cell < 6; ++cell) EXPECT_NEAR(sheet.At(0, 0, cell), Green(shares[cell]), 0.01) << cell;
 }
 
-// The red keeps a quarter of its saturation, so that it differs from a gray of the same luma.
+// Checks that red keeps a quarter of its saturation, so that it differs from a gray of the same luma.
 TEST(DrawImageAttention, DrawsOverThePaleImage) {
   AttentionRecord record = WhiteImage();
   record.source_image->image.pixels.assign(20 * 30 * 3, 0);
@@ -127,7 +128,7 @@ TEST(DrawImageAttention, DrawsOverThePaleImage) {
   EXPECT_NEAR(sheet.At(0, 0, 5), 0.4 * (0.75 * 0.299 * 200) / 255 + 0.6 * HeatColor(0).green / 255, 0.01);
 }
 
-// The last row of pixels, of which the page covers a part, is white as well.
+// Checks that the last row of pixels is white, although the page covers only a part of it.
 TEST(WriteImage, PaintsAWholeNumberOfPixels) {
   const TemporaryFolder folder;
   WriteImage(folder.File("a.png"), "a", {{.title = "a", .width = 8.1, .height = 8.1, .draw = [](Canvas&) {}}});

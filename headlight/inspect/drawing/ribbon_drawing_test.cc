@@ -46,7 +46,7 @@ TEST(DrawRibbon, DrawsLinesToWhatAResidueLooksAt) {
     DrawRibbon(record, look, folder.File("fold.png"));
     return CountLike(Png(folder.File("fold.png")), {201, 98, 47});
   };
-  // The second head attends to the last residue, the first one to the residue itself: only a dot.
+  // The second head attends to the last residue. The first head attends to the residue itself, which is drawn as a dot.
   const int without = orange({}), itself = orange(RibbonLook{0, 1, 0}), last = orange(RibbonLook{0, 1, 1});
   EXPECT_GT(itself, without);
   EXPECT_GT(last, itself + 1000);

@@ -40,7 +40,7 @@ TEST(DrawSuperposed, AResidueHasTheColourOfItsDistance) {
     const Point point = view.At(model[residue] + 0.2 * (model[residue + 1] - model[residue]));
     return png.At(point.x * pixels, point.y * pixels);
   };
-  EXPECT_GT(at(3).blue, at(3).red);    // at its position
+  EXPECT_GT(at(3).blue, at(3).red);    // at the position of the reference
   EXPECT_GT(at(15).red, at(15).blue);  // 4 A away
   DrawSuperposed(both, folder.File("a.svg"));
   EXPECT_THAT(ReadFile(folder.File("a.svg")), HasSubstr("<svg"));

@@ -21,7 +21,7 @@ struct Series {
   std::string name;
   const Curve* curve;
   Color color;
-  bool dots;  // marks each value, if there are few
+  bool dots;  // whether each value is marked by a dot
 };
 
 struct Panel {
@@ -99,7 +99,7 @@ struct Axes {
   }
 };
 
-// Returns the last point drawn; {-1, -1} if there is none.
+// Draws a curve. Returns the last point, or {-1, -1} if there is none.
 Point DrawSeries(Canvas& canvas, const Axes& axes, const Series& series) {
   const Curve curve = Thinned(*series.curve);
   std::vector<Point> points;

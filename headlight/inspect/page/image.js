@@ -11,8 +11,8 @@ function overlaidImage(map) {
   return state.view === "heads" || state.view === "neurons" ? undefined : partsOf(map).image;
 }
 
-// The image at its own size. `pale`: with a quarter of its saturation, as drawing/image_drawing.cc, so that an object
-// as bright as its background stays visible.
+// Returns a canvas with the image at its own size. If `pale`, the image has a quarter of its saturation, as in
+// drawing/image_drawing.cc, so that an object as bright as its background stays visible.
 function pixelsOf(cells, pale) {
   return kept(cells, pale ? "pale" : "image", () => {
     const canvas = element("canvas", {width: cells.width, height: cells.height});

@@ -2,7 +2,7 @@
 
 const rowHeight = map => mostShown(map) <= 40 ? 27 : 21;
 
-// Renders the visible rows of the lists and a few more. Short inputs are rendered completely.
+// Returns the rows of the lists to render: the visible rows and a few more. Short inputs are rendered completely.
 function rowsInSight(map) {
   const row = rowHeight(map), frame = byId("sentences");
   if (!isLong(map)) return {first: 0, end: mostShown(map), top: 0, height: row * mostShown(map)};
@@ -10,7 +10,7 @@ function rowsInSight(map) {
   return {first: Math.max(0, Math.floor(top / row) - 5), end: Math.ceil((top + height) / row) + 5, top, height};
 }
 
-// A list of buttons. Only one button is in the tab order; the arrow keys move between buttons.
+// Builds a list of buttons. Only one button is in the tab order. The arrow keys move between buttons.
 function buildTokens(map, side, list, rows) {
   const tokens = side === "query" ? querySide(map) : keySide(map), shown = shownOf(tokens), row = rowHeight(map);
   const name = `${state.record} ${state.kind} ${state.layer} ${state.hide} ${rows.first} ${rows.end}`;
@@ -50,7 +50,7 @@ function paintLists(map) {
   paintLines(map, rows);
 }
 
-// Tokens on the other side show their weight with the token in focus.
+// Updates the tokens of a side. If the token in focus is on the other side, each token shows its weight.
 function paintTokens(map, side, list) {
   const {query, key} = state.focus, fromQuery = query !== undefined;
   const isAcross = state.focus !== NONE && (side === "key") === fromQuery;

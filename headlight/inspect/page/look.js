@@ -7,7 +7,7 @@ const VIEWS = {
   neurons: {title: "Neurons", available: map => Boolean(map.elements) && !map.minus, build() {}, paint: paintNeurons},
 };
 
-// ---- Choosing ----
+// ---- Selection ----
 
 function radio(name, value, checked, label, choose) {
   const input = element("input", {type: "radio", name, value, checked});
@@ -118,7 +118,7 @@ function paint() {
   paintReadout(map);
 }
 
-// ---- In words ----
+// ---- Readout ----
 
 const headName = (map, head) => head === ALL ? `mean of ${map.heads} heads` : `head ${head + 1}`;
 const placeName = map => `${map.title}, ${map.relevance ? "from " : ""}layer ${map.layer}${map.heads === 1 ? "" : `, ${headName(map, state.head)}`}` +

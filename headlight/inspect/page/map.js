@@ -5,8 +5,8 @@ const mostShown = map => Math.max(shownOf(querySide(map)).length, shownOf(keySid
 const isLong = map => mostShown(map) > LONG;
 const isHuge = map => map.heads * queriesOf(map).length * keysOf(map).length > 4e6;
 
-// Returns the position of the map in its canvas. The upper left corner of the canvas is (x, y) of the whole map. Also
-// used to find the cell under the pointer.
+// The position of the map in its canvas. The upper left corner of the canvas is (x, y) of the whole map. The position
+// is also used to find the cell under the pointer.
 const place = {left: 0, top: 0, cell: 1, step: 1, upwards: false, x: 0, y: 0};
 const WIDEST_LABEL = 110;
 
@@ -21,7 +21,7 @@ function layOutMap(context, map) {
   place.left = queries + 8;
   const fits = Math.floor((room - place.left - 2) / shownOf(keySide(map)).length);
   place.cell = isLong(map) ? clamp(clamp(fits, 2, 15) * 2 ** state.zoom, 1, 48) : clamp(fits, mostShown(map) <= 80 ? 15 : 9, 48);
-  place.step = Math.ceil(13 / place.cell);  // every step-th token is labelled; up to 80 tokens, all
+  place.step = Math.ceil(13 / place.cell);  // every step-th token is labelled
   place.upwards = keys > place.cell * place.step - 4;
   place.top = place.upwards ? keys + 10 : 22;
 }
@@ -151,7 +151,7 @@ function paintRamp() {
   }
 }
 
-// ---- Pointing at it ----
+// ---- Pointer ----
 
 function cellAt(event) {
   const map = currentMap(), queries = shownOf(querySide(map)), keys = shownOf(keySide(map));

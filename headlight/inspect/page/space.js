@@ -211,8 +211,8 @@ function paintFocus(context) {
   }
 }
 
-// Returns the residue whose CA is nearest to a point of the canvas, if it is close enough. Of two candidates, the one
-// in front is returned.
+// Returns the residue whose CA is nearest to a point of the canvas, if the distance is below 18 pixels. Residues in
+// front are preferred.
 function pick(x, y) {
   const places = placesOf("alphas");
   let best, least = 18;

@@ -148,7 +148,7 @@ function listenToSpace() {
   canvas.addEventListener("pointerdown", event => {
     fingers.set(event.pointerId, within(event));
     moved = 0;
-    try { canvas.setPointerCapture(event.pointerId); } catch { /* the pointer is gone */ }
+    try { canvas.setPointerCapture(event.pointerId); } catch { /* the pointer is no longer active */ }
   });
   canvas.addEventListener("pointermove", event => {
     const place = within(event), before = fingers.get(event.pointerId);

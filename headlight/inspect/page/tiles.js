@@ -64,8 +64,8 @@ function buildHeads(map) {
   byId("heads").replaceChildren(byId("heads").firstElementChild, ...tiles);
 }
 
-// Each tile shows the map on the scale of all tiles, a frame around the focus, and below it the largest weight of the
-// head.
+// Updates the tiles. Each tile shows the map on the common scale, a frame around the focus, and below it the largest
+// weight of the head.
 function paintHeads(map) {
   const queries = shownOf(querySide(map)), keys = shownOf(keySide(map)), over = overlaidImage(map);
   byId("heads").querySelectorAll("label").forEach(tile => {
