@@ -22,7 +22,7 @@ struct CaptionOptions {
   std::optional<std::int32_t> max_length = {};    ///< tokens of a caption, including its end and the prompt; 1 to the
                                                   ///< model's positions [max_length, max_new_tokens], else
                                                   ///< 20 more than the prompt has
-  std::optional<std::int32_t> min_length = {};    ///< tokens of a caption at least [min_length], else 0
+  std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a caption [min_length], else 0
   std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};  ///< the size of n-grams that must not repeat, else 0: no limit

@@ -31,7 +31,7 @@ void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
     if (!json.present()) continue;
     settings = ReadTranslationSettings(json, settings, limits, GenerationKind::caption);
   }
-  // The limits already have config.json's start and end tokens. A BLIP always uses those.
+  // The limits already have the start and end tokens of config.json. BLIP always uses these tokens.
   if (!own_file || files.config.Get("model_type", "").String() == "blip") {
     settings.decoding.prefix.clear();
     settings.decoding.search.end_ids.clear();
@@ -105,7 +105,7 @@ std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder
     for (const Hypothesis& hypothesis : found[i]) {
       ImageCaption& caption = captions[i / samples].emplace_back();
       std::vector<std::int32_t> ids = hypothesis.ids;
-      // If the start token is not the model's usual one, it may be text, as in Transformers.
+      // A start token other than the model's default may be part of the text, as in Transformers.
       if (const std::int32_t start = decoding.prefix.front(); start != folder.model->limits().start_id)
         ids.insert(ids.begin(), start);
       if (hypothesis.end >= 0 && hypothesis.end != folder.model->limits().end_id) ids.push_back(hypothesis.end);

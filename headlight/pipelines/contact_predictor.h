@@ -1,7 +1,7 @@
 // Contacts between the residues of a protein, predicted from the attention of a protein language model.
 //   const ContactPredictor predictor = ContactPredictor::Load("esm2_t33_650M_UR50D");
-//   for (const Contact& contact :
-//   predictor.Predict("MKTVRQERLKSIVRILERSKEPVSGAQLAEELSVSRQVIVQDIAYLRSLGYNIVATPRGYVLAGG"))
+//   const std::string letters = "MKTVRQERLKSIVRILERSKEPVSGAQLAEELSVSRQVIVQDIAYLRSLGYNIVATPRGYVLAGG";
+//   for (const Contact& contact : predictor.Predict(letters))
 //     fmt::print("{} {} {:.2f}\n", contact.first, contact.second, contact.score);
 #pragma once
 

@@ -176,7 +176,7 @@ std::size_t CheckChanges(const std::string& path, const std::vector<std::string>
     WriteFile(file, text);
     const std::string error = ErrorOf([&] { use(path); });
     refused += error.empty() ? 0 : 1;
-    // Other errors are about the text, such as too many tokens for the changed settings.
+    // Errors about the text, such as too many tokens for the changed settings, need not name a file.
     if (!error.empty() && error.find(path + "/") == std::string::npos && !error.starts_with("text 1: "))
       unnamed.emplace(error.substr(0, 40), file + " " + what + ": " + error);
   };

@@ -140,7 +140,8 @@ TEST(TextClassifier, OmitsTokenTypesThatTheTokenizerDoesNotGive) {
         "PreTrainedTokenizer", "PythonBackend", "RobertaTokenizerFast", "MPNetTokenizerFast", "FunnelTokenizerFast",
         "SplinterTokenizer", "RetriBertTokenizer", "RealmTokenizer", "DPRReaderTokenizer"})
     EXPECT_EQ(scores_of_class(name), without) << name;
-  // A tokenizer class in config.json counts if tokenizer_config.json has none. Without either, the model type decides.
+  // The tokenizer class in config.json is used if tokenizer_config.json has none. Without either, the model type
+  // decides.
   std::filesystem::remove(path + "/tokenizer_config.json");
   const auto loaded = [&] { return TextClassifier::Load(path).Scores(pair).ToVector<float>(); };
   EXPECT_EQ(loaded(), with);

@@ -39,9 +39,9 @@ class HEADLIGHT_API Engine {
   ~Engine();
   Engine(const Engine&) = delete;
 
-  /// Tokenizes on the caller's thread and returns without waiting for the model. Throws QueueFull if the queue has
-  /// reached max_waiting requests or max_waiting_bytes. Throws Error for an invalid request, and if the engine's model
-  /// does not handle requests of this type.
+  /// Tokenizes on the caller's thread and returns without waiting for the model. Throws QueueFull if the request
+  /// would exceed max_waiting or max_waiting_bytes. Throws Error for an invalid request, for a request that can never
+  /// fit, and if the engine's model does not handle requests of this type.
   [[nodiscard]] Ticket<GeneratedText> Submit(TextRequest request);
   [[nodiscard]] Ticket<Translation> Submit(TranslationRequest request);
 

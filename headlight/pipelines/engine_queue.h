@@ -76,7 +76,7 @@ struct EngineQueue {
 /// Reserves space in the queue for a request while Submit prepares it.
 class EngineReservation {
  public:
-  /// Throws QueueFull if there is no space, and Error for a request that is larger than the queue.
+  /// Throws QueueFull if there is no space, and Error for a request that is larger than max_waiting_bytes.
   EngineReservation(EngineQueue& queue, std::int64_t bytes);
   ~EngineReservation();
   EngineReservation(const EngineReservation&) = delete;

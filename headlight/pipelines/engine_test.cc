@@ -90,7 +90,7 @@ std::vector<Case<TranslationRequest>> TranslationCases(const Translator& transla
                                                  {.max_length = 15, .target_prefix = {"Two"}, .token_scores = true}};
   std::vector<std::string> texts(kSentences.begin(), kSentences.end());
   texts.push_back("");
-  texts.push_back(texts[0] + " " + texts[2] + " " + texts[4]);  // in parts
+  texts.push_back(texts[0] + " " + texts[2] + " " + texts[4]);  // a text that is split into parts
   std::vector<Case<TranslationRequest>> cases;
   for (const TranslateOptions& one : options)
     for (const std::string& text : texts) {
@@ -159,7 +159,7 @@ void RunClients(Engine& engine, const std::vector<Case<Request>>& cases, int thr
       Submitted one = std::move(submitted[static_cast<std::size_t>(which)]);
       submitted.erase(submitted.begin() + which);
       const auto what = random.Below(6);
-      if (what == 0) continue;  // which cancels it
+      if (what == 0) continue;  // the destructor of the ticket cancels the request
       if (what == 1) one.ticket.WaitFor(std::chrono::milliseconds(random.Below(3)));
       std::thread canceller;
       if (what == 2) canceller = std::thread([&] { one.ticket.Cancel(); });
@@ -320,7 +320,7 @@ TEST_F(EngineTest, CancelsAtEveryPoint) {
   std::thread waiter([&] { EXPECT_THROW(running.Wait(), Cancelled); });
   running.Cancel();
   waiter.join();
-  // A prompt that takes many forward passes.
+  // Cancels a request whose prompt takes many forward passes.
   TextRequest long_prompt = Endless();
   long_prompt.ids.assign(50'000, 7);
   long_prompt.options.max_new_tokens = long_prompt.options.min_new_tokens = 1;

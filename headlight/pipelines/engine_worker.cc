@@ -15,8 +15,9 @@ namespace headlight {
 
 namespace {
 
-constexpr std::int64_t kSourceTokens =
-    512;  // encoded between two decoding steps at most, so that running requests are not delayed
+// The maximum number of source tokens that are encoded between two decoding steps, unless one source is longer. It
+// limits the delay of running requests.
+constexpr std::int64_t kSourceTokens = 512;
 
 }  // namespace
 
@@ -53,7 +54,7 @@ void EngineWorker::Work() {
   for (bool goes_on = true; goes_on;) {
     try {
       goes_on = Round();
-    } catch (...) {  // for example for lack of memory: all requests in the batch are lost
+    } catch (...) {  // for example for lack of memory: all requests in the batch end with this error
       const std::lock_guard lock(queue_.mutex);
       for (const auto& job : queue_.running) queue_.End(*job, std::current_exception());
       queue_.running.clear();

@@ -24,7 +24,7 @@ std::int32_t AnswerLength(std::int64_t max_length, std::int64_t most) {
   return static_cast<std::int32_t>(max_length);
 }
 
-// Returns the name of an option that is set and needs a model that finds answers, or "".
+// Returns the name of an option that is set and needs a model that extracts answers, or "".
 std::string_view FindingOptionOf(const FolderAnswererOptions& options) {
   if (options.always) return "always";
   if (!options.align_words) return "align_words";
@@ -164,7 +164,7 @@ struct AnsweringKind {
 constexpr AnsweringKind kAnsweringKinds[] = {{EncoderDecoder::kKind, AnswersFrom::passages, LoadWriting},
                                              {CaptionModel::kKind, AnswersFrom::images, LoadLooking},
                                              {RegionTextEncoder::kKind, AnswersFrom::images, LoadChoosing}};
-// Also used for kinds that answer no questions: loading reports the error.
+// Also used for models that do not answer questions. Loading them throws Error.
 constexpr AnsweringKind kFindingKind = {"", AnswersFrom::passages, LoadFinding};
 
 const AnsweringKind& AnsweringKindOf(const std::string& folder) {

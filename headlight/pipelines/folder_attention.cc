@@ -45,7 +45,7 @@ AttentionRecord OfLanguageModel(const std::string& folder, const AttentionInput&
   return TextGenerator::Load(folder).Attention(*input.text);
 }
 
-// Attention rollout to a layer needs all layers before it.
+// Returns the only layer to record, or nothing for all layers. Rollout to a layer needs all layers before it.
 std::optional<int> OneLayer(const AttentionInput& input) {
   return input.layer && input.attention != "rollout" ? std::optional(*input.layer - 1) : std::nullopt;
 }
@@ -182,7 +182,7 @@ AttentionRecord FolderAttention(const std::string& folder, const AttentionInput&
   Check(reads.detector || !input.detector, "{}: `detector` is for models that read regions of an image", folder);
   Check(reads.threshold || !input.threshold, "{}: `threshold` is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
-  if (input.patch)  // this patch is shown first
+  if (input.patch)  // moves cross-attention to the end, so that the attention of the patch is shown first
     std::stable_partition(record.maps.begin(), record.maps.end(),
                           [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   AddRollout(record);

@@ -105,7 +105,7 @@ void GenerationCall::Tell(std::size_t text, std::string_view written, std::size_
   told = std::max(told, certain);
 }
 
-// Returns whether the text continues.
+// Adds a token to a text. Returns false if the text has a stop string.
 bool GenerationCall::Add(std::size_t text, std::int32_t id) {
   texts_[text].Add({&id, 1});
   const std::string_view written = texts_[text].text();

@@ -26,9 +26,9 @@ class GrowingText {
   /// Appends tokens. Returns true if the text has changed; ids outside the tokenizer's vocabulary add no text.
   bool Add(std::span<const std::int32_t> ids);
 
-  std::string_view text() const { return std::string_view(text_).substr(begin_); }  // until the next Add
-  /// `stable`: the first byte that further tokens may change. `run`: the start of a run of byte pieces at the end of
-  /// the text, all of which become U+FFFD if the run turns out not to be UTF-8.
+  std::string_view text() const { return std::string_view(text_).substr(begin_); }  // valid until the next Add
+  /// stable() is the first byte that further tokens may change. run() is the start of a run of byte pieces at the end
+  /// of the text. If the run turns out not to be UTF-8, all its bytes become U+FFFD.
   std::size_t stable() const { return std::max(kept_, begin_) - begin_; }
   std::size_t run() const { return std::max(std::min(run_, text_.size()), begin_) - begin_; }
 

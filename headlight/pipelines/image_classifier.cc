@@ -22,8 +22,8 @@ namespace headlight {
 struct ImageClassifier::State {
   std::unique_ptr<const ImageGpt> generator;  // an ImageGPT with classes; or null
   ImageFolder encoder;                        // has no model if there is a generator or an embedder
-  std::optional<ImageTextEmbedder> embedder;  // for zero-shot classification,
-  Tensor classes;                             // with the vectors of the labels
+  std::optional<ImageTextEmbedder> embedder;  // for zero-shot classification; or empty
+  Tensor classes;                             // for zero-shot classification: the vectors of the labels
   std::vector<std::string> labels;
   Problem problem = Problem::one_label;
 };

@@ -10,7 +10,7 @@ namespace headlight {
 
 struct PredictionObserver {
   ResidueHook residues;                                              ///< as Hooks::residues
-  std::function<void(const FoldingOutputs&, bool last)> after_pass;  ///< of each pass
+  std::function<void(const FoldingOutputs&, bool last)> after_pass;  ///< called after each pass
 };
 
 }  // namespace headlight

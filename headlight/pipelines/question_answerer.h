@@ -23,11 +23,11 @@ struct EncoderFolder;
 struct AnswerOptions {
   std::int64_t top_k = 1;            ///< answers to each question, 1 to 100; a short context may have fewer
   std::int64_t longest_answer = 15;  ///< tokens of an answer, at least 1
-  bool may_decline = true;           ///< allows "no answer"; otherwise the best span is returned, whatever its score
-  bool align_words = true;           ///< an answer begins and ends with whole words; otherwise with tokens
+  bool may_decline = true;           ///< allows "no answer"; otherwise the best span is always returned
+  bool align_words = true;           ///< extends answers to whole words; otherwise they end at token boundaries
   /// Tokens of a window, which has the question and a part of the context [384, or as many as the model reads].
   std::optional<std::int64_t> max_input_length = {};
-  std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share [128, at most half of one]
+  std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share [128, at most half of a window]
   std::int64_t batch_tokens = 512;          ///< tokens that are encoded at once, at least 1
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a question in errors; "text 1" by default
 };
@@ -53,7 +53,7 @@ class HEADLIGHT_API QuestionAnswerer {
 
   /// Returns the best answers to each question, the best first. One of them may be "no answer". The score of a span is
   /// p(start) * p(end), the probabilities of its first and last token. Both distributions are over the tokens of the
-  /// context and the first token of the input, which stands for "no answer". The scores of spans with the same words
+  /// context and the first token of the input, which represents "no answer". The scores of spans with the same words
   /// are added.
   ///
   /// If the question and context are longer than a window, the context is split into overlapping windows. The spans of

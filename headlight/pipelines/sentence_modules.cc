@@ -156,7 +156,7 @@ void ReadLongest(const std::string& folder, SentenceModules& reading) {
   if (longest.present() && longest.Number(2) < 1 << 24) reading.longest = longest.Integer();
 }
 
-// Pools the rows that begin at `first`.
+// Pools the rows from `first` on.
 void Pool(Pooling pooling, const Matrix<float>& rows, std::int64_t first, float* vector) {
   const std::int64_t columns = rows.columns;
   std::copy_n(rows.row(pooling == Pooling::last ? rows.rows - 1 : first), columns, vector);

@@ -24,7 +24,7 @@ struct VectorModule {
   Kind kind = Kind::normalize;
   Tensor weight, bias;  ///< dense: [outputs, inputs], and [outputs] or empty; layer_norm: [inputs] each
   Activation activation = Activation::none;  ///< for dense
-  bool adds_input = false;                   ///< dense: has a residual connection,
+  bool adds_input = false;                   ///< dense: has a residual connection
   Tensor residual;  ///< weight of the residual connection, [outputs, inputs]; empty: the identity
 };
 

@@ -27,7 +27,7 @@ std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
     const std::span<const std::int32_t> tail = ids.last(std::min(ids.size(), longest + kMore));
     const std::string before = decode(tail.first(tail.size() - 1)), text = decode(tail);
     const auto common = static_cast<std::size_t>(std::ranges::mismatch(before, text).in2 -
-                                                 text.begin());  // bytes that earlier tokens have
+                                                 text.begin());  // bytes that do not depend on the last token
     return std::ranges::any_of(strings, [&](const std::string& one) {
       return text.find(one, common + 1 - std::min(common + 1, one.size())) != std::string::npos;
     });

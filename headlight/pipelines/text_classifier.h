@@ -1,8 +1,8 @@
 // Classification of texts and pairs of texts.
 //   const TextClassifier classifier = TextClassifier::Load("sst2");
 //   const std::vector<LabelScore> labels = classifier.Classify("A fine film.");  // labels[0].label is the best
-//   auto best = classifier.Classify({{"A fine film."}, {"It rains.", "It is wet."}}, {.top_k = 1});  //
-//   best[1][0].score
+//   auto best = classifier.Classify({{"A fine film."}, {"It rains.", "It is wet."}}, {.top_k = 1});
+//   fmt::print("{}\n", best[1][0].score);
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
 struct TextGeneratorState;  // pipelines/text_generator_state.h
 
 /// Options that are not set are taken from the folder's generation_config.json. The names of the keys are in brackets.
-/// If the file has no value, the default after "else" applies. Its eos_token_id ends a text.
+/// If the file has no value, the default after "else" applies. The eos_token_id of the file ends a text.
 struct GenerateOptions {
   /// The search. Beam search keeps the beam_size best texts; 1 selects greedy search or sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
@@ -44,8 +44,8 @@ struct GenerateOptions {
   std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};                                           ///< the size of n-grams that must not repeat, else 0: no limit
-  std::optional<std::int32_t> max_new_tokens = {};  ///< new tokens of a text, its end included, else 128
-  std::optional<std::int32_t> min_new_tokens = {};  ///< new tokens of a text, at least, else 0
+  std::optional<std::int32_t> max_new_tokens = {};  ///< maximum number of new tokens, including the end, else 128
+  std::optional<std::int32_t> min_new_tokens = {};  ///< minimum number of new tokens, else 0
 
   std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same texts [1]
   std::uint64_t first_stream = 0;          ///< prompt i uses the random stream (seed, first_stream + i)
@@ -58,7 +58,7 @@ struct GenerateOptions {
   std::function<void(std::size_t text, std::string_view piece)> on_text = {};
 };
 
-/// Why a text ended.
+/// The reason why a text ended.
 enum class FinishReason {
   end,        ///< the model generated an end token
   stop,       ///< a stop string was found

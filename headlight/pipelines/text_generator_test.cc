@@ -110,7 +110,7 @@ TEST_F(GeneratorTest, UsesTheFoldersStopStrings) {
   EXPECT_EQ(generator.Generate(kPrompts[0], {.stop = {"never"}}).text, whole);
   const GeneratedText beams = generator.Generate(kPrompts[0], {.beam_size = 3});
   EXPECT_EQ(beams.finish_reason == FinishReason::stop, beams.text.find(stop) != std::string::npos);
-  // A stop string that begins in the prompt.
+  // Tests a stop string that begins in the prompt.
   const std::string across = kPrompts[0].substr(kPrompts[0].size() - 1) + whole.substr(0, boundary(1));
   WriteFile(folder.File("generation_config.json"), Json(Json::Object{{"stop_strings", across}}).Text());
   EXPECT_EQ(TextGenerator::Load(folder.path()).Generate(kPrompts[0]).tokens, 1);
@@ -204,7 +204,7 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
   EXPECT_NEAR(score.perplexity(), std::exp(-sum / static_cast<double>(score.token_scores.size())), 1e-9);
   EXPECT_NEAR(score.bits_per_byte(), -sum / std::log(2) / bytes, 1e-9);
 
-  // Longer than the model's 40 positions: every token is scored once, and its score does not depend on the batch.
+  // The text is longer than the model's 40 positions. Every token must be scored once, independently of the batch.
   for (int i = 0; i < 3; ++i) text += text;
   const std::vector<std::string> texts = {"dog", text, ""};
   const std::vector<TextScore> long_ones = generator.Score(texts);
@@ -312,7 +312,7 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.token_scores.front().span.end);
 }
 
-// Random tokens, many of them bytes of incomplete characters.
+// Generates random tokens. Many of them are bytes of incomplete characters.
 TEST(TextGenerator, StreamsTheSameTextWithEveryTokenizer) {
   for (const char* kind : {"gpt2", "roberta", "gpt1", "t5", "byte_fallback", "bert_cased"}) {
     const TemporaryFolder folder;
@@ -331,7 +331,7 @@ TEST(TextGenerator, StreamsTheSameTextWithEveryTokenizer) {
   }
 }
 
-// This decoder drops the space before a text's first word.
+// The tokenizer of GPT-1 drops the space before the first word of a decoded text.
 TEST(TextGenerator, KeepsTheSpaceBetweenPromptAndText) {
   const TemporaryFolder folder;
   SaveTinyGpt(folder.path(), 40, "gpt1");

@@ -84,7 +84,7 @@ std::vector<Result> Ticket<Result>::Wait() {
   }
   if (job_->error != nullptr) std::rethrow_exception(job_->error);  // it has ended and no longer changes
   job_->Finish();
-  WaitUntil({});  // to receive the ends of the texts
+  WaitUntil({});  // calls on_text with the last pieces of the texts
   return std::move(static_cast<EngineJobOf<Result>&>(*job_).results);
 }
 

@@ -38,11 +38,12 @@ class HEADLIGHT_API Ticket {
   ~Ticket();
 
   /// Waits for the n_best results. They are bit-identical to the results of TextGenerator::Generate or
-  /// Translator::TranslateBatch for only this request. Must be called once. Throws the same errors as these functions,
-  /// and Cancelled or TimedOut. An exception from on_text cancels the request and is rethrown.
+  /// Translator::TranslateBatch for only this request. Throws the same errors as these functions, and Cancelled or
+  /// TimedOut. Throws Error if it was called before. An exception from on_text cancels the request and is rethrown.
   std::vector<Result> Wait();
 
-  /// Waits for at most `time`. Returns true if Wait would return immediately.
+  /// Waits for at most `time`, unless calls of on_text take longer. Returns true if the request has ended. An exception
+  /// from on_text cancels the request and is rethrown.
   bool WaitFor(std::chrono::milliseconds time);
 
   /// Cancels the request. Wait throws Cancelled, also in a thread that is already waiting. Has no effect if the request

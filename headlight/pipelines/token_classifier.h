@@ -32,7 +32,7 @@ enum class TagAggregation {
 struct TagOptions {
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
   std::optional<std::int64_t> max_input_length =
-      {};  ///< tokens of a window, at most as many as the model reads [as many]
+      {};  ///< tokens of a window, at most the model's positions [the positions]
   /// The number of tokens that neighbouring windows share. If it is set, the spans of each window are found separately.
   /// Among overlapping spans the longest is kept; among equally long spans, the span with the highest score. This is
   /// the rule of Transformers' pipeline. Not available for `none`.

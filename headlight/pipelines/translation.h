@@ -21,8 +21,8 @@ struct TranslateOptions {
   std::optional<std::int32_t> n_best =
       {};  ///< translations of each text: at most beam_size, or the samples [num_return_sequences], else 1
   std::int32_t max_length = 0;  ///< tokens of a translation, including its end; 0: [max_length], else three
-                                /// times the source's plus 50; at most the model's positions
-  std::optional<std::int32_t> min_length = {};    ///< tokens of a translation, at least, else 0
+                                /// times the source's length plus 50; at most the positions
+  std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation, else 0
   std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};  ///< the size of n-grams that must not repeat, else 0: no limit
@@ -69,7 +69,7 @@ struct TranslatedToken {
 struct Translation {
   std::string text;         ///< on one line
   double score = 0;         ///< log-probability / length^alpha; for a text in parts, the sum over the parts
-  std::int64_t tokens = 0;  ///< of the source, special ones included
+  std::int64_t tokens = 0;  ///< of the source, including special tokens
   std::int32_t parts = 1;   ///< more than 1 if the text had more tokens than the model has positions
   bool complete = true;     ///< false if max_length or the model's positions truncated it
   WordAlignment alignment;  ///< if requested

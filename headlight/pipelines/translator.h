@@ -23,10 +23,10 @@
 
 namespace headlight {
 
-class EncoderDecoder;    ///< kinds/encoder_decoder.h
-class Tokenizer;         ///< text/tokenizers/tokenizer.h
-class TranslationCall;   ///< pipelines/translation_call.h
-struct TranslatorState;  ///< pipelines/translator_state.h
+class EncoderDecoder;    // kinds/encoder_decoder.h
+class Tokenizer;         // text/tokenizers/tokenizer.h
+class TranslationCall;   // pipelines/translation_call.h
+struct TranslatorState;  // pipelines/translator_state.h
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. A translation does not depend on
 /// the other texts of a call.

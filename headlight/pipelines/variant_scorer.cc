@@ -61,8 +61,9 @@ std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::sp
                                                const std::string& name, std::int64_t batch_tokens, bool joint) const {
   const EncoderFolder& loaded = state_->loaded;
   const Encoding encoding = EncodeResidues(loaded, letters, name);
-  using Positions = std::vector<std::int64_t>;  // positions of residues from 1, and so of their tokens: one special
-                                                // token precedes them
+  // Positions of residues from 1. They are also the indices of the tokens, since one special token precedes the
+  // residues.
+  using Positions = std::vector<std::int64_t>;
   std::vector<std::vector<Substitution>> all;
   std::map<Positions, std::size_t> encoding_of;  // by its masked positions
   std::vector<Encoding> masked;

@@ -1,7 +1,7 @@
 // Visual question answering: generates answers to questions about images.
 //   const VisualQuestionAnswerer answerer = VisualQuestionAnswerer::Load("blip-vqa-base");
-//   const VisualAnswer best = answerer.Answer(ReadImage("cats.jpg"), "How many cats are there?");  // best.answer is
-//   "2"
+//   const VisualAnswer best = answerer.Answer(ReadImage("cats.jpg"), "How many cats are there?");
+//   fmt::print("{}\n", best.answer);
 #pragma once
 
 #include <cstddef>
