@@ -27,9 +27,9 @@ HEADLIGHT_API Json ToJson(const CheckResult& result);
 HEADLIGHT_API std::string UnitOf(const CheckResult& result);
 
 /// Returns the findings in one line for the log of a training run, such as "checked de, en (200 pairs): nothing found".
-/// Does not check for shifts and long texts. Omits damaged images, skipped files and classes named as splits, which the
-/// training run reports. Returns "" for a pipe, which can only be read once, and for files that CheckData does not
-/// read.
+/// Does not search for shifts and does not decode images. Omits long texts, skipped files and classes named as splits,
+/// which the training run reports. Returns "" for a pipe, which can only be read once, and for files that CheckData
+/// cannot read.
 std::string CheckSummary(DataCheck options);
 
 }  // namespace headlight

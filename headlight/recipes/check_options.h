@@ -36,7 +36,7 @@ struct DataCheck {
   std::int64_t max_tokens = 512;
   double max_ratio = 9;        ///< length of a pair's longer text divided by that of the shorter one, in characters
   std::int64_t min_side = 16;  ///< pixels; images with a shorter side are findings
-  std::int64_t most_pixels = kMostPixels;  ///< images with more pixels count as damaged
+  std::int64_t most_pixels = kMostPixels;  ///< images with more pixels are reported as damaged
   std::int64_t examples = 5;               ///< examples of each finding; all damaged images are listed
   bool shifts = true;                      ///< whether to search for misaligned lines
   bool decode = true;                      ///< whether to decode images, which finds damaged and small ones
@@ -48,12 +48,12 @@ struct Finding {
   std::string kind;                   ///< a name in snake_case, such as "duplicates"
   std::string text;                   ///< its name in words, such as "duplicates of an earlier line"
   std::int64_t count = 0;             ///< at least 1
-  std::vector<std::string> examples;  ///< the first locations, with what was found
+  std::vector<std::string> examples;  ///< the first locations, and what was found there
 };
 
 struct CheckResult {
   std::string unit;        ///< "lines", "rows", "pairs" or "images"
-  std::int64_t count = 0;  ///< number of units, without those of `valid`
+  std::int64_t count = 0;  ///< number of units, excluding `valid`
   std::vector<Finding> findings;
 };
 

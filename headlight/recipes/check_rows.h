@@ -18,8 +18,8 @@ struct CheckedRow {
   std::vector<std::string> labels = {};
   std::vector<std::string> wrong_answers = {};  ///< answers that are not at their position in the second text
   std::int64_t line = 0;                        ///< its first line, or the number of a question
-  std::size_t columns = 0;                      ///< for a line with tabs; 0: other formats
-  bool has_lines = false;                       ///< a text may have several lines
+  std::size_t columns = 0;                      ///< number of columns of a line with tabs; 0 for other formats
+  bool has_lines = false;                       ///< whether a text may have several lines
 };
 
 /// Reads the rows of a file in the same way as a training run.

@@ -351,7 +351,7 @@ class TextChecker {
   }
 
   void CheckLabels() {
-    if (has_numbers_) return;  // for regression
+    if (has_numbers_) return;  // the labels are values for regression
     std::map<std::string, std::vector<std::string>> alike;
     for (const auto& [label, count] : labels_) {
       std::string key;
@@ -377,7 +377,7 @@ class TextChecker {
   const CheckObserver& observer_;
   FindingCollector findings_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  std::vector<std::string> files_;  // files so far, as prefixes of line numbers
+  std::vector<std::string> files_;  // names of the files so far, as printed before line numbers
   bool in_valid_ = false, rows_are_lines_ = true, pairs_ = false, has_numbers_ = false;
   std::int64_t rows_ = 0, read_ = 0, labelled_ = 0;
   std::deque<HashedRow> hashes_, valid_hashes_;  // deques grow without copying

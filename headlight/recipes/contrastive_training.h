@@ -15,14 +15,14 @@ struct ContrastiveTraining : ModelTraining {
   /// clip and siglip have two towers, for images and texts. bert is one encoder for pairs of texts.
   enum class Architecture { clip, siglip, bert };
 
-  Architecture family = Architecture::clip;  ///< of a model from scratch
+  Architecture family = Architecture::clip;  ///< for a model from scratch
   std::string tokenizer;                     ///< the folder of the tokenizer for a model from scratch
   std::int64_t positions = 77;               ///< tokens of the longest text, of a model from scratch
   std::int64_t micro_batch_size =
-      ContrastiveOptions{}.part;  ///< pairs per micro-batch, whose activations are in memory at a time
+      ContrastiveOptions{}.part;  ///< pairs per micro-batch; only its activations are in memory
 
   /// Options for images with texts.
-  std::vector<std::string> images;                      ///< folders of the images that COCO's files name
+  std::vector<std::string> images;                      ///< folders of the images in COCO's files
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< of the text tower [`layers`, `heads`]
   std::optional<std::int64_t> text_model_dim;           ///< of the text tower [`model_dim`]

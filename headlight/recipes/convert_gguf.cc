@@ -20,7 +20,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 22;  // numbers of rows that are in memory at a time
+constexpr std::int64_t kChunk = 1 << 22;  // elements that are in memory at a time
 
 // Returns the folder's config.json with all keys. GGUF stores Mistral as Llama, which is correct only if the sliding
 // window covers all positions.
@@ -79,7 +79,7 @@ std::string NameOf(const std::string& folder) {
   return path.has_filename() ? path.filename() : path.parent_path().filename();
 }
 
-// Returns the `general.file_type` without quantization: the type of the largest tensor.
+// Returns `general.file_type` for tensors that keep their types: the type of the largest tensor.
 std::int64_t UsualType(std::span<const GgufTensorPlan> plans) {
   const auto numbers = [](const GgufTensorPlan& plan) { return plan.Rows() * plan.RowNumbers(); };
   const GgufType type = std::ranges::max_element(plans, {}, numbers)->type;

@@ -13,23 +13,23 @@
 namespace headlight {
 
 struct GgufConversion {
-  std::string model = {};            ///< a folder or a GGUF file
-  std::string out = {};              ///< the file to write
-  std::string type = {};             ///< of io/gguf_mix.h, such as Q4_K_M; empty: tensors keep their types
-  std::string importance = {};       ///< a text, or an importance matrix in GGUF; empty: all columns are equal
+  std::string model = {};       ///< a folder or a GGUF file
+  std::string out = {};         ///< the file to write
+  std::string type = {};        ///< of io/gguf_mix.h, such as Q4_K_M; empty: tensors keep their types
+  std::string importance = {};  ///< a text, or an importance matrix in GGUF; empty: all columns have equal importance
   std::string save_importance = {};  ///< where the importance matrix is written, if not empty
   bool overwrite = false;            ///< whether `out` may be replaced
 };
 
 /// The callbacks of a conversion. They may be empty. An exception from a callback ends the conversion.
 struct GgufConversionObserver {
-  std::function<void(std::int64_t tokens, std::int64_t total)> text = {};      ///< read for the importance
-  std::function<void(std::int64_t written, std::int64_t total)> weights = {};  ///< numbers of tensors
+  std::function<void(std::int64_t tokens, std::int64_t total)> text = {};      ///< for the importance matrix
+  std::function<void(std::int64_t written, std::int64_t total)> weights = {};  ///< elements of tensors
 };
 
 struct GgufConverted {
-  std::vector<std::pair<GgufType, std::int64_t>> tensors;  ///< how many have which type
-  std::int64_t bytes = 0;                                  ///< of all tensors
+  std::vector<std::pair<GgufType, std::int64_t>> tensors;  ///< number of tensors of each type
+  std::int64_t bytes = 0;                                  ///< size of all tensors
 };
 
 /// Converts a model tensor by tensor, with bounded memory. The file has the same bytes for any number of threads.

@@ -31,8 +31,8 @@ struct Evaluation {
   bool confusion = false;                        ///< for classifiers: checks that the confusion matrix is not too large
 
   /// Options of image encoders: the evaluation of features with the labelled images of `train`.
-  std::optional<std::int64_t> knn = {};  ///< k-NN: a vote of this many nearest images
-  bool linear_probe = false;             ///< a logistic regression
+  std::optional<std::int64_t> knn = {};  ///< the number of nearest images that vote (k-NN)
+  bool linear_probe = false;             ///< evaluates the features by logistic regression
   bool pixels = false;                   ///< evaluates the preprocessed pixels instead of the features
 
   /// Options of a CLIP or SigLIP.
@@ -66,7 +66,7 @@ struct Evaluation {
 
 struct EvaluationResult {
   Json scores;       ///< an object
-  std::string text;  ///< the scores in words, line by line
+  std::string text;  ///< the scores as text for printing
 
   /// The confusion matrix of image classifiers, if there are not too many classes.
   std::vector<std::string> labels = {};

@@ -27,7 +27,7 @@ enum class ComputeChoice { automatic, float32, bfloat16 };
 /// Returns the chosen type. Throws Error for bfloat16 if the processor does not support it.
 Compute Chosen(ComputeChoice choice);
 
-/// The files of a recipe, and its optimization. An empty optional means the recipe's default.
+/// The options of a training run: its files and its optimization. An empty optional means the recipe's default.
 struct ModelTraining {
   std::vector<std::string> train, valid;  ///< files
   double validate_split = 0;              ///< the held-out share of `train`, instead of `valid`

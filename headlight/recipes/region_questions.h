@@ -18,11 +18,11 @@ struct QuestionReading {
   const RegionTextEncoder& model;
   const ImageBoxes& boxes;
   const std::vector<std::string>& labels;  ///< the model's answers
-  std::vector<std::string>& kinds;         ///< of questions; new ones are added
+  std::vector<std::string>& kinds;         ///< kinds of questions; new kinds are added
 };
 
 /// Returns the questions as token ids, with the regions of their images. The kinds of the set are not set. Throws Error
-/// naming a question that is longer than the model reads, and as ImageBoxes.
+/// naming a question that is longer than the model reads. Throws the same errors as ImageBoxes.
 VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& reading);
 
 }  // namespace headlight

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-/// The defaults are those of DETR's paper (Carion et al., 2020).
+/// The options of detector training. The defaults are from DETR's paper (Carion et al., 2020).
 struct DetectionTraining : ModelTraining {
   enum class Backbone { small, resnet18, resnet34, resnet50 };
 

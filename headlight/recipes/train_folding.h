@@ -20,7 +20,7 @@ struct FoldingTraining : ModelTraining {
   std::int32_t recycles = 3;
   bool without_triangles = false, covariation = false;
 
-  std::int64_t crop = 256;         ///< residues of a chain that are trained on at once
+  std::int64_t crop = 256;         ///< the maximum number of residues of a training crop
   double clip_example_norm = 0.1;  ///< clips each chain's gradient to this norm; 0: no clipping
   double clamped = kClampedShare, smooth_lddt = 0;
   bool fine_tuning = false;  ///< adds the losses of AlphaFold's fine-tuning stage

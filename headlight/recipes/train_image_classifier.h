@@ -15,7 +15,7 @@ namespace headlight {
 
 struct ImageClassifierTraining : ImageTraining {
   ImageAugmentation augmentation;
-  std::string preset;  ///< small-images or small-grey-images
+  std::string preset;  ///< small-images or small-gray-images
   std::optional<double> label_smoothing;
   /// Called with the list of images before the first image is decoded; may be empty.
   std::function<void(const std::vector<ImageSource>& sources)> sources = {};
@@ -27,7 +27,7 @@ struct ImageClassifierTraining : ImageTraining {
 HEADLIGHT_API void Describe(OptionTable& table, ImageClassifierTraining& options);
 
 /// Trains a model, and saves its folder. From scratch the model is a ViT or a ResNet. A model without a head for the
-/// classes gets a new one. Throws Error if a file or an option is wrong.
+/// classes gets a new head. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainImageClassifier(ImageClassifierTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

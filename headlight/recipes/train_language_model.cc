@@ -48,7 +48,7 @@ std::unique_ptr<LanguageModel> FromScratch(const LanguageModelTraining& options,
                                            const NewLanguageModel& family, const PipelineTokenizer& tokenizer) {
   const std::int32_t end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text",
                                       {"<|endoftext|>", "</s>", "<|end_of_text|>", "[SEP]"});
-  // The token that the tokenizer adds before every text, if there is exactly one such token.
+  // If the tokenizer adds exactly one token before every text, this is the start token.
   const std::vector<std::int32_t> before = tokenizer.Encode("").ids;
   const LanguageModelSizes usual;
   std::unique_ptr<LanguageModel> model =

@@ -28,7 +28,7 @@ struct ShortlistTrainingObserver {
 struct TrainedShortlist {
   std::string path;
   std::int64_t frequent = 0;      ///< number of target tokens that are allowed in every sentence
-  std::int64_t translations = 0;  ///< number over all source tokens
+  std::int64_t translations = 0;  ///< number of target tokens, summed over all source tokens
   std::int64_t source_tokens = 0;
   std::int64_t pairs = 0;  ///< number of training pairs
   bool all = true;         ///< false if there were more pairs

@@ -35,9 +35,9 @@ std::vector<std::string> GridAttentionNames() {
   return names;
 }
 
-// Returns the kind of each layer: the names, repeated for all layers. The default is from the paper: "column attention
-// where (i - 2) mod 4 = 0 and row attention otherwise, the last self-attention layer uses the convolutional" one
-// (appendix B.1), i from 1.
+// Returns the kind of each layer: the names, repeated for all layers. The default is from the paper, appendix B.1:
+// layer i (from 1) has column attention if (i - 2) mod 4 = 0, and row attention otherwise. The last layer has
+// convolutional attention.
 std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, int layers) {
   std::vector<GridAttentionKind> kinds;
   for (int layer = 0; layer < layers; ++layer) {

@@ -104,7 +104,7 @@ void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, Training
   CheckSchedule(schedule);
 }
 
-// Returns the names of the options that ended a training run.
+// Returns the names of the options that can end the training run.
 std::string LimitsOf(const TrainingOptions& options) {
   std::vector<const char*> names;
   if (options.epochs > 0) names.push_back("`epochs`");
