@@ -70,7 +70,7 @@ std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const T
   Context context;
   const Tensor wanted = model.TextVectors(context, text, {{0, static_cast<std::int32_t>(text.size())}});
   RelevanceRow row(tokens, limits.special > 0 ? std::optional<std::size_t>(0) : std::nullopt);
-  std::vector<std::vector<float>> layers;  // from the last one to the first
+  std::vector<std::vector<float>> layers;  // rows of the layers, from the last layer to the first
   context.tape = &tape;
   context.hooks.attention_gradient = [&](const LayerAttention& seen, const Tensor& gradient) {
     CheckWeightsOfImage(tokens, 1, seen.weights.shape()[1]);

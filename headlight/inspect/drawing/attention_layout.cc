@@ -8,7 +8,7 @@ namespace headlight {
 namespace {
 
 constexpr double kHeader = 74, kGap = 28, kLabelGap = 5;
-constexpr double kLeastWidth = 760;       // of the header
+constexpr double kLeastWidth = 760;       // minimum width of the header
 constexpr double kWidestLabel = 110;      // longer tokens are truncated
 constexpr double kLeastQueryLabels = 52;  // leaves space for "head 12" above the labels
 constexpr int kMostColumns = 4;

@@ -8,7 +8,7 @@ namespace headlight {
 
 /// A header above a grid of heads. A head's map has its query labels on the left and its key labels above.
 struct AttentionLayout {
-  int columns = 1, rows = 1;  // of heads
+  int columns = 1, rows = 1;  // columns and rows of heads
   double cell = 0;            // the side of a weight's square
   double map_width = 0, map_height = 0;
   TextStyle label;

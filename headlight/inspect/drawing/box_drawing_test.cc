@@ -41,7 +41,7 @@ TEST(DrawBoxes, LabelsDoNotCoverEachOther) {
   for (int i = 0; i < 8; ++i) found.push_back({{100, 100, 300, 300}, i, 0.9 - 0.1 * i});
   DrawBoxes(Grey(480, 400), found, std::vector<std::string>(8, "animal"), folder.File("a.png"));
   const Png drawn(folder.File("a.png"));
-  std::array<int, 8> pixels = {};  // of each class
+  std::array<int, 8> pixels = {};  // the number of pixels of each class
   for (int y = 0; y < drawn.height(); ++y)
     for (int x = 0; x < drawn.width(); ++x)
       for (int i = 0; i < 8; ++i) pixels[static_cast<std::size_t>(i)] += drawn.At(x, y) == ColorOfClass(i);
@@ -72,7 +72,7 @@ TEST(DrawSegments, TintsTheirPixels) {
   EXPECT_EQ(drawn.At(100, 250), tinted(0));
   EXPECT_EQ(drawn.At(900, 250), tinted(1));
   EXPECT_EQ(drawn.At(500, 500), (Color{128, 128, 128}));
-  EXPECT_EQ(drawn.At(399, 280), (Color{255, 255, 255}));  // between the two
+  EXPECT_EQ(drawn.At(399, 280), (Color{255, 255, 255}));  // the edge between the two segments
   EXPECT_EQ(drawn.At(200, 136), ColorOfClass(0));         // the label's plate, in the middle
   found.segments[0].label_id = 7;
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(1000, 600), found, kLabels, folder.File("a.png")); }),

@@ -18,7 +18,7 @@ namespace headlight {
 namespace {
 
 constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
-constexpr double kLeastSheetWidth = 620;                      // of the header
+constexpr double kLeastSheetWidth = 620;                      // minimum width of the header
 constexpr double kSheetWidth = 900;                           // of all columns, unless the next limits apply
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of one image
 constexpr double kOverlayOpacity = 0.6;
@@ -26,14 +26,14 @@ constexpr double kOverlayOpacity = 0.6;
 // page/image.js has the same value.
 constexpr double kSaturation = 0.25;
 constexpr double kScaleWidth = 160, kScaleHeight = 10;
-constexpr int kLevels = 64;  // of colours: cells with equal colours are one shape, so that vector drawings are small
+constexpr int kLevels = 64;  // number of colours; cells of one colour are one shape, so that vector drawings are small
 constexpr Color kMark = {255, 255, 255};
 
 // The maps of a layer, which are one row of the drawing.
 struct Row {
   const AttentionMap* heads;
   AttentionMap mean;            // empty if there is one head
-  const AttentionMap* rollout;  // or nullptr
+  const AttentionMap* rollout;  // null if there is none
 };
 
 AttentionMap MeanOf(const AttentionMap& map) {

@@ -11,10 +11,10 @@ namespace headlight {
 
 struct StructureView {
   Vector3 right, down, towards;      // unit vectors
-  Vector3 centre;                    // of all points
+  Vector3 centre;                    // mean of all points
   double nearest = 0, farthest = 0;  // depths of the points
   double scale = 1;                  // pixels per angstrom
-  Point middle;                      // of the drawing, the position of `centre`
+  Point middle;                      // the middle of the drawing, where `centre` is drawn
   double width = 0, height = 0;      // of the page
 
   Point At(const Vector3& point) const;

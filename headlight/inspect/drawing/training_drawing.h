@@ -23,7 +23,7 @@ struct NamedCurve {
 struct TrainingCurves {
   std::string title;
   Curve train_loss, validation_loss;  // nats per token
-  std::vector<NamedCurve> scores;     // from validations
+  std::vector<NamedCurve> scores;     // scores of validations
   Curve learning_rate;
 };
 
