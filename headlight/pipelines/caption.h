@@ -44,7 +44,7 @@ struct CaptionOptions {
 };
 
 struct ImageCaption {
-  std::string text;         ///< on one line, with the prompt
+  std::string text;         ///< the caption, on one line, including the prompt
   double score = 0;         ///< log-probability / length^alpha
   std::int64_t tokens = 0;  ///< including the prompt, without the end
   bool complete = true;     ///< false if max_length cut it

@@ -40,7 +40,7 @@ const std::string kTokenizers = HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers
 using Action = std::function<void(const std::string& folder)>;
 struct Case {
   std::string name;
-  Action save;  // into an empty folder
+  Action save;  // saves files into an empty folder
   Action use;
 };
 

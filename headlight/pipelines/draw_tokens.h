@@ -14,7 +14,7 @@ struct TokensToDraw {
   std::vector<std::vector<std::int32_t>> prompts;  ///< all of the same length
   std::vector<std::int32_t> unguided = {};         ///< the prompt without a text, for classifier-free guidance
   std::int64_t count = 0;                          ///< new tokens after each prompt
-  std::optional<std::int32_t> never = {};          ///< a token with a logit that must not be sampled
+  std::optional<std::int32_t> never = {};          ///< a token that has a logit but must not be sampled
 };
 
 /// Samples `count` tokens after each prompt. The cache limits how many images are sampled at once. Throws Error naming

@@ -41,10 +41,10 @@ class HEADLIGHT_API Embedder {
   /// Returns the vector of one text, [dimension].
   std::vector<float> Embed(std::string_view text, const EmbedOptions& options = {}) const;
 
-  std::int64_t dimension() const;  ///< numbers of a vector
+  std::int64_t dimension() const;  ///< length of a vector
   Similarity similarity() const;   ///< cosine, unless the folder names another
-  std::int64_t longest() const;    ///< tokens of a text, [CLS] and [SEP] included
-  bool reads_proteins() const;     ///< an ESM, whose texts are sequences of proteins
+  std::int64_t longest() const;    ///< maximum number of tokens of a text, including [CLS] and [SEP]
+  bool reads_proteins() const;     ///< true for an ESM, whose texts are protein sequences
 
  private:
   struct State;

@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Made by tools/make_bert_goldens.py.
+// The folder is made by tools/make_bert_goldens.py.
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
 
 std::vector<std::string> Texts() {
@@ -62,7 +62,7 @@ std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, s
   return folder;
 }
 
-// Made by tools/make_pooling_goldens.py.
+// The goldens are made by tools/make_pooling_goldens.py.
 TEST(Embedder, PoolsAndPromptsAsSentenceTransformers) {
   const JsonView golden = ReadJson(kFolder + "/poolings.json");
   const std::vector<std::string> texts = golden["texts"].Strings();

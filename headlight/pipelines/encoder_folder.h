@@ -60,8 +60,8 @@ HEADLIGHT_API void CheckFinite(const Tensor& result, const Model& model, const s
 /// Returns the token of a residue's letter. Throws Error that begins with `name` if it is not in the vocabulary.
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);
 
-/// Throws Error that begins with `name` if `letters` is empty. Throws Error unless the encoding has one special token,
-/// one token per residue, and one special token. The length is not checked.
+/// Throws Error that begins with `name` if `letters` is empty. Throws Error unless the encoding consists of a special
+/// token, one token per residue, and another special token. The length is not checked.
 void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
                    const std::string& name);
 
@@ -70,8 +70,9 @@ void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const
 Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name);
 
 /// Encodes all texts in batches of at most `batch_tokens` tokens; a longer text is a batch of one text. Equal
-/// encodings, such as those of empty texts, are computed once. `done` receives the hidden states of a batch [tokens,
-/// model], the indices of its encodings, and the sequence of each encoding; equal encodings have the same sequence.
+/// encodings, such as encodings of empty texts, are computed once. `done` receives the hidden states of a batch
+/// [tokens, model], the indices of its encodings, and the sequence of each encoding; equal encodings have the same
+/// sequence.
 using EncodedTexts = std::function<void(Context& context, const Tensor& hidden, const Sequences& texts,
                                         std::span<const std::size_t> which)>;
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,

@@ -46,7 +46,7 @@ struct TranslationJob final : EngineJobOf<Translation> {
   }
 
   TranslationCall call;
-  std::vector<std::vector<std::int32_t>> prompts;  // of each sequence of the job
+  std::vector<std::vector<std::int32_t>> prompts;  // prompt of each sequence of the job
 };
 
 std::int64_t BytesOf(std::initializer_list<const std::vector<std::string>*> lists) {
@@ -122,7 +122,7 @@ struct Engine::State {
     return job;
   }
 
-  const std::optional<TextGenerator> generator;  // one of these two is set
+  const std::optional<TextGenerator> generator;  // either `generator` or `translator` is set
   const std::optional<Translator> translator;
   const std::shared_ptr<EngineQueue> queue;  // shared with tickets
   const std::int64_t positions, cached_tokens;

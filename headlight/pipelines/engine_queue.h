@@ -67,8 +67,8 @@ struct EngineQueue {
   bool stopping = false;
   std::deque<std::shared_ptr<EngineJob>> waiting;
   std::vector<std::shared_ptr<EngineJob>>
-      running;                     ///< requests that have begun, including ended ones that the worker has not removed
-  std::int64_t entering = 0;       ///< requests that Submit is preparing
+      running;                ///< requests that have begun, including ended requests that the worker has not removed
+  std::int64_t entering = 0;  ///< requests that Submit is preparing
   std::int64_t waiting_bytes = 0;  ///< including requests that Submit is preparing
   std::int64_t generated_tokens = 0, cached_tokens = 0;
 };

@@ -29,11 +29,11 @@ struct FolderEmbedder {
   /// Each function is empty if the model does not read that kind of input.
   std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
   std::function<Embeddings(std::span<const Image> fitted, const EmbedImageOptions& options)> fitted = {};
-  std::function<Image(const Image& image)> fit = {};  ///< with `fitted`
-  std::int64_t dimension = 0;                         ///< numbers of a vector
-  std::int64_t longest = 0;                           ///< tokens of a text
+  std::function<Image(const Image& image)> fit = {};  ///< makes the inputs of `fitted`
+  std::int64_t dimension = 0;                         ///< length of a vector
+  std::int64_t longest = 0;                           ///< maximum number of tokens of a text
   Similarity similarity = Similarity::cosine;
-  bool proteins = false;  ///< its texts are sequences of proteins
+  bool proteins = false;  ///< whether texts are protein sequences
 };
 
 }  // namespace headlight

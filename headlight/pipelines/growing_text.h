@@ -45,7 +45,7 @@ class GrowingText {
   std::vector<std::int32_t> ids_;
   std::size_t kept_ = 0, skipped_ = 0;
   std::size_t forget_at_;     // number of tokens
-  std::size_t run_ = kNoRun;  // in text_, the start of a run of byte pieces at the end
+  std::size_t run_ = kNoRun;  // the index in text_ where a final run of byte pieces begins
 };
 
 }  // namespace headlight

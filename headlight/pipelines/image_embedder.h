@@ -52,7 +52,7 @@ class HEADLIGHT_API ImageEmbedder {
   Image Fit(const Image& image) const;
   Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 
-  std::int64_t dimension() const;  ///< numbers of a vector
+  std::int64_t dimension() const;  ///< length of a vector
 
  private:
   struct State;

@@ -74,7 +74,7 @@ class HEADLIGHT_API ImageTextEmbedder {
   bool reads_texts() const;        ///< the model has a text tower
   bool reads_images() const;       ///< the model has an image tower
   std::int64_t dimension() const;  ///< length of a vector
-  std::int64_t longest() const;    ///< longest text in tokens, special tokens included; 0 without a text tower
+  std::int64_t longest() const;    ///< maximum number of tokens of a text; 0 without a text tower
 
  private:
   struct State;

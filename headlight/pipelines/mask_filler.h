@@ -28,7 +28,7 @@ struct FillOptions {
 /// A token that may replace a mask.
 struct FilledToken {
   std::string text;     ///< the token as decoded text
-  std::int32_t id = 0;  ///< of the token
+  std::int32_t id = 0;  ///< the id of the token
   float score = 0;      ///< its probability, 0 to 1
 };
 using FilledMask = std::vector<FilledToken>;  ///< the predictions for one mask, the best first
@@ -53,8 +53,8 @@ class HEADLIGHT_API MaskFiller {
   }
 
   const std::string& mask() const;  ///< the mask token as it is written in texts, such as [MASK]
-  std::int64_t longest() const;     ///< tokens of a text, special ones included
-  bool reads_proteins() const;      ///< an ESM, whose texts are sequences of proteins
+  std::int64_t longest() const;     ///< maximum number of tokens of a text, including special tokens
+  bool reads_proteins() const;      ///< true for an ESM, whose texts are protein sequences
 
  private:
   struct State;

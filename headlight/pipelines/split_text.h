@@ -11,7 +11,7 @@ namespace headlight {
 
 struct TextPart {
   std::string_view text;             ///< a view of the whole text
-  std::vector<std::int32_t> tokens;  ///< at most as many as fit
+  std::vector<std::int32_t> tokens;  ///< at most `most` tokens
   std::vector<TextSpan> spans;       ///< the bytes of each token within `text`
 };
 

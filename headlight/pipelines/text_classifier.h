@@ -63,7 +63,7 @@ class HEADLIGHT_API TextClassifier {
 
   const std::vector<std::string>& labels() const;  ///< by column of Scores
   Problem problem() const;                         ///< one label per text, any number of labels, or regression
-  std::int64_t longest() const;                    ///< longest text in tokens, special tokens included
+  std::int64_t longest() const;                    ///< maximum number of tokens of a text, including special tokens
 
  private:
   explicit TextClassifier(std::shared_ptr<const EncoderFolder> loaded) : loaded_(std::move(loaded)) {}

@@ -25,7 +25,7 @@ namespace {
 const std::string kEncoders = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/";
 const std::vector<std::string> kTexts = {"Two men.", "A dog in the park", "dogs"};
 
-// Calls run() three times on each of four threads and expects every result to equal that of a single call.
+// Calls run() three times on each of four threads and expects every result to equal the result of a single call.
 template <typename Run>
 void ExpectSameFromFourThreads(const Run& run) {
   const auto expected = run();

@@ -67,9 +67,9 @@ struct TranslatedToken {
 };
 
 struct Translation {
-  std::string text;         ///< on one line
+  std::string text;         ///< the translation, on one line
   double score = 0;         ///< log-probability / length^alpha; for a text in parts, the sum over the parts
-  std::int64_t tokens = 0;  ///< of the source, including special tokens
+  std::int64_t tokens = 0;  ///< number of source tokens, including special tokens
   std::int32_t parts = 1;   ///< more than 1 if the text had more tokens than the model has positions
   bool complete = true;     ///< false if max_length or the model's positions truncated it
   WordAlignment alignment;  ///< if requested

@@ -18,7 +18,7 @@ struct SourcePart {
   std::size_t text = 0;
   std::vector<std::int32_t> ids;  ///< including special tokens
   std::vector<std::int32_t>
-      words;  ///< index of the word of each id except the special ones at the end; empty unless words are aligned
+      words;  ///< index of the word of each id, except special tokens at the end; empty unless words are aligned
 };
 
 /// Returns the attention weights for `source` and `target`. `source` includes its end token; `target` has no end token,

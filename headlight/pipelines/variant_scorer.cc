@@ -65,7 +65,7 @@ std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::sp
   // residues.
   using Positions = std::vector<std::int64_t>;
   std::vector<std::vector<Substitution>> all;
-  std::map<Positions, std::size_t> encoding_of;  // by its masked positions
+  std::map<Positions, std::size_t> encoding_of;  // index of the encoding with these masked positions
   std::vector<Encoding> masked;
   std::vector<Positions> positions;  // masked positions of each encoding
   const auto mask = [&](const Positions& at) {

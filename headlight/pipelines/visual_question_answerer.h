@@ -32,7 +32,7 @@ struct ImageQuestion {
 };
 
 struct VisualAnswer {
-  std::string answer;  ///< on one line
+  std::string answer;  ///< the answer, on one line
   double score =
       0;  ///< log-probability / length^alpha of a generated answer; the probability of an answer from a fixed set
   bool complete = true;  ///< false if max_length cut it
