@@ -203,7 +203,7 @@ class FolderChecker {
   const CheckObserver& observer_;
   FindingCollector findings_;
   std::vector<ImageFile> images_;
-  std::map<std::string, std::int64_t> left_out_;  // by extension
+  std::map<std::string, std::int64_t> left_out_;  // number of skipped files by extension
 };
 
 }  // namespace

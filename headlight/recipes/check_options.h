@@ -27,19 +27,19 @@ struct DataCheck {
   ///
   /// Empty: texts for plain files; for records, decided by the names of their members.
   std::string task = {};
-  std::optional<TextFormat> format = {};  ///< of texts; by default decided by the file name
-  TextColumns columns = {};               ///< of texts and their labels; by default the usual names
+  std::optional<TextFormat> format = {};  ///< format of texts; by default decided by the file name
+  TextColumns columns = {};               ///< columns of texts and labels; by default the usual names
   bool several_labels = false;            ///< a label in a table may be several, separated by commas
-  PairColumns pairs = {};                 ///< of pairs; by default the usual names
+  PairColumns pairs = {};                 ///< columns of pairs; by default the usual names
   std::int64_t max_characters = 5000;     ///< longer texts are findings
   std::string tokenizer = {};             ///< folder of a tokenizer, to count tokens for `max_tokens`
   std::int64_t max_tokens = 512;
-  double max_ratio = 9;        ///< length of a pair's longer text divided by that of the shorter one, in characters
-  std::int64_t min_side = 16;  ///< pixels; images with a shorter side are findings
+  double max_ratio = 9;                    ///< the largest ratio of the lengths of a pair's texts, in characters
+  std::int64_t min_side = 16;              ///< pixels; images with a shorter side are findings
   std::int64_t most_pixels = kMostPixels;  ///< images with more pixels are reported as damaged
   std::int64_t examples = 5;               ///< examples of each finding; all damaged images are listed
   bool shifts = true;                      ///< whether to search for misaligned lines
-  bool decode = true;                      ///< whether to decode images, which finds damaged and small ones
+  bool decode = true;                      ///< whether to decode images, which finds damaged and small images
   bool classes = true;                     ///< whether the subfolders of a folder of images are classes
 };
 

@@ -121,7 +121,7 @@ struct RowReader::Source {
   std::optional<LineInput> lines = {};  // does not check UTF-8, which is a separate finding
   std::optional<Records> records = {};
   std::deque<AnsweredPassage> questions = {};
-  std::optional<std::string> first_line = {};  // of a .tsv file without a header
+  std::optional<std::string> first_line = {};  // the first line of a .tsv file without a header
   bool tabbed = false, of_squad = false;
   std::int64_t questions_read = 0;
 

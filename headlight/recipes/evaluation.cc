@@ -28,8 +28,8 @@ struct EvaluatedKind {
   std::string_view kind;
   EvaluationResult (*evaluate)(const Evaluation& options, const EvaluationObserver& observer);
   const char* files;                      // the contents of its files
-  std::vector<std::string_view> options;  // in addition to --compute
-  bool zero_shot = false;                 // only with `zero_shot`
+  std::vector<std::string_view> options;  // names of the options, in addition to --compute
+  bool zero_shot = false;                 // whether the kind is only used with `zero_shot`
 };
 
 const std::vector<EvaluatedKind>& EvaluatedKinds() {

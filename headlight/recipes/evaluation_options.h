@@ -47,7 +47,7 @@ struct Evaluation {
 
   /// Options of models that read regions.
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
-  std::string detector = {};            ///< or the folder of a detector that finds them
+  std::string detector = {};            ///< alternatively, the folder of a detector that finds boxes
 
   bool truncate = false;  ///< truncates texts that are too long, if they are not split
   bool end = false;       ///< for language models: also scores the end token of each text
@@ -56,7 +56,7 @@ struct Evaluation {
   /// A file of references, aligned line by line with the single file of sources. If it is empty, the files have pairs
   /// of texts.
   std::string reference = {};
-  PairColumns pairs = {};  ///< for .jsonl and .csv files
+  PairColumns pairs = {};  ///< columns of .jsonl and .csv files
   std::string out = {};    ///< file for the model's texts; empty: none
   bool rouge = false;      ///< ROUGE instead of BLEU and chrF
   bool stemmer = false;    ///< ROUGE compares words by their English stems

@@ -22,7 +22,7 @@ namespace headlight {
 
 struct RegionTraining : TextTraining {
   std::vector<std::string> boxes;           ///< files of boxes in the images
-  std::string detector;                     ///< or folder of a detector that finds them
+  std::string detector;                     ///< alternatively, the folder of a detector that finds boxes
   bool skip_errors = false;                 ///< whether to skip damaged images
   std::optional<std::int64_t> region_size;  ///< pixels per side of a region, for a model from scratch [12]
 

@@ -52,7 +52,7 @@ const std::map<std::string, OptionValues> kDetectionPresets = {{"small-scenes",
 ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
   using Backbone = DetectionTraining::Backbone;
   switch (backbone) {
-    case Backbone::small:  // for images of about 128 pixels: its last feature map has a cell for each 16 x 16
+    case Backbone::small:  // for images of about 128 pixels; a cell of the last feature map is 16 x 16 pixels
       return {.embedding = 16, .hidden = {32, 64, 128}, .depths = {1, 1, 2}, .bottleneck = false};
     case Backbone::resnet18:
       return {.hidden = {64, 128, 256, 512}, .depths = {2, 2, 2, 2}, .bottleneck = false};

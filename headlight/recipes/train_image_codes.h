@@ -16,7 +16,7 @@ struct ImageCodesTraining : ModelTraining {
   ImageCodesTraining() { annealing.temperature_batches = 3000; }
 
   DiscreteVaeConfig vae = {.image = 64, .codes = 512, .code_width = 64, .blocks = 1};  ///< for a model from scratch
-  std::string loss = "l2";                                                             ///< or logit-laplace
+  std::string loss = "l2";                                                             ///< l2 or logit-laplace
   std::optional<double> first_kl_weight, kl_weight;
   std::optional<std::int64_t> kl_batches;
   ImageCodesOptions annealing;  ///< annealing of the temperature, and flips

@@ -20,7 +20,7 @@ struct SequenceToSequenceTraining : SequenceTraining {
   enum class Family { bart, t5 };
   Family family = Family::bart;  ///< for a model from scratch
   std::string prefix;            ///< put before each source, such as T5's "summarize: "
-  PairColumns columns;           ///< for .jsonl and .csv files
+  PairColumns columns;           ///< columns of .jsonl and .csv files
 };
 
 struct SpanCorruptionTraining : SequenceTraining {

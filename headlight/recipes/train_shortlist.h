@@ -31,7 +31,7 @@ struct TrainedShortlist {
   std::int64_t translations = 0;  ///< number of target tokens, summed over all source tokens
   std::int64_t source_tokens = 0;
   std::int64_t pairs = 0;  ///< number of training pairs
-  bool all = true;         ///< false if there were more pairs
+  bool all = true;         ///< false if the size limit was reached before the end of the text
 };
 
 /// Describes the options, which must outlive the table.

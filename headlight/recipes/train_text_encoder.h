@@ -18,7 +18,7 @@ struct EncoderTraining : TextTraining {
   std::string class_weights;  ///< balanced, or LABEL=WEIGHT,...
   /// For text classifiers: one label per text, several labels, or regression [as in the model's head].
   std::optional<Problem> problem = {};
-  TextColumns columns = {};  ///< for text classifiers: in .jsonl and .csv files
+  TextColumns columns = {};  ///< for text classifiers: columns of .jsonl and .csv files
   bool truncate = false;     ///< for text classifiers: truncates texts that are too long
 };
 

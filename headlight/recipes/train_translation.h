@@ -24,7 +24,7 @@ struct TranslationTraining : ModelTraining {
   Activation activation = Activation::relu;
   bool tie_source_target = true, tie_output = true;
   std::int64_t positions = 512;  ///< minimum; the model has more if `corpus` allows longer sentences
-  PairColumns columns;           ///< for files of pairs
+  PairColumns columns;           ///< columns of files with pairs
   VocabularyOptions vocabulary;  ///< the seed is not used
   double bpe_dropout = 0;
   CorpusOptions corpus;                   ///< which pairs are skipped

@@ -25,7 +25,7 @@ ImageQuestions ReadQuestionFiles(const VisualQuestionAnsweringTraining& options,
   ImageQuestions read = ReadImageQuestions(paths, share);
   const std::vector<bool> readable = ReadablePaths(read.images, options, observer);
   std::erase_if(read.questions, [&](const AnsweredQuestion& question) { return !readable[question.image]; });
-  std::vector<std::size_t> index;  // index of each image among the readable ones
+  std::vector<std::size_t> index;  // index of each image among the readable images
   std::vector<std::string> images;
   for (std::size_t i = 0; i < readable.size(); ++i) {
     index.push_back(images.size());
