@@ -156,7 +156,7 @@ TEST_F(GeneratorTest, IsBatchInvariantUnderEverySetting) {
 TEST_F(GeneratorTest, ReportsTheFinishReason) {
   const TextGenerator generator = TextGenerator::Load(folder.path());
   const std::int64_t prompt = generator.Generate("A dog", {.max_new_tokens = 1}).prompt_tokens;
-  const auto most = static_cast<std::int32_t>(41 - prompt);  // of 40 positions; the last token is not an input
+  const auto most = static_cast<std::int32_t>(41 - prompt);  // fills 40 positions, since the last token is not an input
   const GeneratedText full = generator.Generate("A dog", {.max_new_tokens = most + 1});
   ASSERT_EQ(full.tokens, most);
   EXPECT_EQ(full.finish_reason, FinishReason::positions);
