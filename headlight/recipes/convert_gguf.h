@@ -15,7 +15,7 @@ namespace headlight {
 struct GgufConversion {
   std::string model = {};       ///< a folder or a GGUF file
   std::string out = {};         ///< the file to write
-  std::string type = {};        ///< of io/gguf_mix.h, such as Q4_K_M; empty: tensors keep their types
+  std::string type = {};        ///< a type of io/gguf_mix.h, such as Q4_K_M; empty: tensors keep their types
   std::string importance = {};  ///< a text, or an importance matrix in GGUF; empty: all columns have equal importance
   std::string save_importance = {};  ///< where the importance matrix is written, if not empty
   bool overwrite = false;            ///< whether `out` may be replaced

@@ -58,7 +58,7 @@ class ImageBoxes {
 
  private:
   std::optional<ObjectDetector> detector_;
-  std::map<std::string, DetectionExample> known_;  // by the image's path
+  std::map<std::string, DetectionExample> known_;  // boxes by the path of the image
   std::vector<std::string> labels_;
 };
 
