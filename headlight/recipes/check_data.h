@@ -14,9 +14,9 @@ namespace headlight {
 /// Describes the options except `shifts`. They must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, DataCheck& options);
 
-/// Finds all kinds of mistakes in one run. A text corpus needs 16 bytes of memory per row, also for rows of `valid`,
-/// and 19 more per pair while shifts are searched. Throws Error for a file that cannot be read, and for options that do
-/// not fit the files.
+/// Finds all kinds of mistakes in one run. A text corpus needs 16 bytes of memory per row, including rows of `valid`,
+/// and 19 more per pair during the search for shifts. Throws Error for a file that cannot be read, and for options that
+/// do not fit the files.
 HEADLIGHT_API CheckResult CheckData(const DataCheck& options, const CheckObserver& observer = {});
 
 /// Returns the result as an object: `unit`, `count`, and for each of `findings` its `kind`, `count`, `text` and

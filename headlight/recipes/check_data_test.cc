@@ -229,12 +229,12 @@ TEST_F(CheckDataTest, FindsShifts) {
     ASSERT_EQ(found.size(), 3U);
     EXPECT_THAT(found[0], HasSubstr("source:1: from here on, line"));
   }
-  // Unrelated lines must not have shifts.
+  // No shifts must be found in unrelated lines.
   const std::vector<std::string> equal(500, "the same line");
   EXPECT_THAT(shifts(equal, equal), IsEmpty());
   for (const std::uint64_t seed : {4, 6, 8})
     EXPECT_THAT(shifts(ParallelLines(2000, seed).first, ParallelLines(2000, seed + 1).second), IsEmpty());
-  // Unrelated lines whose lengths alternate in the same way must not have shifts.
+  // No shifts must be found in unrelated lines whose lengths alternate in the same way.
   std::vector<std::string> source = ParallelLines(2000, 4).first, target = ParallelLines(2000, 5).second;
   for (std::size_t i = 0; i < source.size(); i += 2) {
     source[i] += " and so on";
@@ -449,7 +449,7 @@ TEST_F(CheckDataTest, SummarizesImagesAndSeveralLabels) {
   WriteImage("images/cat/2.png", 1);
   WriteImage("images/train/3.png", 2, 8);         // the name of a split, and small
   Write("images/train/4.png", "no image");        // damaged
-  Write("images/train/5.heic", "an image, too");  // left out
+  Write("images/train/5.heic", "an image, too");  // unsupported format
   const std::string images = scratch_.File("images");
   EXPECT_EQ(CheckSummary({.files = {images}}),
             fmt::format("checked {} (4 images): warning: 1 duplicate file; headlight check names them", images));

@@ -25,7 +25,7 @@ struct DataCheck {
   /// - questions: with a context and answers,
   /// - tags: words and their tags.
   ///
-  /// Empty: texts for plain files; for records, decided by the names of their members.
+  /// If empty, plain files have texts, and the task of records is determined by the names of their members.
   std::string task = {};
   std::optional<TextFormat> format = {};  ///< format of texts; by default decided by the file name
   TextColumns columns = {};               ///< columns of texts and labels; by default the usual names
@@ -46,7 +46,7 @@ struct DataCheck {
 /// One kind of mistake.
 struct Finding {
   std::string kind;                   ///< a name in snake_case, such as "duplicates"
-  std::string text;                   ///< its name in words, such as "duplicates of an earlier line"
+  std::string text;                   ///< the kind in words, such as "duplicates of an earlier line"
   std::int64_t count = 0;             ///< at least 1
   std::vector<std::string> examples;  ///< the first locations, and what was found there
 };

@@ -118,7 +118,7 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
 
 struct RowReader::Source {
   const DataCheck& options;
-  std::optional<LineInput> lines = {};  // does not check UTF-8, which is a separate finding
+  std::optional<LineInput> lines = {};  // does not check UTF-8; invalid UTF-8 is a separate finding
   std::optional<Records> records = {};
   std::deque<AnsweredPassage> questions = {};
   std::optional<std::string> first_line = {};  // the first line of a .tsv file without a header

@@ -34,9 +34,9 @@ class RowReader {
   /// Returns the next row, or nothing after the last row. Throws Error for a row that cannot be read. The next call
   /// continues after that row.
   std::optional<CheckedRow> Next();
-  bool has_records() const;    ///< rows are not lines
-  bool has_questions() const;  ///< rows are numbered questions of a SQuAD file
-  bool is_tabbed() const;      ///< rows have columns without names
+  bool has_records() const;    ///< whether rows are records instead of lines
+  bool has_questions() const;  ///< whether rows are numbered questions of a SQuAD file
+  bool is_tabbed() const;      ///< whether rows have columns without names
 
  private:
   struct Source;

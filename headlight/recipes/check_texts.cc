@@ -218,8 +218,8 @@ class TextChecker {
     findings_.Add(FindingKind::shifts, std::ssize(found), std::move(examples));
   }
 
-  // Finds rows with a wrong number of columns. The expected number is the number of columns of most rows, and two for
-  // pairs.
+  // Finds rows with a wrong number of columns. The expected number is two for pairs, and otherwise the number of
+  // columns of most rows.
   void CheckColumns(const std::map<std::size_t, ColumnCount>& counts) {
     std::size_t usual = 2;
     if (options_.task == "labels")

@@ -12,15 +12,15 @@
 
 namespace headlight {
 
-/// Reads the images of a share of files, folders, patterns and IDX files (ListImages), and resizes them by the
-/// processor. The share of an image is decided by its resized pixels. Throws Error naming the files that cannot be read
-/// or have more than `most_pixels` pixels. With `skipped`, such files are skipped, and their errors are added to
+/// Reads the images of a share of files, folders, patterns and IDX files (ListImages), and resizes them with the
+/// processor. The resized pixels of an image determine its share. Throws Error naming the files that cannot be read or
+/// have more than `most_pixels` pixels. With `skipped`, such files are skipped, and their errors are added to
 /// `skipped`. Throws Error if the share has no image.
 std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
                                     std::int64_t most_pixels, const TextShare& share = {},
                                     std::vector<std::string>* skipped = nullptr);
 
-/// Maps the images, all from ReadFittedImages, to the processor's colours.
+/// Maps images from ReadFittedImages to the processor's colours.
 ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& processor);
 
 /// Loads the image processor of a model's folder. Throws Error unless it resizes to a fixed size and has a palette.

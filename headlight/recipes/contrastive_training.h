@@ -17,7 +17,7 @@ struct ContrastiveTraining : ModelTraining {
 
   Architecture family = Architecture::clip;  ///< for a model from scratch
   std::string tokenizer;                     ///< the folder of the tokenizer for a model from scratch
-  std::int64_t positions = 77;               ///< tokens of the longest text, of a model from scratch
+  std::int64_t positions = 77;               ///< tokens of the longest text, for a model from scratch
   std::int64_t micro_batch_size =
       ContrastiveOptions{}.part;  ///< pairs per micro-batch; only its activations are in memory
 

@@ -27,7 +27,7 @@ struct Evaluation {
 
   /// Options of image models.
   std::vector<std::string> images = {};          ///< folders of the images; default: next to the files
-  std::optional<std::int64_t> most_pixels = {};  ///< larger images are errors, before they are decoded [kMostPixels]
+  std::optional<std::int64_t> most_pixels = {};  ///< larger images cause errors before they are decoded [kMostPixels]
   bool confusion = false;                        ///< for classifiers: checks that the confusion matrix is not too large
 
   /// Options of image encoders: the evaluation of features with the labelled images of `train`.

@@ -35,10 +35,10 @@ int DigitsOfScore(std::string_view name);
 /// Throws Error naming the model if its loss is NaN.
 void CheckLoss(const Model& model, double loss);
 
-/// Decodes images of at most options.most_pixels.
+/// Returns a decoder of images with at most options.most_pixels pixels.
 DecodeBytes DecoderOf(const Evaluation& options);
 
-/// Report to the observer, if the function is set.
+/// Report to the observer, if its callback is set.
 void Show(const EvaluationObserver& observer, const char* what, std::int64_t done = -1, std::int64_t total = 0);
 void Note(const EvaluationObserver& observer, const std::string& text);
 

@@ -12,7 +12,7 @@ namespace headlight {
 struct LineTraits {
   std::uint16_t length = 0;  ///< 256 ln(1 + characters)
   std::uint16_t digits = 0;  ///< a hash of the numbers in the line, in any order; 0: none
-  std::uint32_t words = 0;   ///< a bit for the first letters of each longer word
+  std::uint32_t words = 0;   ///< a bit for the first letters of each long word
 };
 LineTraits TraitsOf(std::string_view text);
 

@@ -26,7 +26,7 @@ struct ImageAugmentation {
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageAugmentation& options);
 
-/// Sets the options that are empty to the values of the preset.
+/// Sets empty options to the values of the preset.
 void CompleteAugmentation(ImageAugmentation& options);
 
 /// Returns the augmentation for the processor's image size and resize filter.

@@ -29,7 +29,7 @@ struct ImageTraining : ModelTraining {
   std::vector<std::int64_t> channels, depths;
   std::optional<double> drop_path;         ///< probability of skipping the last layer (stochastic depth) [0]
   bool skip_errors = false;                ///< whether to skip damaged images
-  std::int64_t most_pixels = kMostPixels;  ///< larger images are errors, before they are decoded
+  std::int64_t most_pixels = kMostPixels;  ///< larger images cause errors before they are decoded
 };
 
 inline constexpr TrainingDefaults kImageDefaults = {.sizes = {.model = 192, .heads = 3, .layers = 12},
@@ -95,7 +95,8 @@ std::unique_ptr<ImageEncoder> NewImageModel(const ImageTraining& options, const 
                                             const std::vector<std::string>& labels);
 Json NewPreprocessorConfig(const ImageTraining& options);
 
-/// Returns the image processor of the folder `from`, or without it an image processor by NewPreprocessorConfig.
+/// Returns the image processor of the folder `from`, or without `from` an image processor with the settings of
+/// NewPreprocessorConfig.
 ImageProcessor ProcessorOf(const ImageTraining& options);
 
 /// Writes preprocessor_config.json to a folder with the saved model.

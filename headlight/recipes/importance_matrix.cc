@@ -16,9 +16,9 @@
 namespace headlight {
 namespace {
 
-constexpr std::int64_t kPart = 512;                              // tokens of a pass
+constexpr std::int64_t kPart = 512;                              // tokens per pass
 constexpr std::uint64_t kLargestText = std::uint64_t{1} << 28;   // bytes
-constexpr const char *kSums = ".in_sum2", *kCounts = ".counts";  // ends of tensors' names
+constexpr const char *kSums = ".in_sum2", *kCounts = ".counts";  // suffixes of tensor names
 
 std::vector<float> NumbersOf(const GgufTensor& tensor, const std::string& path) {
   Check(tensor.type == GgufType::f32, "{}: tensor {} is not F32", path, Quoted(tensor.name));

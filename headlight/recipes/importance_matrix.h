@@ -16,7 +16,7 @@ namespace headlight {
 
 /// The inputs of a matrix or of stacked matrices.
 struct Importance {
-  std::vector<float> sums;    // [matrices, inputs], of the input's squares
+  std::vector<float> sums;    // [matrices, inputs]: sums of the squared inputs
   std::vector<float> counts;  // [matrices]: the number of rows in each sum
 };
 
@@ -36,7 +36,7 @@ HEADLIGHT_API void WriteImportance(const ImportanceMatrix& importance, const std
                                    const std::string& path);
 
 /// Returns the mean squares of the tensor's inputs, [matrices, inputs]. The result is empty if they are unknown. Throws
-/// Error if the tensor has another number of inputs.
+/// Error if the tensor has a different number of inputs.
 HEADLIGHT_API std::vector<float> ImportanceFor(const ImportanceMatrix& importance, const GgufTensorPlan& tensor);
 
 }  // namespace headlight

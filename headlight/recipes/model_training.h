@@ -76,7 +76,7 @@ struct ModelTraining {
 
 /// The sizes of a model from scratch.
 struct ModelSizes {
-  std::int64_t model = 256, ffn = 0;  ///< ffn 0: 4 times the model's
+  std::int64_t model = 256, ffn = 0;  ///< ffn 0: 4 * `model`
   std::int32_t heads = 4;
   std::int32_t layers = 4;
 
@@ -86,7 +86,7 @@ struct ModelSizes {
 /// The defaults of options that ModelTraining does not set. The defaults tuning_* apply with `from`.
 struct TrainingDefaults {
   ModelSizes sizes = {};
-  bool has_heads = true;  ///< whether the model has attention heads, which must divide its size
+  bool has_heads = true;  ///< whether the model has attention heads; their number must divide the model size
   double dropout = 0;
   std::int64_t batch = BatchOptions{}.batch_size;
   std::int64_t epochs = 20, tuning_epochs = 3;
@@ -136,8 +136,8 @@ Option& AddModelNumber(OptionTable& table, const std::string& name, Value& value
   return option;
 }
 
-/// Option values by option name. ApplyPreset sets the options that have no value yet; they must be optionals. It omits
-/// options of models from scratch if `from` is given, and `epochs` if another limit is given.
+/// Option values by option name. ApplyPreset sets the options that have no value yet; these must be std::optional. It
+/// omits options of models from scratch if `from` is given, and `epochs` if another limit is given.
 using OptionValues = std::map<std::string, std::string>;
 HEADLIGHT_API void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionValues& values);
 template <typename Options>
@@ -166,7 +166,7 @@ void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group)
 HEADLIGHT_API TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaults& defaults,
                                             bool validates = true);
 
-/// Throws Error if no `things`, such as texts, were read from the files, or if the share has none of them.
+/// Throws Error if no `things`, such as texts, were read from the files, or if none of them is in the share.
 void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
                    const TextShare& share);
 /// Throws Error unless exactly one of validation files and a validation share is given.
@@ -178,7 +178,7 @@ void AddRDrop(OptionTable& table, TeacherForcingOptions& options);
 /// If R-Drop is used, adds its settings to the settings that a resumed run must share.
 void SetRDrop(const TeacherForcingOptions& options, Json& of);
 
-/// Trains a model. `name` is the name of the task. `of` has settings that a resumed run must share, besides the
+/// Trains a model. `name` is the name of the task. `of` has settings that a resumed run must share, in addition to the
 /// options. `corpus_hash` identifies the training data. `save` saves the best model with its files. `labels` is as in
 /// TrainingRun.
 HEADLIGHT_API TrainingResult RunModelTraining(const TrainingTask& task, const ModelTraining& options,

@@ -56,7 +56,8 @@ void NoteCheck(const TrainingObserver& observer, const DataCheck& data);
 void NoteCheckOfTexts(const TrainingObserver& observer, const std::vector<std::string>& files,
                       const TextSource& source);
 
-/// Sets the mask token, and the tokens that are not used as replacements. Throws Error if the tokenizer has no mask.
+/// Sets the mask token, and the tokens that are not used as replacements. Throws Error if the tokenizer has no mask
+/// token.
 void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& folder, MaskingOptions& masking);
 
 /// Returns a note that `texts` texts were truncated.

@@ -12,7 +12,7 @@
 namespace headlight {
 
 struct FoldingTraining : ModelTraining {
-  std::string preset;  ///< tiny, or alphafold, the published sizes
+  std::string preset;  ///< tiny, or alphafold for the published sizes
   /// Options of a model from scratch.
   std::optional<std::int32_t> extra_layers, structure_layers;  ///< [1, 8]
   std::optional<std::int64_t> pair_dim, single_dim, rows;      ///< [64, 128, 128]

@@ -17,7 +17,7 @@ namespace {
 
 struct ClassifierPreset {
   OptionValues settings;
-  OptionValues augmentation;  // without an `augment` option, these replace its preset
+  OptionValues augmentation;  // replaces the augmentation preset unless `augment` is given
 };
 
 const std::map<std::string, ClassifierPreset> kClassifierPresets = {

@@ -13,7 +13,7 @@ struct ImageGenerationTraining : ModelTraining {
   std::int64_t image_size = 32, clusters = 64;  ///< for a model from scratch: pixels per side, and colours
   bool flip = false;                            ///< mirrors a random half of the images in each epoch
   bool skip_errors = false;                     ///< whether to skip damaged images
-  std::int64_t most_pixels = kMostPixels;       ///< larger images are errors, before they are decoded
+  std::int64_t most_pixels = kMostPixels;       ///< larger images cause errors before they are decoded
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageGenerationTraining& options);

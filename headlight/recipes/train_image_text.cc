@@ -66,7 +66,7 @@ std::unique_ptr<RegionTextEncoder> ModelOf(const ImageTextTraining& options, con
     return model;
   }
   auto model = LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});
-  // The folder has no class names. A different number of classes means different classes.
+  // The folder has no class names, so classes are compared only by their number.
   Check(!model->pair_heads().regions || model->limits().region_classes == classes,
         "{}: the model was trained on {} classes of boxes, and these have {}", options.from,
         model->limits().region_classes, classes);

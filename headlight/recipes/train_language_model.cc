@@ -138,7 +138,7 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
   const TrainingTask task = LanguageModelTask(*model, texts, valid.bytes, options.teacher_forcing);
   Json of = Json::Object{{"label_smoothing", options.teacher_forcing.label_smoothing}};
   SetRDrop(options.teacher_forcing, of);
-  if (options.family != "gpt2") of.Set("family", options.family);  // states of older versions do not have it
+  if (options.family != "gpt2") of.Set("family", options.family);  // states of older versions do not have this setting
   if (options.key_heads) of.Set("key_heads", *options.key_heads);
   if (options.experts) of.Set("experts", *options.experts);
   if (options.experts_per_token) of.Set("experts_per_token", *options.experts_per_token);

@@ -18,7 +18,7 @@ namespace headlight {
 struct SelfDistillationTraining : ImageTraining {
   SelfDistillationTraining() { distillation.head.prototypes = 4096; }
 
-  SelfDistillationOptions distillation;                ///< without its batches and drop path
+  SelfDistillationOptions distillation;                ///< batches and drop path are not used
   MultiCrop crops{.global_size = 0, .local_size = 0};  ///< 0: chosen for the model
   std::optional<double> final_weight_decay;            ///< weight decay at the end of a cosine schedule [0.4]
   double clip_parameter_norm = 3;                      ///< clips each parameter's gradient to this norm; 0: no clipping

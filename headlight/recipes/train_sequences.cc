@@ -194,7 +194,8 @@ void DescribeSequences(OptionTable& table, SequenceTraining& options, const char
   AddRDrop(table, options.teacher_forcing);
 }
 
-// Describes the options of training on corrupted texts. Texts are split to `positions` tokens, also with `from`.
+// Describes the options of training on corrupted texts. Texts are split into pieces of at most `positions` tokens, also
+// with `from`.
 void DescribeCorruption(OptionTable& table, SequenceTraining& options, double& share, double& length) {
   DescribeSequences(table, options, "one text per line or as records (`format`)");
   Describe(table, options.source);

@@ -13,7 +13,7 @@
 namespace headlight {
 
 struct SequenceTraining : TextTraining {
-  TeacherForcingOptions teacher_forcing{.batches = {}, .label_smoothing = 0};  ///< without its batches
+  TeacherForcingOptions teacher_forcing{.batches = {}, .label_smoothing = 0};  ///< `batches` is not used
 };
 
 struct SequenceToSequenceTraining : SequenceTraining {

@@ -14,7 +14,7 @@ struct TextToImageTraining : ModelTraining {
   std::vector<std::string> images;   ///< folders of the images in COCO's files
   std::string vae, tokenizer;        ///< folders of the discrete VAE and the tokenizer, for a model from scratch
   std::int32_t text_positions = 32;  ///< tokens of the longest text, for a model from scratch
-  std::vector<std::string> attention_types;  ///< for a model from scratch, repeated for all layers; empty: as DALL-E's
+  std::vector<std::string> attention_types;  ///< for a model from scratch, repeated for all layers; empty: as in DALL-E
   double drop_text = 0;                      ///< share of the images that are trained on without their text
   bool skip_errors = false;                  ///< whether to skip damaged images
 

@@ -28,7 +28,7 @@ struct TranslationTraining : ModelTraining {
   VocabularyOptions vocabulary;  ///< the seed is not used
   double bpe_dropout = 0;
   CorpusOptions corpus;                   ///< which pairs are skipped
-  TeacherForcingOptions teacher_forcing;  ///< without its batches
+  TeacherForcingOptions teacher_forcing;  ///< `batches` is not used
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, TranslationTraining& options);

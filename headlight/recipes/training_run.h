@@ -20,11 +20,11 @@ inline constexpr std::int64_t kWarmupUnlessGiven = -1;
 struct TrainingRun {
   std::string out;                                      ///< folder for the model and the state of the training
   Json of;                                              ///< additional settings that a resumed run must share
-  std::vector<std::string> validation = {};             ///< the validation files; a resumed run needs the same
+  std::vector<std::string> validation = {};             ///< the validation files; a resumed run needs the same files
   std::function<void(const std::string& folder)> save;  ///< saves the current model into an existing folder
   Compute compute = Compute::float32;                   ///< type of GEMMs; weights and sums stay float32
   bool resume = false;
-  bool profile = false;  ///< notes a time profile after some steps
+  bool profile = false;  ///< reports a time profile in a note after some steps
   std::int64_t longest_warmup = 200;
   bool fine_tuning = false;              ///< starts from a trained model: the warm-up is a tenth of the training
   std::string labels = "target tokens";  ///< the unit of StepReport::labels

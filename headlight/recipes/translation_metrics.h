@@ -24,7 +24,7 @@ inline constexpr TranslationMetricKeys kTranslationMetrics[] = {{"bleu", "bleu_s
                                                                 {"ter", "ter_signature", "ter_paired"}};
 
 struct TranslationMetricOptions {
-  std::vector<std::string> metrics = {};  ///< names of kTranslationMetrics
+  std::vector<std::string> metrics = {};  ///< names from kTranslationMetrics
   std::string tokenization = "13a";       ///< one of kBleuTokenizations
   std::string spm = {};                   ///< file of a SentencePiece model, instead of `tokenization`
   bool lowercase = false;                 ///< TER always ignores case
@@ -44,7 +44,7 @@ struct TranslationMetric {
 };
 
 /// Reads a SentencePiece model as a tokenizer for BLEU. The tokenizer is named "spm-" and the file's name without
-/// folder and extension. Throws Error naming the file and what is wrong with it.
+/// folder and extension. Throws Error naming the file and the problem.
 HEADLIGHT_API BleuTokenizer ReadBleuTokenizer(const std::string& path);
 
 /// Returns each metric of the options once, in the same order. Throws Error for an unknown name and for an invalid
