@@ -18,9 +18,8 @@ HEADLIGHT_API std::string AttentionPage(const AttentionRecord& record);
 
 struct PageOptions {
   std::string title = {};
-  int query = 0;  // the token whose attention over an image is initially selected
-  std::optional<double> mass =
-      {};               // if given, heads over an image initially show the cells with this share of the weight
+  int query = 0;                    // the token whose attention over an image is initially selected
+  std::optional<double> mass = {};  // if given, each head initially shows the image cells with this share of its weight
   bool slider = false;  // true if the records are snapshots of a training run, in order; false if they are models
 };
 

@@ -40,7 +40,8 @@ TEST(AttentionPage, ContainsTheRecord) {
   EXPECT_EQ(*cross.Find("layer"), Json(1));
   EXPECT_EQ(*cross.Find("queries"), Json("target"));
   EXPECT_EQ(*cross.Find("keys"), Json("source"));
-  EXPECT_EQ(*cross.Find("weights"), Json(Json::Array{"AA-ffQAA"}));  // roots of 0, 1, 0.25 and 0 in 3999ths, base 64
+  EXPECT_EQ(*cross.Find("weights"),
+            Json(Json::Array{"AA-ffQAA"}));  // square roots of 0, 1, 0.25 and 0 in 3999ths, base 64
   EXPECT_EQ(*At(*one.Find("maps"), 1).Find("causal"), Json(true));
 }
 
@@ -49,7 +50,7 @@ TEST(AttentionPage, CompressesRunsOfZeros) {
   record.maps = {record.maps[0]};
   record.maps[0].weights = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const Json data = Data(AttentionPage(record));
-  // 3999 is -f; a run of three zeros is the second number after it, 4001.
+  // 3999 is encoded as -f. A run of three zeros is the second number after it, 4001.
   EXPECT_EQ(*At(*At(*data.Find("records"), 0).Find("maps"), 0).Find("weights"), Json(Json::Array{"-f-h-f-h-f"}));
 
   record = SampleRecord(ManyTokens(1000), {}, 0, 0);

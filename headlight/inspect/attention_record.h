@@ -42,7 +42,7 @@ struct ImageTokens {
   /// The token of the upper left cell. The tokens of the other cells follow in row-major order. The last cells may have
   /// no token.
   int first = 0;
-  int rows = 0, columns = 0;  // of cells
+  int rows = 0, columns = 0;  // numbers of rows and columns of cells
   /// The box of each token, in pixels, if tokens are regions of the image instead of cells. The regions are shown on a
   /// grid of rows and columns.
   std::vector<Box> boxes = {};
@@ -58,7 +58,7 @@ struct AttentionRecord {
   std::vector<AttentionMap> maps;  // in display order
   /// Indices of special tokens, such as [CLS], which the user may want to hide.
   std::vector<int> source_special = {}, target_special = {};
-  std::optional<ImageTokens> source_image = {}, target_image = {};  // if those tokens belong to an image
+  std::optional<ImageTokens> source_image = {}, target_image = {};  // the image, if its parts are the tokens
   /// The box of each target token, in pixels of source_image, for detectors, whose target tokens are the detected
   /// objects.
   std::vector<Box> target_boxes = {};

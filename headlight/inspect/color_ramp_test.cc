@@ -24,7 +24,7 @@ TEST(RampColor, LightnessIsLinearInTheWeight) {
     EXPECT_GT(range, 65);
     for (int i = 0; i < 20; ++i) {
       const double step = sign * (Lightness(RampColor((i + 1) / 20.0, theme)) - Lightness(RampColor(i / 20.0, theme)));
-      EXPECT_NEAR(step, range / 20, 1.2) << i;  // even steps, within rounding and the difference of the colour spaces
+      EXPECT_NEAR(step, range / 20, 1.2) << i;  // equal steps, up to rounding and the different colour spaces
     }
   }
 }

@@ -26,8 +26,8 @@ namespace headlight {
 HEADLIGHT_API AttentionRecord AttentionOf(const ImageEncoder& model, const ImageProcessor& processor,
                                           const Image& image, std::optional<int> layer = {});
 
-/// Returns the attention of the image tower of a dual encoder. Throws the errors above, and Error if the model has no
-/// image tower.
+/// Returns the attention of the image tower of a dual encoder. Throws the same errors as the first function, and Error
+/// if the model has no image tower.
 HEADLIGHT_API AttentionRecord AttentionOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::optional<int> layer = {});
 
@@ -39,7 +39,7 @@ HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32
 
 /// Returns the attention of a text-to-image model. The tokens are the start token, the text with its padding, and all
 /// codes of an image except the last, named by row and column. `labels` has the labels of the text's ids. Throws the
-/// errors above and the errors of TextToImageModel::Prompt.
+/// same errors as the first function, and as TextToImageModel::Prompt.
 HEADLIGHT_API AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::int32_t> text,
                                           const std::vector<std::string>& labels, std::span<const std::int32_t> codes,
                                           const Image& image, std::optional<int> layer = {});
@@ -51,14 +51,14 @@ struct DetectorLook {
 };
 
 /// Returns the attentions of a detector. The cross-attention has a query for each detected object ("dog 0.97"), the
-/// highest score first. The tokens of the encoder are cells. Throws the errors above, and Error if only cross-attention
-/// is requested and no object is detected.
+/// highest score first. The tokens of the encoder are cells. Throws the same errors as the first function, and Error if
+/// only cross-attention is requested and no object is detected.
 HEADLIGHT_API AttentionRecord AttentionOf(const DetectionModel& model, const ImageProcessor& processor,
                                           const Image& image, const DetectorLook& look = {});
 
 /// A text that accompanies an image.
 struct CaptionLook {
-  std::vector<std::int32_t> inputs;  // the model's input tokens for it
+  std::vector<std::int32_t> inputs;  // the model's input tokens for the text
   std::vector<std::string>
       labels;  // one per token: the token itself, or in a generated text the token generated after it
   std::vector<int> special = {};  // indices of tokens that the user may want to hide
@@ -87,7 +87,8 @@ struct RegionLook {
 };
 
 /// Returns the co-attention of a model that reads regions as squares of `side` pixels (RegionSideOf): from words to
-/// regions, and from regions to words. The first region is the whole image. Throws the errors above.
+/// regions, and from regions to words. The first region is the whole image. Throws the same errors as the first
+/// function.
 HEADLIGHT_API AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, const Image& image,
                                           const RegionLook& look);
 

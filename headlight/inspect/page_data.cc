@@ -13,8 +13,8 @@
 namespace headlight {
 namespace {
 
-// Escapes JSON for a script element, in which "</script" and "<!--" have a meaning. Every '<' is escaped; in JSON it
-// only occurs inside strings.
+// Escapes JSON for a script element, in which "</script" and "<!--" have a special meaning. Every '<' is escaped; in
+// JSON it only occurs inside strings.
 std::string EscapeScript(std::string_view json) {
   std::string escaped;
   for (const char letter : json) {

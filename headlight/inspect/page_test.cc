@@ -73,7 +73,7 @@ AttentionRecord ImageRecord() {
     }
     record.maps.push_back(map);
   }
-  // The first query is (1, 2); the first keys are (0, 0), (1, 0) and (0, -1), and the others 0.
+  // The first query is (1, 2); the first keys are (0, 0), (1, 0) and (0, -1), and the other keys are 0.
   AttentionElements elements{2, std::vector<float>(2 * 7 * 2), std::vector<float>(2 * 7 * 2)};
   for (int head = 0; head < 2; ++head) {
     elements.query[head * 14] = elements.key[head * 14 + 2] = 1;

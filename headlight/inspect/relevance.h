@@ -29,8 +29,8 @@ HEADLIGHT_API std::vector<std::vector<float>> TokenRelevance(const DualEncoder& 
                                                              std::span<const std::int32_t> text);
 
 /// Returns TokenRelevance as a record for a page or a drawing, with a map for each first layer. The image's tokens are
-/// the sources, and the text's label is the only target. Throws the same errors, and Error if the image has more tokens
-/// than a page can show.
+/// the sources, and the text's label is the only target. Throws the same errors as TokenRelevance, and Error if the
+/// image has more tokens than a page can show.
 HEADLIGHT_API AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::span<const std::int32_t> text, const std::string& label);
 

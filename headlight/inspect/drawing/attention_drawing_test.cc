@@ -16,8 +16,8 @@
 #include "headlight/inspect/drawing/attention_layout.h"
 #include "headlight/inspect/drawing/drawing_testing.h"
 
-// Fontconfig keeps its caches until the process ends, and Cairo 1.16 leaks some hundred bytes per PDF: leak sanitizers
-// must ignore both.
+// Fontconfig keeps its caches until the process ends, and Cairo 1.16 leaks several hundred bytes per PDF: leak
+// sanitizers must ignore both.
 extern "C" HEADLIGHT_API const char* __lsan_default_suppressions() { return "leak:libfontconfig\nleak:libcairo\n"; }
 
 namespace headlight::attention_drawing_test {

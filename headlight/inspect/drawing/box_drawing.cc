@@ -56,7 +56,7 @@ double Overlap(const Rectangle& a, const Rectangle& b) {
 }
 
 // Returns the first candidate rectangle that covers no other label. The candidates are followed by the rows below and
-// above the first candidate. If all cover labels, returns the rectangle with the smallest covered area.
+// above the first candidate. If all candidates cover labels, returns the rectangle with the smallest covered area.
 Rectangle FreePlate(const Drawing& drawing, std::vector<Point> candidates, const std::string& text,
                     std::span<const Rectangle> others) {
   const Point first = candidates.front();
@@ -146,7 +146,7 @@ void DrawSegments(const Image& image, const Segmentation& found, const std::vect
     Point& middle = middles.at(static_cast<std::size_t>(id));
     middle.x += static_cast<double>(x);
     middle.y += static_cast<double>(y);
-    // Edge pixels are bright: the pixel to the right or below belongs to another segment.
+    // Edge pixels are white. The pixel to the right of or below an edge pixel belongs to another segment.
     const bool edge = (x + 1 < image.width && found.ids[static_cast<std::size_t>(i + 1)] != id) ||
                       (y + 1 < image.height && found.ids[static_cast<std::size_t>(i + image.width)] != id);
     const Color color = ColorOfClass(id - 1);

@@ -17,14 +17,15 @@ namespace headlight {
 HEADLIGHT_API Color ColorOfClass(int index);
 
 /// Draws the image and the boxes to `path` (.png, .svg or .pdf). Each box has its label and score in the colour of its
-/// class. Boxes with higher scores are on top. A PNG has the pixels of the image, unless the image is too small for
+/// class. Boxes with higher scores are on top. A PNG has the size of the image, unless the image is too small for
 /// labels. Throws Error for a box whose label is not in `labels` and for an image without pixels. Throws the same
 /// errors as WriteImage (canvas.h).
 HEADLIGHT_API void DrawBoxes(const Image& image, std::span<const FoundBox> found,
                              const std::vector<std::string>& labels, const std::string& path);
 
 /// Draws the image and the segments. The pixels of each segment are tinted in one colour, and its label is at the
-/// centre of its rows and columns. Throws the same errors as DrawBoxes, and Error if the segmentation has another size.
+/// centre of its rows and columns. Throws the same errors as DrawBoxes, and Error if the segmentation has a different
+/// size.
 HEADLIGHT_API void DrawSegments(const Image& image, const Segmentation& found, const std::vector<std::string>& labels,
                                 const std::string& path);
 

@@ -76,18 +76,18 @@ class Canvas {
 };
 
 struct Page {
-  std::string title;  // its entry in the outline of a PDF
+  std::string title;  // the page's entry in the outline of a PDF
   double width = 0, height = 0;
   std::function<void(Canvas&)> draw;
 };
 
 /// Writes the pages to `path`. The extension selects the format. In .svg and .png files the pages are stacked
 /// vertically. A PNG has two pixels per pixel of the canvas if that is not too large. Throws Error for another
-/// extension, for a PNG that would be too large, and if the file cannot be written. In this case an existing file is
+/// extension, for a PNG that would be too large, and if the file cannot be written. In these cases an existing file is
 /// kept.
 void WriteImage(const std::string& path, const std::string& title, const std::vector<Page>& pages);
 
-/// Throws Error unless the extension is .pdf, .svg or .png. Should be called before long work.
+/// Throws Error unless the extension is .pdf, .svg or .png. Should be called before long computations.
 void CheckImagePath(const std::string& path);
 
 }  // namespace headlight

@@ -44,8 +44,8 @@ AttentionMap MeanOf(const AttentionMap& map) {
   return mean;
 }
 
-// Returns the weights of the cells or regions of an image for a query. With `to_text`, returns their attention weights
-// for a word.
+// Returns the weights of the cells or regions of an image for a query. With `to_text`, returns the weights with which
+// the cells or regions attend to a word.
 std::vector<float> PartWeights(const AttentionMap& map, int head, int query, const ImageTokens& parts, bool to_text) {
   if (parts.boxes.empty() && !to_text) return CellWeights(map, head, query, parts);
   const int count = parts.boxes.empty() ? parts.cells() : static_cast<int>(parts.boxes.size());
@@ -121,7 +121,7 @@ struct Sheet {
   bool to_text;  // the queries belong to the image
   std::vector<Row> rows = {};
   int heads = 0;          // the maximum over rows
-  bool rollouts = false;  // a row has a rollout, in the last column
+  bool rollouts = false;  // whether any row has a rollout, in the last column
   SheetLayout layout = {};
 
   bool of_all() const {  // true if there is a page for each token of query_tokens(), which are not in the image

@@ -11,7 +11,8 @@
 namespace headlight {
 
 struct ImageDrawing {
-  int query = 0;  // the token whose attention is drawn; attention of or to words is drawn for each word
+  int query =
+      0;  // the token whose attention is drawn; not used for attention of or to words, which is drawn for each word
   std::optional<double> mass = {};  // if given, each head shows the cells with this share of its weight
 };
 

@@ -78,7 +78,7 @@ TEST(DrawImageAttention, HasTheRolloutAsItsLastColumn) {
   AttentionRecord record = WhiteImage();
   AddRollout(record);
   const Sheet sheet(record, {.query = 2}, 2, 4);
-  EXPECT_NEAR(sheet.At(0, 3, 1), Green(1), 0.01);  // a token keeps half of itself
+  EXPECT_NEAR(sheet.At(0, 3, 1), Green(1), 0.01);  // in rollout, half of each token comes from itself
   EXPECT_LT(sheet.At(0, 3, 3), Green(0.5));
   const Sheet alone(SelectAttention(record, {.rollout = true}), {.query = 2}, 2, 1);
   EXPECT_NEAR(alone.At(0, 0, 1), Green(1), 0.01);

@@ -12,7 +12,7 @@ namespace headlight {
 namespace {
 
 constexpr double kSuperposedHeader = 92;
-constexpr double kFarthest = 5;  // angstrom: the end of the colour scale, and the limit between neighbours
+constexpr double kFarthest = 5;  // angstrom: the end of the colour scale, and the maximum distance between neighbours
 constexpr Color kClose = {47, 99, 190}, kFar = {206, 88, 24};
 
 // A piece of a chain between two neighbours.

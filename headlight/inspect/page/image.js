@@ -54,7 +54,8 @@ function regionsOf(map, head, asked) {
 }
 const weightsOf = (map, head, asked) => partsOf(map).image.boxes ? regionsOf(map, head, asked) : cellsOf(map, head, asked);
 
-// As in drawing/image_drawing.cc, a cell of the raster has the largest share of the regions that contain its centre.
+// As in drawing/image_drawing.cc, the value of a cell of the raster is the largest share of the regions that contain
+// its centre.
 function rasterOf({rows, columns, boxes}, shares) {
   return Float32Array.from({length: rows * columns}, (_, index) => {
     const x = (index % columns + 0.5) / columns, y = (Math.floor(index / columns) + 0.5) / rows;

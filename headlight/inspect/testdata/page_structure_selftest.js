@@ -1,5 +1,5 @@
 // Tests SampleStructure of structure_testing.h: 16 residues, two moments, and expected errors of 2 Å per step between
-// residues. One attention has one layer, the other two. Their heads attend to the residue itself or to the last
+// residues. One attention has one layer, the other has two. Their heads attend to the residue itself or to the last
 // residue.
 selfTest(() => {
   const space = document.getElementById("space"), errors = document.getElementById("errors");
@@ -14,7 +14,7 @@ selfTest(() => {
     const bounds = canvas.getBoundingClientRect();
     canvas.dispatchEvent(new PointerEvent(kind, {clientX: bounds.left + x, clientY: bounds.top + y, pointerId: 1, bubbles: true, ...more}));
   };
-  const axis = 34;  // the numbers of the residues
+  const axis = 34;  // width of the residue numbers, in pixels
   const errorCell = (i, j) => {
     const side = (errors.getBoundingClientRect().width - axis) / 16;
     return [axis + (j + 0.5) * side, axis + (i + 0.5) * side];
