@@ -169,7 +169,7 @@ void AddRollout(AttentionRecord& record) {
   rollouts.reserve(record.maps.size());  // `before` points into it
   for (const AttentionKind kind : {AttentionKind::encoder_self, AttentionKind::decoder_self}) {
     if (kind == AttentionKind::decoder_self && !record.source_tokens.empty())
-      continue;  // it also depends on the source
+      continue;  // a decoder with cross-attention also depends on the source
     const AttentionMap* before = nullptr;
     std::size_t layers = 0;
     for (const AttentionMap& map : record.maps) {

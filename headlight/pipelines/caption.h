@@ -12,7 +12,7 @@ namespace headlight {
 /// Options that are not set are taken from the folder's generation_config.json, or from config.json if that file is
 /// missing. The names of the keys are in brackets. If the file has no value either, the default after "else" applies.
 struct CaptionOptions {
-  std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not part of its score
+  std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not included in its score
 
   /// The search. Beam search keeps the beam_size best partial captions; 1 selects greedy search or sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
@@ -28,8 +28,8 @@ struct CaptionOptions {
       {};  ///< the size of n-grams that must not repeat, else 0: no limit
 
   /// Sampling instead of a search. The next token is sampled from softmax(logits / temperature). `top_k` and then
-  /// `top_p` restrict it to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is
-  /// ignored.
+  /// `top_p` restrict the choice to the most likely tokens, by number and by the sum of their probabilities.
+  /// [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -47,7 +47,7 @@ struct ImageCaption {
   std::string text;         ///< the caption, on one line, including the prompt
   double score = 0;         ///< log-probability / length^alpha
   std::int64_t tokens = 0;  ///< including the prompt, without the end
-  bool complete = true;     ///< false if max_length cut it
+  bool complete = true;     ///< false if max_length truncated the text
 };
 
 }  // namespace headlight

@@ -20,7 +20,7 @@ namespace headlight {
 /// A pair of residues, `first` < `second`, counted from 1.
 struct Contact {
   std::int64_t first = 0, second = 0;
-  float score = 0;  ///< the probability that they touch (their CB within 8 A), 0 to 1
+  float score = 0;  ///< the probability of contact (CB atoms within 8 A), 0 to 1
 };
 
 /// Returns the pairs that are at least `separation` residues apart, the highest score first. Returns at most as many
@@ -31,13 +31,13 @@ HEADLIGHT_API std::vector<Contact> BestContacts(const Tensor& probabilities, std
 /// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API ContactPredictor {
  public:
-  /// Loads the folder of an ESM with its contact head. Throws Error that names the file and what is wrong with it or
-  /// not supported.
+  /// Loads the folder of an ESM with its contact head. Throws Error that names the file and the problem if a file is
+  /// invalid or not supported.
   static ContactPredictor Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the most probable contacts of a protein, selected by BestContacts. `letters` has its residues in
-  /// one-letter codes. Throws Error that begins with `name` if `letters` is empty, too long for the model, or has a
-  /// letter that is not in the vocabulary.
+  /// one-letter codes. Throws Error, with a message that begins with `name`, if `letters` is empty, too long for the
+  /// model, or has a letter that is not in the vocabulary.
   std::vector<Contact> Predict(std::string_view letters, std::int64_t separation = 6,
                                const std::string& name = "the sequence") const {
     return BestContacts(Scores(letters, name), separation);

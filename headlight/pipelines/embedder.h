@@ -25,8 +25,8 @@ class HEADLIGHT_API Embedder {
  public:
   /// Loads the folder of a text encoder, with or without the files of sentence-transformers. `modules.json` specifies
   /// the pooling and the modules after it. Without that file, a vector is the mean of the hidden states of all tokens.
-  /// Throws Error that names the file and what is wrong with it or not supported, and if the processor cannot compute
-  /// in `compute`.
+  /// Throws Error that names the file and the problem if a file is invalid or not supported, and if the processor
+  /// cannot compute in `compute`.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the vectors of the texts, [texts, dimension], or without pooling [residues of all texts, dimension].

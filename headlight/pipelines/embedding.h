@@ -27,22 +27,22 @@ HEADLIGHT_API double Compare(Similarity similarity, std::span<const float> a, st
 enum class EmbedPooling {
   folder,    ///< the folder's pooling, including special tokens
   residues,  ///< the mean of a protein's residues, without special tokens, as `mean` in the esm repository
-  none,      ///< no pooling: a vector of each residue of a protein
+  none,      ///< no pooling: one vector for each residue of a protein
 };
 
 struct EmbedOptions {
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1. With more than 512, activations do
                                     ///< not fit in the processor's cache
-  bool truncate = false;  ///< cuts the end of a text that is too long for the model; otherwise an Error
+  bool truncate = false;  ///< truncates a text that is too long for the model; otherwise such a text is an error
   EmbedPooling pooling = EmbedPooling::folder;
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
   EmbedAs purpose = EmbedAs::text;
-  std::optional<std::string> prompt_name = {};  ///< name of a prompt, instead of the one for the purpose
+  std::optional<std::string> prompt_name = {};  ///< name of a prompt, instead of the prompt for the purpose
 };
 
 struct Embeddings {
   Tensor vectors;                           ///< [texts, dimension]; without pooling [residues of all texts, dimension]
-  std::vector<std::int64_t> truncated;      ///< indices of the texts that were cut
+  std::vector<std::int64_t> truncated;      ///< indices of the truncated texts
   std::vector<std::int64_t> residues = {};  ///< without pooling: the number of vectors of each text
 };
 

@@ -57,7 +57,8 @@ inline constexpr std::string_view kTruncateAdvice = "; `truncate` leaves out its
 /// Throws Error naming the model and `step`, such as "embedding text 3", if the result has a NaN or infinite value.
 HEADLIGHT_API void CheckFinite(const Tensor& result, const Model& model, const std::string& step);
 
-/// Returns the token of a residue's letter. Throws Error that begins with `name` if it is not in the vocabulary.
+/// Returns the token of a residue's letter. Throws Error, with a message that begins with `name`, if the letter is not
+/// in the vocabulary.
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);
 
 /// Throws Error that begins with `name` if `letters` is empty. Throws Error unless the encoding consists of a special
@@ -65,8 +66,8 @@ std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std
 void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
                    const std::string& name);
 
-/// Returns the tokens of a protein, with the special tokens around them. Throws Error that begins with `name` if the
-/// protein is empty, too long for the model, or not encoded as one token per residue.
+/// Returns the tokens of a protein, with the special tokens around them. Throws Error, with a message that begins with
+/// `name`, if the protein is empty, too long for the model, or not encoded as one token per residue.
 Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name);
 
 /// Encodes all texts in batches of at most `batch_tokens` tokens; a longer text is a batch of one text. Equal

@@ -260,7 +260,7 @@ TEST(TokenClassifier, ReturnsTopKLabelsPerToken) {
   EXPECT_THAT(refused({.stride = 1, .aggregation = TagAggregation::none}), HasSubstr("`stride` is for aggregated"));
 }
 
-// The model reads 24 tokens, including [CLS] and [SEP]. A long text has these 22 tokens followed by others.
+// The model reads 24 tokens, including [CLS] and [SEP]. A text of 22 tokens fits; the long text repeats it.
 TEST(TokenClassifier, ReadsLongTextsInWindows) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   std::string first, text;

@@ -26,8 +26,8 @@ struct EngineOptions {
   /// The maximum number of sequences in the batch. A request has one sequence for each of its samples, and for each
   /// part of a text that is split.
   std::int64_t max_running = 64;
-  /// The maximum number of tokens in the cache, and of source tokens. A request that may need more is an error. 0
-  /// selects 16384, or the model's positions if there are more.
+  /// The maximum number of tokens in the cache, and of source tokens. A request that may need more is rejected with an
+  /// Error. 0 selects 16384, or the model's positions if there are more.
   std::int64_t cached_tokens = 0;
 };
 
@@ -35,8 +35,8 @@ struct EngineOptions {
 struct TextRequest {
   std::string prompt = {};
   std::vector<std::int32_t> ids = {};  ///< if not empty, the prompt's tokens, instead of `prompt`
-  /// The same options as for TextGenerator::Generate. `batch_tokens` has no effect, and `cancelled` is an error.
-  /// `on_text` is called by Ticket::Wait.
+  /// The same options as for TextGenerator::Generate. `batch_tokens` has no effect, and setting `cancelled` is an
+  /// error. `on_text` is called by Ticket::Wait.
   GenerateOptions options = {};
   std::optional<std::chrono::milliseconds> timeout = {};  ///< from Submit to the result; above 0
 };

@@ -31,7 +31,7 @@ struct EngineJob {
   /// Makes the results from the hypotheses, on the thread that calls Ticket::Wait.
   virtual void Finish() = 0;
 
-  std::int64_t bytes = 0;  ///< counted while it waits
+  std::int64_t bytes = 0;  ///< part of waiting_bytes while the request waits
   std::optional<EngineClock::time_point> deadline = {};
   std::condition_variable changed;
   bool ended = false, taken = false;                         ///< `taken`: Wait has been called

@@ -50,7 +50,7 @@ struct FolderAnswer {
   std::optional<double> score = {};  ///< as in AnswerSpan or VisualAnswer; not set for a T5 or a BART
   std::int32_t start = 0, end = 0;   ///< of a span: [start, end) in characters of the passage
   bool found = true;                 ///< false if the passage has no answer
-  /// With `top_k`, the other answers, the best first. The `further` of each of them is empty.
+  /// With `top_k`, the other answers, the best first. These answers have an empty `further`.
   std::vector<FolderAnswer> further = {};
 };
 
@@ -59,7 +59,7 @@ struct FolderAnswer {
 using QuestionName = std::function<std::string(std::size_t index)>;
 
 struct FolderAnswerer {
-  /// Throws Error naming the file and what is wrong with it or not supported.
+  /// Throws Error naming the file and the problem if a file is invalid or not supported.
   HEADLIGHT_API static FolderAnswerer Load(const std::string& folder, const FolderAnswererOptions& options = {});
 
   AnswerForm form = AnswerForm::found;

@@ -23,7 +23,7 @@ struct EmbedderInputs {
 HEADLIGHT_API EmbedderInputs EmbedderInputsOf(const std::string& folder);
 
 struct FolderEmbedder {
-  /// Throws Error naming the file and what is wrong with it or not supported.
+  /// Throws Error naming the file and the problem if a file is invalid or not supported.
   HEADLIGHT_API static FolderEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Each function is empty if the model does not read that kind of input.

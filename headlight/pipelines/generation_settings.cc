@@ -101,8 +101,8 @@ std::vector<std::int32_t> ReadSequence(const JsonView& json, std::int64_t vocabu
   return ids;
 }
 
-// Reads forced_eos_token_id. If there are several tokens, the token with the lowest id is used, which greedy decoding
-// in Transformers chooses.
+// Reads forced_eos_token_id. If there are several tokens, the token with the lowest id is used, as in greedy decoding
+// in Transformers.
 void ReadLastToken(const JsonView& json, std::int64_t vocabulary, SearchOptions& search) {
   if (!json.present()) return;
   const std::vector<std::int32_t> ids = ReadTokenIds(json, vocabulary);

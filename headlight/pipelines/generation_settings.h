@@ -78,7 +78,7 @@ void CheckDraft(const Model& model, const SearchOptions& search);
 /// The settings of a language model. By default at most 128 new tokens are generated.
 struct TextSettings {
   GenerationOptions generation = {.search = {.sampling = kDefaultSampling}};
-  std::vector<std::string> stop = {};  ///< a text ends with the token that completes one of these
+  std::vector<std::string> stop = {};  ///< a text ends with the token that completes one of these strings
 };
 TextSettings ReadTextSettings(const JsonView& json, const LanguageModel::Limits& limits);
 

@@ -29,7 +29,7 @@ struct CaptionFolder;
 class HEADLIGHT_API ImageCaptioner {
  public:
   /// Loads the folder of a VisionEncoderDecoder or a BLIP with its tokenizer and preprocessor_config.json. Throws Error
-  /// that names the file and what is wrong with it or not supported.
+  /// that names the file and the problem if a file is invalid or not supported.
   static ImageCaptioner Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the n_best captions of each image, the best first; samples are in the order of sampling. Throws Error that

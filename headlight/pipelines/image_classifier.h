@@ -39,7 +39,7 @@ HEADLIGHT_API ImageClasses ImageClassesOf(const std::string& folder);
 class HEADLIGHT_API ImageClassifier {
  public:
   /// Loads the folder of an image encoder or an ImageGPT with a classification head, and its preprocessor_config.json.
-  /// Throws Error that names the file and what is wrong with it or not supported.
+  /// Throws Error that names the file and the problem if a file is invalid or not supported.
   static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
   /// Loads the folder of a CLIP or SigLIP for zero-shot classification with distinct `labels`. Each label replaces "{}"
   /// in each of the templates (ImageTextEmbedder::EmbedLabels). For a CLIP the scores of all labels sum to 1; for a
@@ -74,7 +74,7 @@ class HEADLIGHT_API ImageClassifier {
   std::vector<std::vector<LabelScore>> ClassifyFitted(std::span<const Image> fitted,
                                                       const ClassifyImageOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  ///< by column of Scores
+  const std::vector<std::string>& labels() const;  ///< in the order of the columns of Scores
   Problem problem() const;                         ///< one label per image, any number of labels, or regression
 
  private:

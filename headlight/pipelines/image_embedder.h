@@ -32,7 +32,7 @@ struct EmbedImageOptions {
 class HEADLIGHT_API ImageEmbedder {
  public:
   /// Loads the folder of any image encoder, with or without classes, and its preprocessor_config.json. Throws Error
-  /// that names the file and what is wrong with it or not supported.
+  /// that names the file and the problem if a file is invalid or not supported.
   static ImageEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the vectors of the images, [images, dimension]: the state of the class token after the last norm. Without

@@ -22,7 +22,7 @@ namespace headlight {
 class HEADLIGHT_API ImageGenerator {
  public:
   /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error that names
-  /// the file and what is wrong with it or not supported.
+  /// the file and the problem if a file is invalid or not supported.
   static ImageGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Generates options.count new images of the model's size. Throws Error naming an invalid option.

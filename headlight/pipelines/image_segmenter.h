@@ -22,7 +22,7 @@
 namespace headlight {
 
 struct SegmentOptions {
-  double threshold = 0.5;               ///< only segments with a score above it are returned; 0 to 1
+  double threshold = 0.5;               ///< only segments with a score above this are returned; 0 to 1
   SegmentRules rules = {};              ///< how pixels are assigned to segments
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are computed at once, at least 1
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
@@ -32,8 +32,8 @@ struct SegmentOptions {
 /// on the other images of a call.
 class HEADLIGHT_API ImageSegmenter {
  public:
-  /// Loads the folder of a DETR with masks and its preprocessor_config.json. Throws Error that names the file and what
-  /// is wrong with it or not supported.
+  /// Loads the folder of a DETR with masks and its preprocessor_config.json. Throws Error that names the file and the
+  /// problem if a file is invalid or not supported.
   static ImageSegmenter Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the segments of each image by id, and the segment of each pixel at the original size. Throws Error that
@@ -53,7 +53,7 @@ class HEADLIGHT_API ImageSegmenter {
   std::vector<Segmentation> SegmentFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                           const SegmentOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  ///< by ImageSegment::label_id
+  const std::vector<std::string>& labels() const;  ///< indexed by ImageSegment::label_id
 
  private:
   struct State;

@@ -28,8 +28,8 @@ namespace headlight {
 /// other texts or images of a call.
 class HEADLIGHT_API ImageTextEmbedder {
  public:
-  /// Loads the folder of a CLIP or SigLIP, or of one tower of them, with its tokenizer and preprocessor_config.json.
-  /// Throws Error that names the file and what is wrong with it or not supported.
+  /// Loads the folder of a CLIP or SigLIP, or of one of their towers, with its tokenizer and preprocessor_config.json.
+  /// Throws Error that names the file and the problem if a file is invalid or not supported.
   static ImageTextEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns vectors of length 1, [texts, dimension]. Throws Error if the model has no text tower. Throws Error that
@@ -71,8 +71,8 @@ class HEADLIGHT_API ImageTextEmbedder {
   /// independent. Throws Error if the model has only one tower.
   Tensor Probabilities(const Tensor& vectors, const Tensor& others) const;
 
-  bool reads_texts() const;        ///< the model has a text tower
-  bool reads_images() const;       ///< the model has an image tower
+  bool reads_texts() const;        ///< whether the model has a text tower
+  bool reads_images() const;       ///< whether the model has an image tower
   std::int64_t dimension() const;  ///< length of a vector
   std::int64_t longest() const;    ///< maximum number of tokens of a text; 0 without a text tower
 

@@ -120,7 +120,7 @@ TEST_P(DualEmbedderTest, RefusesTextsThatAreTooLong) {
   EXPECT_THAT(ErrorOf([&] { embedder.EmbedImages({Image{}}); }), HasSubstr("image 1"));
 }
 
-// SigLIP attends to padding, so the padding token must be the padding token of the tokenizer.
+// SigLIP attends to padding, so texts must be padded with the tokenizer's padding token.
 TEST(ImageTextEmbedder, PadsWithTheTokenizersPaddingToken) {
   const TemporaryFolder folder;
   SaveTinySiglip(folder.path());

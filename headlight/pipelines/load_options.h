@@ -18,8 +18,8 @@ struct LoadOptions {
   /// is often faster. Default: the whole vocabulary.
   bool shortlist = false;
   /// Translator, TextGenerator: keeps an int8 copy of the weights as the draft for speculative decoding of single
-  /// texts. The text is the same, and large models are faster. Calls then require a beam_size of 1 without sampling,
-  /// repetition_penalty and no_repeat_ngram_size. Default: no copy.
+  /// texts. The text is the same, and large models are faster. Calls must then have a beam_size of 1, and no sampling,
+  /// repetition_penalty or no_repeat_ngram_size. Default: no copy.
   bool draft = false;
 };
 

@@ -20,9 +20,9 @@ namespace headlight {
 struct FillOptions {
   std::int64_t top_k = 5;           ///< predictions for each mask, at least 1
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
-  bool truncate = false;            ///< cuts the end of a text that has too many tokens; otherwise an Error
+  bool truncate = false;            ///< truncates a text that has too many tokens; otherwise such a text is an error
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
-  std::function<void(std::size_t text)> on_truncated = {};    ///< is called with the index of each text that is cut
+  std::function<void(std::size_t text)> on_truncated = {};    ///< is called with the index of each truncated text
 };
 
 /// A token that may replace a mask.
@@ -36,8 +36,8 @@ using FilledMask = std::vector<FilledToken>;  ///< the predictions for one mask,
 /// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API MaskFiller {
  public:
-  /// Loads the folder of a masked language model, such as a BERT. Throws Error that names the file and what is wrong
-  /// with it or not supported, and if the tokenizer has no mask token.
+  /// Loads the folder of a masked language model, such as a BERT. Throws Error that names the file and the problem if a
+  /// file is invalid or not supported, and if the tokenizer has no mask token.
   static MaskFiller Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns predictions for the masks of each text, in order. Throws Error that names the text if it has no mask, has

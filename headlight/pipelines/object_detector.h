@@ -21,7 +21,7 @@
 namespace headlight {
 
 struct DetectOptions {
-  double threshold = 0.5;               ///< only objects with a score above it are returned; 0 to 1
+  double threshold = 0.5;               ///< only objects with a score above this are returned; 0 to 1
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are computed at once, at least 1
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
@@ -39,8 +39,8 @@ struct DetectedObject {
 /// depend on the other images of a call: images are not padded.
 class HEADLIGHT_API ObjectDetector {
  public:
-  /// Loads the folder of a DETR and its preprocessor_config.json. Throws Error that names the file and what is wrong
-  /// with it or not supported.
+  /// Loads the folder of a DETR and its preprocessor_config.json. Throws Error that names the file and the problem if a
+  /// file is invalid or not supported.
   static ObjectDetector Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the objects of each image, the highest score first. Throws Error that names the image if it has no pixels
@@ -62,7 +62,7 @@ class HEADLIGHT_API ObjectDetector {
   std::vector<std::vector<DetectedObject>> DetectFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                                         const DetectOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  ///< by DetectedObject::label_id
+  const std::vector<std::string>& labels() const;  ///< indexed by DetectedObject::label_id
 
  private:
   struct State;

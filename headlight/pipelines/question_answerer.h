@@ -48,7 +48,7 @@ struct AnswerSpan {
 class HEADLIGHT_API QuestionAnswerer {
  public:
   /// Loads the folder of a model with a head for extractive question answering, such as a BERT. Throws Error that names
-  /// the file and what is wrong with it or not supported.
+  /// the file and the problem if a file is invalid or not supported.
   static QuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the best answers to each question, the best first. One of them may be "no answer". The score of a span is
@@ -59,7 +59,7 @@ class HEADLIGHT_API QuestionAnswerer {
   /// If the question and context are longer than a window, the context is split into overlapping windows. The spans of
   /// all windows are compared, and the lowest score of "no answer" is used. Throws Error for an option out of its
   /// range. Throws Error that names the question if a text is not UTF-8, the context has no tokens, or the question
-  /// leaves no space for it.
+  /// leaves no space for the context.
   std::vector<std::vector<AnswerSpan>> Answer(std::span<const Question> questions,
                                               const AnswerOptions& options = {}) const;
   std::vector<std::vector<AnswerSpan>> Answer(std::initializer_list<Question> questions,

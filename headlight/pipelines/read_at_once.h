@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// Throws Error that begins with `name` if a text has more tokens than the model reads. Summaries of its parts would
-/// not be a summary of the whole text.
+/// Throws Error, with a message that begins with `name`, if a text has more tokens than the model reads. Summaries of
+/// its parts would not be a summary of the whole text.
 HEADLIGHT_API void CheckReadAtOnce(const Translator& translator, const std::string& text,
                                    const TranslateOptions& options, const std::string& name);
 

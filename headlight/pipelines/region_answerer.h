@@ -23,8 +23,8 @@ namespace headlight {
 class HEADLIGHT_API RegionAnswerer {
  public:
   /// Loads a model with an answer head, and its tokenizer. The model is a ViLBERT, LXMERT or VisualBERT trained on the
-  /// pixels of regions, or a ViLT with its preprocessor_config.json. Throws Error that names the file and what is wrong
-  /// with it or not supported.
+  /// pixels of regions, or a ViLT with its preprocessor_config.json. Throws Error that names the file and the problem
+  /// if a file is invalid or not supported.
   static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns true if the model reads regions; false for a ViLT, which reads whole images.

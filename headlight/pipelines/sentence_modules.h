@@ -47,8 +47,8 @@ struct HEADLIGHT_API SentenceModules {
   std::string PromptOf(EmbedAs purpose, const std::optional<std::string>& name = {}) const;
 };
 
-/// Reads the modules for a model with hidden states of length `model`. Throws Error naming the file and what is wrong
-/// with it or not supported.
+/// Reads the modules for a model with hidden states of length `model`. Throws Error naming the file and the problem if
+/// a file is invalid or not supported.
 HEADLIGHT_API SentenceModules ReadSentenceModules(const std::string& folder, std::int64_t model);
 
 HEADLIGHT_API const char* Name(Pooling pooling);

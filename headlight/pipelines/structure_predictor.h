@@ -59,7 +59,7 @@ struct PredictedStructure {
 class HEADLIGHT_API StructurePredictor {
  public:
   /// Loads a model's folder, or an .npz file published by DeepMind (docs/reference/files.md). Throws Error that names
-  /// the file and what is wrong with it or not supported. Options other than `compute` are errors.
+  /// the file and the problem if a file is invalid or not supported. Throws Error for options other than `compute`.
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 
   /// Returns the structure of the alignment's query. Throws Error naming an invalid option. Throws Error for more

@@ -89,7 +89,7 @@ inline void SaveTinyImageGpt(const std::string& folder, bool tie_output = false)
             ColourProcessorConfig({.height = 4, .width = 6}, {{-1, -1, -1}, {1, -1, -1}, {1, 1, 1}}).Text());
 }
 
-// Sets one value of every stored float32 tensor to NaN, as after a diverged training.
+// Sets one value of every stored float32 tensor to NaN, as after training that diverged.
 inline void DamageWeights(const std::string& folder) {
   const std::string path = folder + "/model.safetensors";
   std::vector<Tensor> values;

@@ -28,9 +28,9 @@ struct EncoderFolder;
 struct ClassifyOptions {
   std::optional<std::int64_t> top_k = {};  ///< labels per text, at least 1; all if it is not set
   std::int64_t batch_tokens = 512;         ///< tokens that are encoded at once, at least 1
-  bool truncate = false;                   ///< cuts the end of a text that has too many tokens; otherwise an Error
+  bool truncate = false;  ///< truncates a text that has too many tokens; otherwise such a text is an error
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
-  std::function<void(std::size_t text)> on_truncated = {};    ///< is called with the index of each text that is cut
+  std::function<void(std::size_t text)> on_truncated = {};    ///< is called with the index of each truncated text
 };
 
 /// A text, or a pair of texts such as a premise and a hypothesis.
@@ -43,7 +43,7 @@ struct TextOrPair {
 class HEADLIGHT_API TextClassifier {
  public:
   /// Loads the folder of a model with a head for classes of texts, such as a BERT. Throws Error that names the file and
-  /// what is wrong with it or not supported.
+  /// the problem if a file is invalid or not supported.
   static TextClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the labels of each text or pair with their scores, the highest score first (see LabelScores). Throws Error
@@ -61,7 +61,7 @@ class HEADLIGHT_API TextClassifier {
   /// outputs. `top_k` is ignored. Throws the same errors as Classify.
   Tensor Scores(std::span<const TextOrPair> texts, const ClassifyOptions& options = {}) const;
 
-  const std::vector<std::string>& labels() const;  ///< by column of Scores
+  const std::vector<std::string>& labels() const;  ///< in the order of the columns of Scores
   Problem problem() const;                         ///< one label per text, any number of labels, or regression
   std::int64_t longest() const;                    ///< maximum number of tokens of a text, including special tokens
 

@@ -34,8 +34,8 @@ struct GenerateOptions {
   std::optional<std::int32_t> n_best =
       {};  ///< texts for each prompt: at most beam_size, or the samples [num_return_sequences], else 1
 
-  /// Sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict it to
-  /// the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
+  /// Sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict the
+  /// choice to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -76,7 +76,7 @@ struct GeneratedText {
 
 struct TokenScore {
   std::int32_t id = 0;
-  TextSpan span;                          ///< its bytes of the text
+  TextSpan span;                          ///< the bytes of the token in the text
   std::optional<double> log_probability;  ///< none for the first token without a start token
 };
 
@@ -107,8 +107,8 @@ struct ScoreOptions {
 /// other texts of a call, except that the index of its prompt selects its random stream.
 class HEADLIGHT_API TextGenerator {
  public:
-  /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and what is wrong with
-  /// it or not supported, and if the processor does not support the compute type.
+  /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and the problem if a
+  /// file is invalid or not supported, and if the processor does not support the compute type.
   ///   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
   static TextGenerator Load(const std::string& folder, const LoadOptions& options = {});
 

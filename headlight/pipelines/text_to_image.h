@@ -30,7 +30,7 @@ class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 
 struct GeneratedImage {
   Image image;
-  std::vector<std::int32_t> codes;  ///< of the discrete VAE, [rows, columns]
+  std::vector<std::int32_t> codes;  ///< codes of the discrete VAE, [rows, columns]
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
@@ -38,10 +38,12 @@ struct GeneratedImage {
 class HEADLIGHT_API TextToImage {
  public:
   /// Loads the folder of a DALL-E or DALL-E mini with its tokenizer, and the discrete VAE in its folder `vae`. Throws
-  /// Error that names the file and what is wrong with it or not supported. Options other than `compute` are errors.
+  /// Error that names the file and the problem if a file is invalid or not supported. Throws Error for options other
+  /// than `compute`.
   static TextToImage Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Throws Error that begins with `name` if the text is empty, is not UTF-8, or has more tokens than the model reads.
+  /// Throws Error, with a message that begins with `name`, if the text is empty, is not UTF-8, or has more tokens than
+  /// the model reads.
   void CheckText(const std::string& text, const std::string& name) const;
 
   /// Generates options.count images of each text, in the order of sampling. Throws the same errors as CheckText, and
@@ -93,7 +95,7 @@ struct RankedImage {
 
 /// Sorts the images of one text by their CLIP or SigLIP similarity to it, the best first (Ramesh et al., "Zero-Shot
 /// Text-to-Image Generation", 2021, section 2.6). Images with the same score keep their order. Throws Error if `ranker`
-/// lacks a tower, and if the text has more tokens than it reads.
+/// lacks a tower, and if the text has more tokens than `ranker` reads.
 HEADLIGHT_API std::vector<RankedImage> RankImages(const ImageTextEmbedder& ranker, const std::string& text,
                                                   std::span<const GeneratedImage> images);
 

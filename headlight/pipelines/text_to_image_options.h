@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-/// Each token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict it to the most likely
-/// tokens, by number and by the sum of their probabilities.
+/// Each token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict the choice to the most
+/// likely tokens, by number and by the sum of their probabilities.
 struct TextToImageOptions {
   std::int64_t count = 1;  ///< images per text, at least 1; for an ImageGenerator images in total, or per input image
   double temperature = 1;  ///< above 0

@@ -12,8 +12,8 @@
 
 namespace headlight {
 
-/// Returns the token ids of a text, without special tokens. Throws Error that begins with `name` if the text is not
-/// UTF-8, has no tokens, or has more than the model reads.
+/// Returns the token ids of a text, without special tokens. Throws Error, with a message that begins with `name`, if
+/// the text is not UTF-8, has no tokens, or has more than the model reads.
 HEADLIGHT_API std::vector<std::int32_t> DrawingIds(const PipelineTokenizer& tokenizer, std::string_view text,
                                                    std::int32_t positions, const std::string& name);
 

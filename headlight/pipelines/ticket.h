@@ -1,4 +1,4 @@
-// The caller's handle of a request in an Engine.
+// The caller's handle for a request in an Engine.
 #pragma once
 
 #include <chrono>

@@ -57,7 +57,7 @@ struct NamedSpan {
 class HEADLIGHT_API TokenClassifier {
  public:
   /// Loads the folder of a model with a head for classes of tokens, such as a BERT. Throws Error that names the file
-  /// and what is wrong with it or not supported.
+  /// and the problem if a file is invalid or not supported.
   static TokenClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another
@@ -66,7 +66,7 @@ class HEADLIGHT_API TokenClassifier {
   ///
   /// A text with more tokens than the model reads is split into windows that overlap by a quarter. The label of a token
   /// is taken from the window in which the token is farthest from the edges, unless TagOptions::stride is set. Throws
-  /// Error for an option out of its range, and naming the text if it is not UTF-8.
+  /// Error for an option out of its range. Throws Error naming the text if it is not UTF-8.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
                                           const TagOptions& options = {}) const {

@@ -28,8 +28,8 @@ struct TranslateOptions {
       {};  ///< the size of n-grams that must not repeat, else 0: no limit
 
   /// Sampling instead of a search. The next token is sampled from softmax(logits / temperature). `top_k` and then
-  /// `top_p` restrict it to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is
-  /// ignored.
+  /// `top_p` restrict the choice to the most likely tokens, by number and by the sum of their probabilities.
+  /// [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -38,12 +38,12 @@ struct TranslateOptions {
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
   /// Other inputs. `target_prefix` has the beginning of the translations, which the model continues: one prefix for all
-  /// texts, or one per text. The prefix counts for the text and its length, but not for the score. It only precedes the
-  /// first part of a split text.
+  /// texts, or one per text. The prefix is part of the text and counts towards its length, but not towards the score.
+  /// It only precedes the first part of a split text.
   std::vector<std::string> target_prefix = {};
   std::string task = {};             ///< name in task_specific_params of config.json, for its prefix and settings
-  std::string prefix = {};           ///< put before each text, after the task's prefix, as T5's "summarize: "
-  std::string source_language = {};  ///< a special token, as mBART's "de_DE"; else the tokenizer's default
+  std::string prefix = {};           ///< put before each text, after the task's prefix, such as T5's "summarize: "
+  std::string source_language = {};  ///< a special token, such as mBART's "de_DE"; else the tokenizer's default
   /// A special token, like source_language; else [forced_bos_token_id]. For models whose decoder begins with a
   /// language, it replaces the start token.
   std::string target_language = {};

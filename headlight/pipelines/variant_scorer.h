@@ -29,14 +29,14 @@ HEADLIGHT_API std::vector<Substitution> ParseVariant(std::string_view variant);
 /// A variant with its score, positive if the model prefers the variant to the sequence.
 struct VariantScore {
   std::string variant;  ///< the variant as in the input
-  double score = 0;     ///< sum of log-probability ratios, natural
+  double score = 0;     ///< sum of natural logarithms of probability ratios
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once.
 class HEADLIGHT_API VariantScorer {
  public:
   /// Loads the folder of a masked language model with one token per residue, such as an ESM-2. Throws Error that names
-  /// the file and what is wrong with it or not supported.
+  /// the file and the problem if a file is invalid or not supported.
   static VariantScorer Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the score of each variant, in the order of `variants`, by masked marginals (Meier et al., "Language models
@@ -46,8 +46,8 @@ class HEADLIGHT_API VariantScorer {
   ///
   /// Each term is computed from the sequence with only that residue masked. With `joint` all residues of the variant
   /// are masked, as in the paper's equation. At most `batch_tokens` tokens, or one sequence, are encoded at once.
-  /// Throws Error that begins with `name` if `letters` is empty, too long for the model, or has a letter that is not in
-  /// the vocabulary. Also throws Error for a variant that does not match the letters.
+  /// Throws Error, with a message that begins with `name`, if `letters` is empty, too long for the model, or has a
+  /// letter that is not in the vocabulary. Also throws Error for a variant that does not match the letters.
   std::vector<VariantScore> Score(std::string_view letters, std::span<const std::string> variants,
                                   const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
                                   bool joint = false) const;

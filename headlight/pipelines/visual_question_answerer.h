@@ -27,7 +27,7 @@ class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 struct CaptionFolder;
 
 struct ImageQuestion {
-  std::size_t image = 0;  ///< the index of its image
+  std::size_t image = 0;  ///< the index of the question's image
   std::string question;
 };
 
@@ -35,7 +35,7 @@ struct VisualAnswer {
   std::string answer;  ///< the answer, on one line
   double score =
       0;  ///< log-probability / length^alpha of a generated answer; the probability of an answer from a fixed set
-  bool complete = true;  ///< false if max_length cut it
+  bool complete = true;  ///< false if max_length truncated the text
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An answer does not depend on the
@@ -43,7 +43,7 @@ struct VisualAnswer {
 class HEADLIGHT_API VisualQuestionAnswerer {
  public:
   /// Loads the folder of a BLIP that answers questions, with its tokenizer and preprocessor_config.json. Throws Error
-  /// that names the file and what is wrong with it or not supported.
+  /// that names the file and the problem if a file is invalid or not supported.
   static VisualQuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the n_best answers to each question, the best first. Each image is encoded once. Throws Error that names
