@@ -132,7 +132,7 @@ struct RowReader::Source {
     return line->substr(line->starts_with(mark) ? mark.size() : 0);
   }
 
-  // Reads a sentence in CoNLL format: the lines up to an empty one.
+  // Reads a sentence in CoNLL format: the lines up to an empty line.
   std::optional<CheckedRow> NextSentence() {
     std::vector<std::string> words, tags;
     std::int64_t first = 0;
