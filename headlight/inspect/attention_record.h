@@ -78,7 +78,7 @@ struct AttentionRecord {
 };
 
 /// Limits on the weights of a page and of a drawing. A page can have 12 layers of 12 heads over 650 tokens, or one
-/// layer of 12 heads over 2,300. The limit of drawings is lower because viewers of vector graphics handle fewer shapes.
+/// layer of 12 heads over 2,300. The limit of drawings is lower for the sake of viewers of vector graphics.
 constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000;
 
 /// Returns the weight that has the last colour of a map's scale: the largest weight, but at least 0.001. The first

@@ -11,8 +11,7 @@
 namespace headlight {
 
 struct ImageDrawing {
-  int query =
-      0;  // the token whose attention is drawn; not used for attention of or to words, which is drawn for each word
+  int query = 0;                    // the token whose attention is drawn; ignored for words, which are all drawn
   std::optional<double> mass = {};  // if given, each head shows the cells with this share of its weight
 };
 
