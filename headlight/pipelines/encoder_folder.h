@@ -66,8 +66,8 @@ std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std
 void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
                    const std::string& name);
 
-/// Returns the tokens of a protein, with the special tokens around them. Throws Error, with a message that begins with
-/// `name`, if the protein is empty, too long for the model, or not encoded as one token per residue.
+/// Returns the tokens of a protein, with the special tokens around them. Throws Error if the protein is empty, too long
+/// for the model, or not encoded as one token per residue. The message begins with `name`.
 Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name);
 
 /// Encodes all texts in batches of at most `batch_tokens` tokens; a longer text is a batch of one text. Equal

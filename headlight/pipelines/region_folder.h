@@ -27,8 +27,8 @@ struct RegionFolder {
   std::int64_t side;  ///< RegionSideOf; 0: the model reads whole images
 };
 
-/// Loads a folder. Throws Error if it has no model of this kind, if its tokenizer has more tokens than the model, and
-/// for options that encoders do not have.
+/// Loads a folder. Throws Error if it has no model of this kind, or if its tokenizer has more tokens than the model.
+/// Throws Error for options that encoders do not have.
 HEADLIGHT_API RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options = {});
 
 /// Tokenizes a question. Throws Error if it is not UTF-8, empty or too long.

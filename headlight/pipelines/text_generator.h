@@ -108,7 +108,7 @@ struct ScoreOptions {
 class HEADLIGHT_API TextGenerator {
  public:
   /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and the problem if a
-  /// file is invalid or not supported, and if the processor does not support the compute type.
+  /// file is invalid or not supported. Throws Error if the processor does not support the compute type.
   ///   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
   static TextGenerator Load(const std::string& folder, const LoadOptions& options = {});
 

@@ -46,8 +46,8 @@ class HEADLIGHT_API VariantScorer {
   ///
   /// Each term is computed from the sequence with only that residue masked. With `joint` all residues of the variant
   /// are masked, as in the paper's equation. At most `batch_tokens` tokens, or one sequence, are encoded at once.
-  /// Throws Error, with a message that begins with `name`, if `letters` is empty, too long for the model, or has a
-  /// letter that is not in the vocabulary. Also throws Error for a variant that does not match the letters.
+  /// Throws Error if `letters` is empty, too long for the model, or has a letter that is not in the vocabulary. The
+  /// message begins with `name`. Also throws Error for a variant that does not match the letters.
   std::vector<VariantScore> Score(std::string_view letters, std::span<const std::string> variants,
                                   const std::string& name = "the sequence", std::int64_t batch_tokens = 2048,
                                   bool joint = false) const;

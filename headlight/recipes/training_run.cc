@@ -77,7 +77,7 @@ class StepProfiler {
 };
 
 // Returns the number of steps at which a decreasing schedule reaches zero, from the number of batches in the first
-// epoch, or 0 if it is unknown.
+// epoch. Returns 0 if it is unknown.
 std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   if (options.epochs == 0) return options.steps;
   const std::int64_t batches = task.batches({})().batches_in_epoch;
