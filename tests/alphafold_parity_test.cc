@@ -127,7 +127,7 @@ TEST_P(AlphaFoldParity, Templates) {
   golden.CheckGradients();
 }
 
-// Checks a model without extra rows. OpenFold pads the extra alignment with one row of absent cells.
+// Checks a model without extra rows. OpenFold pads the extra alignment with one fully masked row.
 TEST_P(AlphaFoldParity, WithoutExtraRows) {
   const DType dtype = GetParam();
   AlphaFold model(LoadModel<AlphaFold>(kFolder)->config(), dtype);

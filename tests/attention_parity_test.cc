@@ -21,7 +21,7 @@ constexpr std::int32_t kHeight = 3, kWidth = 4, kTokens = kHeight * kWidth;
 
 class AttentionParity : public testing::Test {
  protected:
-  // Returns the largest deviation of the output and of the gradients in a case. The loss is sum(output * d_output).
+  // Returns the largest deviation of the output and gradients of a case. The loss is sum(output * d_output).
   double Worst(const std::string& name, const Sequences& sequences, ops::AttentionOptions options, DType dtype) const {
     options.heads = name == "groups" ? 4 : 2;
     options.scale = 1 / std::sqrt(3.0);

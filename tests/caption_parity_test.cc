@@ -46,7 +46,7 @@ struct Golden {
   Numbers Rows(const std::string& name, const UnpaddedTexts& of) const {
     return of.Rows(file.Read(name, DType::float64));
   }
-  // Returns the weights of one sequence, [heads, query, key], without padding, which is on the right.
+  // Returns the weights of one sequence, [heads, query, key], without the padding on the right.
   Numbers Attention(const std::string& name, const LayerAttention& seen) const {
     const Tensor all = file.Read(name + "." + std::to_string(seen.layer), DType::float64);
     const std::int64_t heads = all.shape()[1], queries = seen.weights.shape()[2], keys = seen.weights.shape()[3];
@@ -70,8 +70,8 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   Context context;
   context.tape = &tape;
   std::size_t attentions = 0;
-  // Compares attention weights. `names` are the golden's names for the three kinds of attention; empty names are
-  // skipped.
+  // Compares attention weights. `names` are the golden's names for the three kinds of attention; kinds with an empty
+  // name are skipped.
   const auto watch = [&](std::array<std::string, 3> names) {
     context.hooks.attention = [&, names = std::move(names)](const LayerAttention& seen) {
       const std::string& name = names[static_cast<std::size_t>(seen.kind)];
@@ -117,7 +117,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   std::size_t stored = 0;
   for (const auto& [name, tensor] : golden.file.tensors()) stored += name.find("attentions.") != std::string::npos;
   EXPECT_EQ(attentions, stored * golden.images.size());
-  // The tolerance is relative to the terms, because their sum may cancel.
+  // The tolerance is relative to this sum, because the terms may cancel.
   EXPECT_LT(std::abs(ToDouble(loss)[0] - golden.Read("loss")[0]) / terms, tolerance);
   tape.Backward(loss);
   EXPECT_LT(Deviation(ByName(model.parameters(), &Parameter::gradient), GradientsOf(golden.file)), tolerance);

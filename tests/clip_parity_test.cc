@@ -49,7 +49,7 @@ struct GoldenTexts {
   Sequences texts;
 };
 
-// Compares the relevance of each image's tokens for its similarity score with the text of the same index.
+// Compares the relevance of each image's tokens for the similarity score of the image and the text with the same index.
 void CompareRelevance(const DualEncoder& model, const Safetensors& golden, double tolerance) {
   const GoldenTexts given(golden);
   const std::vector<Tensor> images = ImagesOf(golden);
@@ -223,7 +223,7 @@ TEST(DualEncoder, RefusesUnsupportedInput) {
 }
 
 // Checks the standard deviations of OpenAI's program, which depend on a tower's width and depth. Only the patch
-// positions have a different one.
+// positions are initialized differently.
 TEST(Clip, IsInitialisedByDepthAndWidth) {
   ClipConfig config;
   config.text->vocabulary = 500;
@@ -275,7 +275,7 @@ TEST(DualEncoder, NamesInvalidSettings) {
   EXPECT_THAT(ErrorOfConfig("siglip", "vision_config", "\"vision_use_head\": true", "\"vision_use_head\": false"),
               testing::HasSubstr("without its attention pooling"));
   EXPECT_THAT(ErrorOfConfig("siglip", "projection_size", "15", "12"), testing::HasSubstr("not in one space"));
-  // Older files contain a tower's settings twice, and the second ones have priority.
+  // Older files contain a tower's settings twice, and the second copy has priority.
   EXPECT_EQ(ErrorOfConfig("clip", "model_type", "\"text_config\"",
                           "\"text_config\": {\"hidden_size\": 7}, \"text_config_dict\""),
             "");

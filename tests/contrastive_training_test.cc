@@ -73,7 +73,7 @@ class Contrastive : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(, Contrastive, testing::Values("clip", "siglip"),
                          [](const auto& which) { return which.param; });
 
-// Checks one micro-batch, two, micro-batches of different sizes, and single pairs.
+// Checks one micro-batch, two micro-batches, micro-batches of different sizes, and single pairs.
 TEST_P(Contrastive, HasTheSameGradientInMicroBatches) {
   const Pairs pairs;
   const ImageTextSet set = pairs.Set();
@@ -104,8 +104,8 @@ TEST_P(Contrastive, HasTheSameGradientInMicroBatches) {
   }
 }
 
-// Returns more images of three colours than a validation computes in one pass. Two in three have a hard negative, which
-// may equal the text of another image. Some images have only one text.
+// Returns images of three colours, more than a validation computes in one pass. Two in three images have a hard
+// negative, which may equal the text of another image. Some images have only one text.
 ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
   std::string lines;
   int number = 0;
@@ -192,7 +192,7 @@ TEST_P(Contrastive, ScoresHardNegatives) {
   EXPECT_NEAR(trained, loss / 150, 1e-4 * loss / 150);
 }
 
-// Checks two images and three texts, the last of which has no image. Texts 0 and 2 are equal, or all texts are.
+// Checks two images and three texts; the last text has no image. Texts 0 and 2 are equal, or all texts are equal.
 TEST(SigmoidPairLoss, IgnoresEqualTexts) {
   const Tensor logits = Tensor::From<double>({1, 2, 3, 4, 5, 6}, {3, 2});
   const auto loss = [&](const std::vector<std::int32_t>& first) {

@@ -88,7 +88,7 @@ struct DecoderGolden : UnpaddedTexts {
 
 inline constexpr double kDecoderTolerance = 2e-5;  // relative to the largest value
 
-// The deviation of a model from the golden file, relative to the largest value of each result.
+// The deviations of a model from the golden file, relative to the largest value of each result.
 struct DecoderDeviations {
   std::map<std::string, double> of;
   int attention_maps = 0;

@@ -166,8 +166,8 @@ TEST_F(DecodingBatchTest, AnInvalidPromptEndsOnlyItsOwnText) {
   }
 }
 
-// Checks that a memory of the wrong size only ends its own text, also if it is first, or if the memories of several
-// texts are combined.
+// Checks that a memory of the wrong size only ends its own text, even if it is the first text, or if the memories of
+// several texts are combined.
 TEST_F(DecodingBatchTest, AMemoryOfWrongSizeEndsOnlyItsOwnText) {
   const Subject subject = OfMarian();
   const DecodingRequest &one = subject.requests[4], &other = subject.requests[8];
@@ -218,7 +218,7 @@ TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsOnlyItsOwnText) {
   EXPECT_THROW(std::rethrow_exception(ended.front().error), std::runtime_error);
 }
 
-// Checks an exception from a stop condition, also while drafts are verified.
+// Checks exceptions from a stop condition, including exceptions while drafts are verified.
 TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsOnlyItsOwnText) {
   const Subject drafts = OfDrafts();
   for (int last = 1; last < 8; ++last) {
@@ -345,7 +345,7 @@ TEST_F(DecodingBatchTest, LongPromptsDoNotDelayOthers) {
   EXPECT_TRUE(ended.front().hypotheses.front().ended);
 }
 
-// Checks that texts with a common prefix share its cache, also those that are added while the prefix is processed.
+// Checks that texts with a common prefix share its cache, even if they are added while the prefix is processed.
 TEST_F(DecodingBatchTest, SharesCommonPrefixes) {
   auto options = std::make_shared<SearchOptions>();
   options->end_ids = {};
@@ -364,7 +364,7 @@ TEST_F(DecodingBatchTest, SharesCommonPrefixes) {
   }
   constexpr std::int64_t tokens = 90 + 8 * 6;
   EXPECT_LE(most, tokens);
-  // The cache has keys and values of 24 numbers in 2 layers, in whole blocks.
+  // In each of 2 layers, the cache has keys and values of 24 numbers per token. It is allocated in whole blocks.
   EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
 

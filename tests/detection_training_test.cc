@@ -51,7 +51,7 @@ TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
-  // Find a class that no other object has.
+  // Find a class that no object has.
   std::int32_t unseen = 0;
   const auto has = [&](const DetectionExample& example) {
     return std::ranges::any_of(example.boxes, [&](const LabelledBox& box) { return box.label == unseen; });
@@ -69,7 +69,7 @@ TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   EXPECT_EQ(after.scores.class_ap[static_cast<std::size_t>(unseen)], 0);
 }
 
-// Checks images with EXIF rotation, whose annotations have the size of the stored pixels.
+// Checks images with EXIF rotation if the annotations have the size before the rotation.
 TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedImages) {
   DetectionSet set = Scenes(0, 2, kScenes);
   Detr model(SmallDetr(16));
@@ -162,7 +162,7 @@ TEST(DetectionTraining, CellLossMatchesCellsToBoxes) {
   found.images = PackedSequences(std::vector<std::int32_t>{11});
   found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last cell is masked
   const std::vector<TrueObjects> objects = {{{0, 1}, {{0.25, 0.5, 0.5, 1}, {0.3, 0.2, 0.02, 0.02}}}};
-  // A correct cell has its class with certainty, and its box. Cell 1 contains the centre of the small box.
+  // A correct cell predicts its class with probability 1, and its box. Cell 1 contains the centre of the small box.
   const auto loss = [&](std::size_t wrong) {
     const QueryAnswers cells = {Tensor::Zeros({11, 3}), Tensor::Zeros({11, 4})};
     for (std::size_t cell = 0; cell < 11; ++cell) {

@@ -250,7 +250,7 @@ TEST(EncoderDecoderDecoding, EqualsGenerate) {
   }
 }
 
-// Greedy hypotheses of every sentence, decoded in a batch and separately, and the number of decoding steps.
+// Greedy hypotheses of all sentences, decoded in a batch and separately, and the number of decoding steps.
 struct Written {
   std::vector<Hypothesis> hypotheses;
   int steps = 0;
@@ -272,8 +272,8 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
   return written;
 }
 
-// Checks that speculative decoding gives bit-identical output if the draft has the same or other weights. A good draft
-// needs fewer steps.
+// Checks that speculative decoding gives bit-identical output if the draft has the same or different weights. A good
+// draft needs fewer steps.
 TEST_P(EncoderDecoderFolder, GivesTheSameWithADraft) {
   const Golden golden(GetParam());
   for (const auto& [compute, good] :

@@ -109,7 +109,7 @@ TEST_P(EncoderParity, IsBatchInvariant) {
   }
 }
 
-// Checks GPT-2 with a classification head. It has no other head, and does not support left padding.
+// Checks GPT-2 with a classification head. Other heads and left padding are not supported.
 TEST(Gpt2Classifier, EqualsTransformers) {
   const std::string from = kFolders + "gpt2_classes";
   const std::unique_ptr<TextEncoder> model = LoadModel<TextEncoder>(from);

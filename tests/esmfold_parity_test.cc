@@ -106,7 +106,7 @@ TEST_P(EsmFoldParity, EqualsTransformers) {
   add("", outputs.atom_lddt);
   const Numbers lddt = ToDouble(outputs.atom_lddt), alpha = ToDouble(outputs.lddt);
   compare("lddt_head", {lddt.begin(), lddt.begin() + 2 * 37 * 50});
-  // Values of CA.
+  // outputs.lddt has the values of CA, the second atom.
   EXPECT_EQ(Numbers(alpha.begin(), alpha.begin() + 50), Numbers(lddt.begin() + 50, lddt.begin() + 100));
   for (const auto& [name, member] :
        {std::pair("frames", &StructureBlock::frames), std::pair("sidechain_frames", &StructureBlock::group_frames),

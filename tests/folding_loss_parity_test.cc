@@ -173,8 +173,8 @@ TEST_P(FoldingLossParity, EqualsOpenFolds) {
         << name;
 }
 
-// Compares the smooth lDDT loss of C alphas with its definition (AlphaFold 3, algorithm 27). It is the mean over the
-// blocks, and has a weight in the total loss.
+// Compares the smooth lDDT loss of C alphas with its definition (AlphaFold 3, algorithm 27). The loss is the mean over
+// the blocks, and has a weight in the total loss.
 TEST(FoldingLoss, HasTheSmoothLddt) {
   const Safetensors file(kFile);
   const FoldingLabels labels = LabelsOf(file);

@@ -18,8 +18,8 @@
 
 namespace headlight {
 
-// Returns a helix of these residues with random side-chain directions and all atoms except OXT. Each residue adds a
-// rotation of 100 degrees and a rise of 1.5 angstrom. The C alphas are 2.3 angstrom from the axis.
+// Returns a helix of the residues `letters` with random side-chain directions and all atoms except OXT. Each residue
+// adds a rotation of 100 degrees and a rise of 1.5 angstrom. The C alphas are 2.3 angstrom from the axis.
 inline ProteinChain MadeChain(const std::string& letters, std::uint64_t seed) {
   const std::int64_t residues = std::ssize(letters);
   std::vector<std::int32_t> types;

@@ -119,7 +119,7 @@ TEST(GenerationSettings, ThatAreNotImplementedAreNamed) {
   EXPECT_THAT(refusal(R"({"stop_strings": ["a", ""]})"), HasSubstr("stop_strings"));
 }
 
-// Checks forced_bos_token_id, which Transformers 5.24 replaces if the flag is set.
+// Checks forced_bos_token_id. Transformers 5.24 replaces this value if force_bos_token_to_be_generated is true.
 TEST(GenerationSettings, ForceTheBeginningLikeTransformers) {
   const auto first = [](const std::string& settings) {
     return ReadTranslationSettings(JsonView(ParseJson(settings, "file"), "file"), {},

@@ -102,7 +102,8 @@ TEST(ImageGpt, ScoresClasses) {
               HasSubstr("this model has no classes"));
 }
 
-// Checks that the start token of an image is never sampled. It may be in a prompt with all processors.
+// Checks that the start token of an image is never sampled, even with logits processors. A prompt may contain this
+// token.
 TEST(ImageGpt, NeverSamplesTheStartToken) {
   const auto model = LoadModel<ImageGpt>(FolderOf("imagegpt"));
   const std::int32_t start = model->config().start_id();

@@ -1,5 +1,5 @@
-// Tests the training of a ViT classifier. A resumed run and a run with another number of threads must end with the same
-// bits.
+// Tests the training of a ViT classifier. A resumed run and a run with another number of threads must end with
+// bit-identical parameters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kSide = 12;
 
-// Writes images, whose files contain only the pixels. Images have noise and a bright row (class 0) or a bright column
+// Writes images in files that contain only the pixels. Images have noise and a bright row (class 0) or a bright column
 // (class 1) at a random position.
 void WriteImages(const TemporaryFolder& folder, const std::string& set, int count, std::uint64_t seed) {
   Random random(seed);

@@ -19,9 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-// The folders that each folder may include. It may also include everything that these folders may include. Therefore
-// `train`, `generate` and `inspect` may include the interfaces of `kinds` but no family of `models`, and a lower layer
-// never includes a higher one.
+// The folders that each folder may include. A folder may also include everything that those folders may include.
+// Therefore `train`, `generate` and `inspect` may include the interfaces of `kinds` but no family of `models`, and a
+// lower layer never includes a higher one.
 const std::map<std::string, Names> kFolders = {
     {"base", {}},
     {"hub", {"base"}},
@@ -161,7 +161,7 @@ std::string StemOf(const std::string& path) {
   return std::regex_match(path, match, stem) ? match.str(1) : "";
 }
 
-// A graph of the stems of the same folder that each stem includes.
+// A graph of the includes between stems of the same folder.
 class StemGraph {
  public:
   void Add(const std::string& file, std::istream& text) {

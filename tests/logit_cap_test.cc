@@ -37,7 +37,7 @@ std::vector<double> LogitsOf(const LanguageModel& model, const Ids& ids) {
   return numbers;
 }
 
-// Returns log p of a token by the logits of the row before it.
+// Returns the log-probability of a token from the logits of the row before it.
 double LogProbability(const std::vector<double>& logits, std::size_t row, std::int32_t id) {
   double sum = 0;
   for (std::size_t token = 0; token < 23; ++token) sum += std::exp(logits[row * 23 + token]);

@@ -87,7 +87,7 @@ TEST(Lxmert, AcceptsOtherAnswers) {
               HasSubstr("no head for answers"));
   EXPECT_THAT(ErrorOf([&] { answering->AlignmentLogits(context, encoded.text); }), HasSubstr("no head for alignment"));
   EXPECT_THAT(ErrorOf([&] { answering->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
-  // The encoder of a folder whose names have no prefix is kept, too.
+  // The encoder is also kept if the parameter names in the folder have no prefix.
   const auto encoder = LoadModel<RegionTextEncoder>(FolderOf("encoder"));
   EXPECT_EQ(GiveAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
 }

@@ -50,7 +50,7 @@ void operator delete(void* memory, std::size_t) noexcept { operator delete(memor
 namespace headlight::out_of_memory_test {
 namespace {
 
-// Runs `action` until it succeeds, with its 1st, 2nd, 3rd, ... allocation failing. After the first hundred, a growing
+// Runs `action` repeatedly until it succeeds. In run n, the n-th allocation fails. After the first hundred, a growing
 // number of allocations is skipped. If `leaks` is set, checks that a failed call keeps no memory, which requires one
 // thread.
 void FailEveryAllocation(const std::function<void()>& action, bool leaks) {

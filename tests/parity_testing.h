@@ -28,7 +28,7 @@ inline Numbers ToDouble(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-// Returns the model of a folder of tests/testdata, which is loaded only once.
+// Returns the model of a folder of tests/testdata. Each model is loaded only once.
 template <typename Kind>
 const Kind& LoadOnce(const std::string& name) {
   static std::map<std::string, std::unique_ptr<Kind>> models;
@@ -62,7 +62,7 @@ inline std::vector<Tensor> ImagesOf(const Safetensors& golden) {
   return images;
 }
 
-// Returns the sum of all numbers, weighted by the sine of their index, as in the golden scripts.
+// Returns the sum of all numbers, weighted by the sine of their index, as in the scripts that create the goldens.
 inline Tensor Weighed(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -111,8 +111,8 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
   return result;
 }
 
-// Returns the largest difference relative to the largest number, both over all tensors. Single gradients, such as the
-// gradient of a key's bias, may be noise.
+// Returns the largest difference relative to the largest number. Both are taken over all tensors. Single gradients,
+// such as the gradient of a key's bias, may be noise.
 inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected) {
   Numbers all_actual, all_expected;
   for (const auto& [name, values] : expected) {
@@ -145,7 +145,7 @@ std::unique_ptr<Kind> ComesBack(const Kind& model, const std::string& folder) {
   return again;
 }
 
-// Returns the name of a test of a folder and a precision, such as "detr_float" or "detr_double".
+// Returns the name of a test with a folder and a precision, such as "detr_float" or "detr_double".
 inline constexpr auto kNameOfParity = [](const auto& which) {
   const auto& [folder, dtype] = which.param;
   return std::string(folder) + (dtype == DType::float32 ? "_float" : "_double");

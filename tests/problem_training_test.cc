@@ -95,8 +95,8 @@ TEST(ProblemTraining, ScoresRegressionByCorrelations) {
   EXPECT_TRUE(report.classes.empty());
 }
 
-// Checks the F1 scores. If the labels equal the predictions, the F1 score is 1. With one label missing, the micro F1 is
-// lower.
+// Checks the F1 scores. If the labels equal the predictions, the F1 scores are 1. If one label is missing, the micro F1
+// is lower.
 TEST(ProblemTraining, ScoresSeveralLabelsByTheirF1) {
   const std::unique_ptr<TextEncoder> model = ModelOf("multi_label_classification");
   std::vector<TextExample> texts = SetsOf(false).valid;

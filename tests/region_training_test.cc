@@ -93,7 +93,7 @@ TEST(RegionTraining, MatchesCaptionsWithImages) {
   EXPECT_GT(LastReport(task, 200, 0.003, folder.File("checkpoint")).more_scores[2].value, 80);
 }
 
-// Checks the class of matching pairs, which is the second in LXMERT and the first in ViLBERT.
+// Checks that matching pairs have the second class in LXMERT and the first class in ViLBERT.
 TEST(RegionTraining, FamiliesDifferInTheClassOfMatchingPairs) {
   WordIds words;
   ImageTextPairs pairs;
@@ -192,7 +192,7 @@ TEST(RegionTraining, NegativePairsOnlyTrainAlignment) {
     most = std::max(most, loss);
   }
   EXPECT_LT(least, 1.5);  // about log(2), if each pair has the other pair's text
-  // Plus the losses of one word of about twenty and one region class of 48, if a pair has its own text.
+  // If each pair has its own text, the loss includes one word of about twenty and one region class of 48.
   EXPECT_GT(most, 4);
 }
 

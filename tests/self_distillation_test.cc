@@ -168,7 +168,7 @@ TEST(SelfDistillation, TheTeacherFollowsACosineMomentum) {
   EXPECT_EQ(shift_after(100, 100), 0);
 }
 
-// Trains for 12 steps, stopped and resumed at some of them. Returns all values at the end.
+// Trains for 12 steps. The run is stopped and resumed at each of `stops`. Returns all values at the end.
 std::vector<float> TrainedValues(const std::vector<std::int64_t>& stops, int threads) {
   const int before = Threads();
   SetThreads(threads);

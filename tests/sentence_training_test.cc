@@ -25,8 +25,8 @@ using testing::HasSubstr;
 
 const std::string kFolder = HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences";
 
-// Returns pairs for which one text is longer than the model's positions, two positives are equal, and a negative equals
-// a positive.
+// Returns pairs in which one text has more tokens than the model has positions, two positives are equal, and a negative
+// equals a positive.
 std::vector<SimilarTexts> Pairs() {
   std::string longest = "The meadow";
   for (int i = 0; i < 30; ++i) longest += " is green";

@@ -64,8 +64,8 @@ TEST(HiddenSpans, FollowThePaperAndPreserveTheText) {
   for (int draw = 0; draw < 2000; ++draw) {
     const Ids text = Text(40);
     const SequenceExample pair = HideSpans(text, Spans(), random);
-    // 15% of 40 tokens are 6, in two spans with a mean length of 3. The source therefore has two sentinels. The target
-    // has the same sentinels and a final one.
+    // 15% of 40 tokens are 6 tokens, in two spans with a mean length of 3. The source therefore has two sentinels. The
+    // target has the same sentinels and a final one.
     ASSERT_EQ(pair.source.size(), 40u - 6 + 2);
     ASSERT_EQ(pair.target.size(), 6u + 3);
     ASSERT_EQ(Mended(pair), text);
@@ -223,7 +223,7 @@ TEST(SequenceTasks, BatchesDependOnSeedEpochAndPosition) {
   }
 }
 
-// Checks that two passes without dropout are equal, and that they differ with different dropout masks.
+// Checks that two passes are equal without dropout and differ with different dropout masks.
 TEST(SequenceTasks, RDropComparesTwoPasses) {
   BartConfig config = SmallBart()->config();
   config.dropout = 0.2;

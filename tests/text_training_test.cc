@@ -30,7 +30,7 @@ using testing::HasSubstr;
 constexpr std::int32_t kRing = 8, kMask = 8, kEnd = 9, kVocabulary = 10;
 
 // Returns texts that count modulo the ring, from 0 or 4, in steps of one or three. Two tokens determine the next one,
-// but a single token does not. The class is the step.
+// but a single token does not. The class of a text is its step.
 std::vector<TextExample> Rings(int count, std::uint64_t seed) {
   Random random(seed);
   std::vector<TextExample> texts;
@@ -138,8 +138,8 @@ TEST(TextTraining, BitsPerMaskCountOnlyMasks) {
   EXPECT_NEAR(report.loss, std::log(kVocabulary), 1e-5);
 }
 
-// Checks the count baselines. In these texts the left neighbour determines the next token. Neighbours therefore predict
-// masked tokens unless they are masked too, but frequencies do not.
+// Checks the count baselines. In these texts the left neighbour determines the next token. Masked tokens can therefore
+// be predicted from unmasked neighbours, but not from frequencies.
 TEST(TextTraining, CountsPredictMasks) {
   const std::vector<TextExample> train = Rings(400, 1), valid = Rings(200, 2);
   const MaskingOptions masking{

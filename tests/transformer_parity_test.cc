@@ -168,7 +168,7 @@ TEST_P(Parity, AttentionOfEveryHead) {
   }
 }
 
-// The largest deviation of the parameters after ten steps, and of the losses and norms, which are less exact.
+// The largest deviations after ten steps. Losses and norms are less exact than parameters.
 struct TrainingDeviation {
   double losses = 0, norms = 0, parameters = 0;
 };

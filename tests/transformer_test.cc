@@ -105,7 +105,7 @@ TEST(Decode, DividesSentencesAmongThreads) {
   SetThreads(before);
 }
 
-// Checks that a hypothesis has the model's log-probabilities, normalized over its sentence's shortlist, in any batch.
+// Checks that scores in any batch are the model's log-probabilities, normalized over the sentence's shortlist.
 TEST(Decode, ChoosesFromTheShortlist) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
