@@ -105,7 +105,7 @@ void MeasureTexts(const Options& options, const Parameters& parameters, const st
   PrintBench(result, options.json);
 }
 
-// Throws Error if options are given that only image models have. Called before a text model is loaded.
+// Throws Error if options are given that only apply to image models. Called before a text model is loaded.
 void CheckTextOptions(const Options& options, const char* reason) {
   Check(options.sizes.empty(), "{}: --image-size is for images, and {}", options.folder, reason);
   CheckOutputs({{"--states", options.states}}, {options.folder});
@@ -175,7 +175,7 @@ void EmbedRandomTexts(const Options& options) {
       });
 }
 
-// Returns the sizes given by --image-size, or the usual size.
+// Returns the sizes given by --image-size, or the model's usual size if there are none.
 std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
   std::vector<Grid> sizes;
   for (const std::string& text : options.sizes) {

@@ -26,7 +26,7 @@ std::string ProcessorName() {
 std::int64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));  // the file gives kilobytes
+    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));  // the value is in kilobytes
   return 0;
 }
 
@@ -58,7 +58,7 @@ double Rounded(double value) {
 std::string Processor() { return ProcessorName() + (kernels::MayUseAvx512() ? "" : " (restricted to AVX2)"); }
 
 void PrintBench(const BenchResult& result, bool json) {
-  const std::int64_t peak = PeakMemory();  // read first, to exclude the memory that MeasureMachine uses
+  const std::int64_t peak = PeakMemory();  // called first, to exclude the memory that MeasureMachine uses
   const MachineRates machine = MeasureMachine(result.compute);
   double bytes = 0;
   for (const ProfileEntry& entry : result.profile) bytes += entry.bytes;

@@ -67,7 +67,7 @@ void MeasureBatches(BenchResult& result, std::int32_t repetitions, const Make& m
   result.profile = TakeProfile();
 }
 
-// Returns the name of the processor, and the instruction set that it is restricted to, if any.
+// Returns the name of the processor, followed by a note if it is restricted to AVX2.
 std::string Processor();
 
 // Rounds to four significant digits, which is more precise than the measurements. Returns 0 if the value is not finite.

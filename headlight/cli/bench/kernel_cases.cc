@@ -54,7 +54,7 @@ struct Shape {
   double operations() const { return 2.0 * static_cast<double>(rows * depth * columns); }
 };
 
-// The compute type of the right-hand side of a product. For block-quantized weights, also their type in the file.
+// The compute type of the right-hand side of a product and, for block-quantized weights, their type in the file.
 struct Weights {
   Compute compute;
   std::optional<GgufType> block;

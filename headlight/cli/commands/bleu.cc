@@ -22,7 +22,7 @@ struct Options {
   std::vector<std::string> references;
   TranslationMetricOptions metrics{.metrics = {"bleu"}};
   std::string baseline;
-  TextSource source = {.asked = TextsAsked::reference};  // source of the references; the input has the same format
+  TextSource source = {.asked = TextsAsked::reference};  // describes the references; the input has the same format
   std::int64_t samples = kBootstrapSamples;
   std::uint64_t seed = kBootstrapSeed;
   bool chrf = false, sentences = false, json = false;

@@ -21,7 +21,7 @@ namespace {
 struct Options : LineOptions {
   std::string folder;
   std::vector<std::string> inputs, labels, templates;
-  std::int64_t top = 0;  // 0: depends on the problem type
+  std::int64_t top = 0;  // 0: the default of the problem type
   std::optional<Compute> compute;
   const Option* most_pixels = nullptr;
 };

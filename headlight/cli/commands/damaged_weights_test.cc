@@ -1,4 +1,4 @@
-// Tests weights with NaN values, as after a diverged training or on a damaged disk.
+// Tests weights with NaN values, which may be caused by a diverged training or a damaged disk.
 #include <gmock/gmock.h>
 
 #include "headlight/cli/program/testing.h"

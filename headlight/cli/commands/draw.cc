@@ -38,9 +38,9 @@ struct Options : SheetOptions {
   std::optional<Compute> compute;
   TextToImageOptions draw;
 
-  // Returns the number of images that are generated for each text. The best `n_best` of them are written.
+  // Returns the number of images that are generated for each text. The best `n_best` images are written.
   std::int64_t drawn() const { return best_of.value_or(n_best); }
-  // Returns true if --out is one image with all drawings. Otherwise, --out is a folder with one file per drawing.
+  // Returns true if --out is one file that contains all images. Otherwise, --out is a folder with one file per image.
   bool sheet() const { return std::filesystem::path(out).has_extension(); }
 };
 

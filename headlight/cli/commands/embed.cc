@@ -136,7 +136,7 @@ class Vectors {
   }
 
  private:
-  static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();  // for inputs with errors
+  static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();  // value for inputs with errors
 
   void PadTo(std::int64_t place) { rows_.resize(static_cast<std::size_t>((place - *first_) * columns_), kNone); }
 

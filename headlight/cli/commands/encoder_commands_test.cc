@@ -54,7 +54,7 @@ TEST(Classify, ReadsTheTextsOfRecords) {
   EXPECT_EQ(RunProgram({"classify", kFolders + "classify", json}).out, "maybe\t0.6269\nmaybe\t0.6868\n");
   EXPECT_EQ(RunProgram({"classify", kFolders + "classify", csv}).out, "maybe\t0.6269\n");
   WriteFile(json, "{\"text\": \"dog\"}\n{\"content\": \"dog\"}\n{\"text\": \"dog\"}\n");
-  const Outcome broken = RunProgram({"classify", kFolders + "classify", json});  // may print preceding texts
+  const Outcome broken = RunProgram({"classify", kFolders + "classify", json});  // may print results of preceding texts
   EXPECT_EQ(broken.exit_code, 2);
   EXPECT_THAT(broken.err, HasSubstr("texts.jsonl:2: expected text or "));
   EXPECT_EQ(Lines(RunProgram({"classify", kFolders + "classify", json, "--skip-errors"}).out).size(), 3U);

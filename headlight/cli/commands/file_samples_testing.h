@@ -27,7 +27,7 @@ struct Kind {
   Command command;  // "@a" is replaced by the path of the file a in the sample's folder
   Make make;
   std::string input = {};  // standard input
-  bool changes = false;    // true if the command changes the folder
+  bool changes = false;    // true if the command modifies the folder
   double share = 1;        // share of the usual number of mutated files; less than 1 for slow commands
 };
 

@@ -253,7 +253,7 @@ std::string PredictionRow(const Query& query, std::size_t rank, const Prediction
                      predicted.ptm ? fmt::format("{:.4f}", *predicted.ptm) : "-");
 }
 
-// Checks the output files first, so that no input is overwritten and no run fails after hours.
+// Checks the output files first, so that no input is overwritten and a long run does not fail at the end.
 void CheckFiles(const std::vector<Query>& queries, const FoldCommandOptions& options) {
   std::vector<OutputFile> outputs;
   std::vector<std::string> inputs = options.models;
@@ -328,7 +328,7 @@ void FoldQueries(const FoldCommandOptions& options) {
     }
   }
   auto all = std::ssize(queries);
-  if (many) {  // with mpirun, sums over all ranks, because a failed query must not end the work of other ranks
+  if (many) {  // with mpirun, sums over all ranks, because a failed query must not stop the other ranks
     all = SumOfShards(all);
     failed = SumOfShards(failed);
     found = SumOfShards(found);

@@ -69,8 +69,8 @@ std::string Row(std::int64_t line, const std::string& prompt, const GeneratedTex
          "\n";
 }
 
-// Returns the prompt. With --truncate, the beginning of a prompt that is too long is removed. New tokens then get up to
-// half of the positions.
+// Returns the prompt. With --truncate, the beginning of a prompt that is too long is removed. Up to half of the
+// positions are then reserved for new tokens.
 std::string Fitted(const TextGenerator& generator, const std::string& prompt, const Options& options,
                    const std::string& place) {
   const std::int64_t positions = generator.model().limits().positions;

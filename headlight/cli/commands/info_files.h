@@ -12,7 +12,7 @@ namespace headlight {
 /// Adds "read", a list of {"file", "settings"}, and "ignored", a list of {"file", "settings" or "tensors", "reason"}.
 void AddFiles(const std::string& folder, const ReadRecord& record, const ModelFolder& files, Json::Object& description);
 
-/// Formats an entry of these lists as a row of text.
+/// Formats an entry of "read" or "ignored" as a row of text.
 std::string FileRow(const Json& file);
 
 }  // namespace headlight

@@ -224,7 +224,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   std::filesystem::create_directory(folder.File("onnx"));
   for (const char* name : {"README.md", "tf_model.h5", "vocab.txt", "preprocessor_config.json", "optimizer.pt", "x.y"})
     WriteFile(folder.File(name), "");
-  // Renames the tensors with a prefix, and adds a tensor of another program.
+  // Adds a prefix to the tensor names, and adds a tensor of another program.
   {
     const Safetensors weights(folder.File("model.safetensors"));
     std::vector<StoredTensor> tensors = {weights.tensors().begin()->second};

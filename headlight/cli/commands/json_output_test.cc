@@ -40,7 +40,7 @@ Fields FieldsOf(const Json& object) {
 // A command over lines with --json, its input, and the fields that it prints.
 struct JsonCommand {
   std::vector<std::string> arguments;  // MODEL and GPT are replaced by folders
-  std::string good, bad;  // input lines without and with an error; `bad` is empty if no line can be an error
+  std::string good, bad;  // input lines without and with an error; `bad` is empty if no line can be invalid
   Fields fields;
   std::string items = {};  // a field with an array of objects, or of arrays of objects, with the fields `item_fields`
   Fields item_fields = {};

@@ -235,7 +235,7 @@ TEST_F(LookAgainst, ShowsTwoModels) {
               HasSubstr("--out"));
 }
 
-// A training that keeps the weights of its last two validations.
+// A training run that keeps the weights of its last two validations.
 struct LookAtATraining : testing::Test {
   void Train(const std::vector<std::string>& further) const {
     const std::string tokenizer = folder.File("tokenizer"), texts = folder.File("texts");

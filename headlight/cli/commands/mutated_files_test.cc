@@ -1,4 +1,4 @@
-// Tests the rules of mutated_files_slow_test.cc on invented outcomes, and runs a few of its mutations.
+// Tests the rules of mutated_files_slow_test.cc on synthetic outcomes, and runs a few of its mutations.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-// Adds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty. They set the fields
-// with these names in GenerateOptions or TranslateOptions. `options` must outlive the program.
+// Adds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty. They set the
+// corresponding fields in GenerateOptions or TranslateOptions. `options` must outlive the program.
 template <typename Options>
 void AddSamplingOptions(OptionTable& command, Options& options) {
   Option& sample = command.AddFlag(

@@ -132,7 +132,7 @@ TEST_F(TextInputsTest, PairsAreTwoColumns) {
             Run({"classify", classify, "FILE"}, Write("space", "Two men. Two dogs.\n")).out);
 }
 
-// Reads pairs in the formats of datasets on the Hugging Face Hub.
+// Checks pairs in the formats of datasets on the Hugging Face Hub.
 TEST_F(TextInputsTest, PairsGiveTheirSource) {
   const std::string bart = kData + "encoder_decoders/bart_text";
   const std::string translation = Write("pairs.jsonl", "{\"translation\": {\"de\": \"a b\", \"en\": \"c\"}}\n");

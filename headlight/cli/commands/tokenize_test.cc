@@ -118,14 +118,14 @@ TEST_F(TokenizeTest, TrainsATokenizer) {
   const Outcome small = train({"--subword-type", "unigram", "--vocabulary-size", "5"});
   EXPECT_EQ(small.exit_code, 2);
   EXPECT_THAT(small.err, HasSubstr("--vocabulary-size is 5"));
-  EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>").out, "1\n");  // the previous tokenizer
+  EXPECT_EQ(RunProgram({"tokenize", folder.File("new/tokens"), "--ids"}, "<s>").out, "1\n");  // previous tokenizer
   // Transformers' AutoTokenizer needs this file.
   const JsonView config = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
   EXPECT_EQ(config["tokenizer_class"].String(), "PreTrainedTokenizerFast");
   EXPECT_EQ(config["mask_token"].String(), "[MASK]");
   EXPECT_EQ(config["bos_token"].String(), "<s>");
   EXPECT_FALSE(config["pad_token"].present());
-  // Another set of special tokens.
+  // Trains with another set of special tokens.
   EXPECT_EQ(train({"--byte-level", "--vocabulary-size", "260", "--special", "<pad>"}).exit_code, 0);
   const JsonView again = ReadJson(folder.File("new/tokens/tokenizer_config.json"));
   EXPECT_FALSE(again["mask_token"].present());

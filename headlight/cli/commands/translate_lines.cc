@@ -149,8 +149,8 @@ std::string JsonRow(const Translation& translation, std::int64_t line, const Tra
   return object.Line() + '\n';
 }
 
-// Formats a translation as a row of text. If `numbered`, the row begins with the line number and the score, which is
-// used for several translations per line.
+// Formats a translation as a row of text. If `numbered`, the row begins with the line number and the score. This format
+// is used for several translations per line.
 std::string TextRow(const Translation& translation, std::int64_t line, const TranslateOptions& options, bool numbered) {
   std::string row;
   if (numbered) row = fmt::format("{}\t{:.6f}\t", line, translation.score);
@@ -164,7 +164,7 @@ std::string TextRow(const Translation& translation, std::int64_t line, const Tra
   return row + '\n';
 }
 
-// Returns true if --draft would give the same text faster for lines that arrive one at a time.
+// Returns true if --draft would translate lines that arrive one at a time faster, with the same result.
 bool DraftHelps(const Translator& translator, const LineTranslation& options) {
   const TranslateOptions& asked = options.translate;
   const bool greedy = asked.beam_size == 1 && !asked.sample && !asked.temperature && !asked.top_k && !asked.top_p &&

@@ -31,7 +31,7 @@ TEST_F(TranslateTest, GivesALineForEveryLineInTheirOrder) {
   EXPECT_EQ(piped.exit_code, 0);
   EXPECT_EQ(piped.err, "");
   EXPECT_EQ(Lines(piped.out), expected);
-  // Reads a file, with other batches and one thread.
+  // Reads a file, with a different batch size and one thread.
   const Outcome file =
       RunProgram({"translate", model, Write("in.txt", input), "--batch-tokens", "30", "--threads", "1"});
   EXPECT_EQ(file.out, piped.out);

@@ -20,7 +20,7 @@
 namespace headlight {
 namespace {
 
-// Returns true for the options that CLI11 adds with dedicated functions.
+// Returns true for options that must be added with dedicated functions of CLI11.
 bool IsSpecial(const Option& option) {
   return option.name() == "-h" || option.name() == "--help-all" || option.name() == "--version" ||
          option.name() == "--config";
@@ -96,7 +96,7 @@ class ConfigFile : public CLI::Config {
     }
     return given;
   }
-  std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }  // as on the command line; unused
+  std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }  // required by CLI11; unused
   std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
 
   // Returns "FILE: line 3: " if the option was set by the file of --config, or "" otherwise.

@@ -246,7 +246,7 @@ std::string NameFlags(const OptionTable& command, std::string_view text) {
     if (end == text.npos) break;
     std::string flag = fmt::format("--{}", text.substr(begin + 1, end - begin - 1));
     std::ranges::replace(flag, '_', '-');
-    const std::string negated = "--no-" + flag.substr(2);  // the flag that sets a true option to false
+    const std::string negated = "--no-" + flag.substr(2);  // the flag that sets the option to false
     if (command.Find(flag) == nullptr && command.Find(negated) != nullptr) flag = negated;
     const bool known = command.Find(flag) != nullptr;
     // If the name is not an option, its second backquote may be the first backquote of another name.

@@ -20,16 +20,16 @@ std::vector<const Command*> LeavesOf(const Command& command);
 // Returns the full name of a command, such as "headlight train translation".
 std::string FullName(const Command& command);
 
-// Returns the command with these names. If it does not exist, throws Error that names the most similar command, or all
-// commands.
+// Returns the command with these names. If it does not exist, throws Error with a message that names the most similar
+// command, or all commands.
 Command& FindCommand(Command& program, std::span<const std::string> names);
 
 struct OptionGroup {
   std::string title;
   std::vector<const Option*> options;
 };
-// Returns the options in groups. Arguments are in the first group. Options of every command, such as --config, are in
-// the last group.
+// Returns the options in groups. Arguments are in the first group. Options that every command has, such as --config,
+// are in the last group.
 std::vector<OptionGroup> OptionGroupsOf(const Command& command);
 
 std::string NamesOf(const Option& option);  // "-h, --help"

@@ -75,7 +75,7 @@ TEST_F(ExitCodes, DistinguishSuccessAndMistakes) {
   }
 }
 
-// Checks the exit codes in the table of `headlight --help`.
+// Checks the exit codes that the table of `headlight --help` lists.
 TEST_F(ExitCodes, FollowFromWhatEndedTheProgram) {
   const auto program = MakeProgram();
   const auto code_of = [&](const auto& end) { return ExitCodeOf(*program, std::make_exception_ptr(end)); };

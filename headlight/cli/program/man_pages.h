@@ -10,7 +10,7 @@ namespace headlight {
 // Returns the man page of a command, such as headlight-translate.1.
 std::string ManPage(const Command& command);
 
-// Writes the man pages and shell completions to the subfolders of `folder` that man and the shells search.
+// Writes the man pages and shell completions to the subfolders of `folder` in which man and the shells search for them.
 void WriteManual(const Command& program, const std::string& folder);
 
 }  // namespace headlight

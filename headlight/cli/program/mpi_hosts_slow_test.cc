@@ -133,7 +133,7 @@ class MpiHostsTest : public RankTrainingTest {
     return run;
   }
 
-  // Expects that the run fails with one line that matches.
+  // Expects that the run fails with one line that matches the regular expression `line`.
   static void ExpectEnd(RankRun& run, const std::string& line) {
     EXPECT_NE(run.End(), 0);
     const std::string printed = "\n" + run.Printed();
@@ -141,7 +141,7 @@ class MpiHostsTest : public RankTrainingTest {
     EXPECT_EQ(printed.find("\nheadlight: "), printed.rfind("\nheadlight: ")) << printed;
   }
 
-  // Expects that the training, resumed on three ranks, gives the same bits as an uninterrupted training.
+  // Expects that the training, resumed on three ranks, gives bit-identical results to an uninterrupted training.
   void ExpectResumption(const std::string& out) {
     MustRun(Command("whole", {"--steps", "100"}));
     RankRun resumed(3, {Command(out, {"--steps", "100", "--resume"})}, Launch());

@@ -15,7 +15,7 @@ void JoinRanks();
 // Returns the ranks, or null if there is only one rank.
 Ranks* JoinedRanks();
 
-// Returns true on rank 0, which prints and writes files, and in a run without other ranks.
+// Returns true on rank 0, which prints results and writes files, and in a run without other ranks.
 bool IsFirstRank();
 
 // Sets the time in seconds that this rank waits for other ranks.

@@ -114,8 +114,8 @@ TEST_F(MpiRanksLanguageModelTest, TrainsTheSameExperts) {
   ExpectOneLanguageModel({"--family", "qwen3_moe", "--experts", "4"});
 }
 
-// Checks image classification. Each rank decodes and augments the images of its micro-batches, and the images that they
-// are mixed with.
+// Checks image classification. Each rank decodes and augments the images of its micro-batches and the images with which
+// mixup combines them.
 TEST_F(MpiRanksTest, ImagesTrainTheSameModel) {
   constexpr int count = 96;
   std::string images = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8}, labels = {0, 0, 8, 1, 0, 0, 0, count};

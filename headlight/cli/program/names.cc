@@ -100,7 +100,7 @@ struct Alias {
 // Option names of other programs. A name is accepted if the command has the corresponding option.
 constexpr Alias kAliases[] = {
     {"--lr", "--learning-rate"},         // PyTorch, fairseq
-    {"--num-train-epochs", "--epochs"},  // Transformers, as the options below
+    {"--num-train-epochs", "--epochs"},  // Transformers, like the options below
     {"--max-steps", "--steps"},
     {"--warmup-steps", "--warmup"},
     {"--gradient-accumulation-steps", "--accumulation"},
@@ -113,7 +113,7 @@ constexpr Alias kAliases[] = {
     {"--dtype", "--compute"},
     {"--vocab-size", "--vocabulary-size"},  // SentencePiece
     {"--max-tokens", "--max-new-tokens"},   // OpenAI
-    {"--n-predict", "--max-new-tokens"},    // llama.cpp, as the options below
+    {"--n-predict", "--max-new-tokens"},    // llama.cpp, like the options below
     {"--temp", "--temperature"},
     {"--repeat-penalty", "--repetition-penalty"},
     {"--output", "--out"},
@@ -124,7 +124,7 @@ struct Instead {
   std::string_view name, present;  // `present`: the option or command that the message recommends
   std::string_view advice = {};    // if empty, the option has been renamed
 };
-// The first entry is used whose `present` is a name of the command.
+// The first entry with the given name is used whose `present` exists in the command.
 constexpr Instead kInstead[] = {
     {"--top", "--top-k"},
     {"--picture", "--image"},

@@ -20,7 +20,7 @@ std::span<const CommandGroup> CommandGroups();
 /// Returns true if the short help of a command shows the option.
 bool IsCommon(const Option& option);
 
-/// Returns the command's name of an option that is given as an alias, such as --lr, or with underscores, such as
+/// Returns the canonical name of an option that is given as an alias, such as --lr, or with underscores, such as
 /// --beam_size. Returns other names unchanged.
 std::string CanonicalName(const Command& command, std::string name);
 

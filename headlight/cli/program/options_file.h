@@ -16,7 +16,7 @@ struct OptionLine {
 };
 
 /// Reads the lines of `file`. If an option is set more than once, the last line is used. Throws Error with the file and
-/// line if `command` does not have an option.
+/// line if `command` does not have the option.
 std::vector<OptionLine> ReadOptionsFile(std::istream& input, const std::string& file, const Command& command);
 
 }  // namespace headlight

@@ -268,7 +268,7 @@ TEST(Manual, HasAPageForEveryCommandAndCompletionsThatParse) {
   const std::pair<const char*, const char*> completions[] = {
       {"headlight train translation --schedule ''", "paper inverse-square-root cosine linear"},
       {"headlight help tra", "train translate"},
-      {"headlight detect --out /et", "/etc"},  // the placeholder FILE|DIR is not offered as a choice
+      {"headlight detect --out /et", "/etc"},  // the words of the placeholder FILE|DIR are not completed
       {"headlight detect --out FIL", ""},
   };
   for (const auto& [words, expected] : completions) {

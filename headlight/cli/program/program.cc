@@ -160,7 +160,7 @@ int ExitCodeOf(const Command& command, const std::exception_ptr& end) {
 }
 
 void RunAndExit(const std::vector<std::string>& arguments) {
-  // A closed pipe and an exceeded file size limit are reported as errors of the write instead of signals.
+  // A closed pipe and an exceeded file size limit are reported as write errors instead of signals.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   const int exit_code = Run(arguments);
   // Standard output has been flushed. The process ends without static destruction, because threads that wait for input

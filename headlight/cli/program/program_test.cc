@@ -1,4 +1,4 @@
-// Tests properties of all commands, and tests small commands.
+// Tests properties that all commands share, and small commands.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -131,8 +131,8 @@ TEST_F(ProgramFolderTest, InfoSaysWhatAFolderHolds) {
   const Json json = ParseJson(RunProgram({"info", model, "--json"}).out, "output");
   EXPECT_EQ(*json.Find("decoder_layers")->As<std::int64_t>(), 3);
   EXPECT_EQ(*json.Find("vocabulary")->As<std::int64_t>(), 60);
-  // Parameters: 60 embeddings of 16 numbers and an output bias. An attention block has 4 matrices and a norm. A
-  // feed-forward block has 2 matrices and a norm.
+  // The parameters are 60 embeddings of 16 numbers, an output bias, and the blocks below. An attention block has 4
+  // matrices and a norm. A feed-forward block has 2 matrices and a norm.
   const std::int64_t attention = 4 * (16 * 16 + 16), ffn = 2 * 16 * 24 + 24 + 16, norm = 2 * 16;
   EXPECT_EQ(*json.Find("parameters")->As<std::int64_t>(),
             60 * 16 + 60 + 2 * (attention + ffn + 2 * norm) + 3 * (2 * attention + ffn + 3 * norm));

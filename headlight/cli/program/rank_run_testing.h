@@ -21,7 +21,7 @@ namespace headlight {
 
 namespace fs = std::filesystem;
 
-// Returns the text of a /proc file, or "" if its process has ended. Such files report no size.
+// Returns the text of a /proc file, or "" if its process has ended. The reported size of such files is 0.
 inline std::string TextOf(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

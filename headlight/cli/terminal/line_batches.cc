@@ -77,7 +77,7 @@ class LinePrinter {
   void PrintError(std::string error) {
     ++count_.skipped;
     const std::string name = NameOf(++count_.lines) + ": ";
-    // The error of a record already begins with the file and line, such as "a.jsonl:7: ".
+    // The error message of a record already begins with the file and line, such as "a.jsonl:7: ".
     const bool placed = error.starts_with(name_ + ":") && !error.starts_with(name);
     if (error.starts_with(name)) error.erase(0, name.size());
     if (options_.json)

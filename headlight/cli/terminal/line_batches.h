@@ -40,8 +40,8 @@ Option& AddTruncate(OptionTable& command, LineOptions& options);
 // Prints a note that the text at `place` is truncated to `longest` tokens.
 void NoteTruncated(const std::string& place, std::int64_t longest);
 
-// Throws Error if options for text files are given, but no text file is read. `why` is the reason, such as "this model
-// reads images".
+// Throws Error if options for text files are given, although no text file is read. `why` is the reason, such as "this
+// model reads images".
 void RefuseTextOptions(const TextSource& source, std::string_view why);
 
 // Returns the input of a command that reads several image files or one text file. Returns "-" if `inputs` is empty.
@@ -66,7 +66,7 @@ std::pair<std::string, std::string> TwoColumns(const LineBatch& batch, std::size
 
 struct LineCount {
   std::int64_t lines = 0, skipped = 0;
-  std::int64_t begin = 0, end = 0;  // range of the processed lines; differs from all lines for a shard
+  std::int64_t begin = 0, end = 0;  // range of the processed lines; for a shard, only a part of all lines
 };
 
 // Returns the number of bytes to read in advance for batches of `batch_tokens` tokens: eight batches at four bytes per

@@ -16,15 +16,15 @@ struct QueuedLines {
   std::vector<std::string> lines;                   // texts; empty at the end of the input
   std::vector<std::optional<std::string>> seconds;  // the second text of each record with two texts
   std::vector<std::string> errors;  // the error of each line, or "" for a valid text; empty if all lines are valid
-  double share = -1;                // share of the file that has been read, as TextReader::share returns it
+  double share = -1;                // share of the file that has been read, from TextReader::share
 };
 
 // Reads on its own thread. The consumer gets all lines that have arrived since the last call. This can be one line
 // typed at a terminal, or many lines of a file.
 class LineQueue {
  public:
-  // Reads at most `most_bytes` and one text in advance. With `keep_errors`, the error of an invalid line is returned
-  // and reading continues.
+  // Reads at most `most_bytes` bytes and one text in advance. With `keep_errors`, the error of an invalid line is
+  // returned and reading continues.
   LineQueue(TextReader reader, std::size_t most_bytes, bool keep_errors = false);
   // Does not wait for a thread that is blocked in a read. The thread ends with its next input or with the process.
   ~LineQueue();

@@ -39,10 +39,12 @@ struct OutputFile {
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs);
 void SetOptionsFile(const std::string& path);
 
-// Returns `path`. If it is - and standard input is a terminal, prints a note once that the program waits for input.
+// Returns `path`. If `path` is - and standard input is a terminal, prints a note, only once, that the program waits for
+// input.
 const std::string& Input(const std::string& path);
 
-// Sets the function that rewrites notes. It is NameFlags of cli/program/command_tree.h for the command that runs.
+// Sets the function that rewrites notes. The function calls NameFlags of cli/program/command_tree.h for the running
+// command.
 void RewriteNotes(std::function<std::string(const std::string& note)> rewrite);
 // Rewrites a message of the library with the function of RewriteNotes.
 std::string Rewritten(const std::string& message);

@@ -41,7 +41,7 @@ OutputIndex::OutputIndex(std::string model, std::string folder, std::string fais
   }
   scratch_.emplace();
   own_.emplace(scratch_->File("index"), of);
-  if (HasIndex(folder_)) known_.emplace(folder_, of);  // on a disk that the ranks share
+  if (HasIndex(folder_)) known_.emplace(folder_, of);  // all ranks read the index from a shared disk
 }
 
 std::vector<std::string> OutputIndex::RemoveVanished(const std::vector<std::string>& inputs) {

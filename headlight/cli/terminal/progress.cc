@@ -48,7 +48,7 @@ std::string ProgressLine(const std::string& what, const ProgressState& state, do
     const double rate = static_cast<double>(state.done) / state.seconds;
     line += rate < 10 ? fmt::format(", {:.1f} per second", rate) : fmt::format(", {:.0f} per second", rate);
   }
-  // Accounts for the time since the state was reported.
+  // The estimate accounts for the time since the state was reported.
   if (share > 0 && share <= 1)
     return fmt::format("{}, {} left", line, Clock(state.seconds / share - std::max(seconds, state.seconds)));
   return fmt::format("{}, {}", line, Clock(seconds));

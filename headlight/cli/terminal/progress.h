@@ -1,4 +1,4 @@
-// Shows the progress of long work in the last line of the terminal.
+// Shows the progress of a long operation in the last line of the terminal.
 #pragma once
 
 #include <unistd.h>
@@ -15,8 +15,8 @@ namespace headlight {
 // Formats a duration, such as 3:07 or 1:02:07.
 std::string Clock(double seconds);
 
-// The state of the work: `done` items of `total` (-1: not counted, 0: unknown). If the items are not counted, a share
-// in [0, 1] (-1: unknown). `seconds` is the time from the start of the work to this report.
+// The state of the work: `done` items of `total` (-1: not counted, 0: unknown). If the items are not counted, `share`
+// is the completed share in [0, 1] (-1: unknown). `seconds` is the time from the start of the work to this report.
 struct ProgressState {
   std::int64_t done = -1, total = 0;
   double share = -1, seconds = 0;
@@ -64,7 +64,7 @@ auto Loaded(const Load& load) {
   return load();
 }
 
-// Erases the line, and keeps it hidden while the returned object exists. Used by other writers to the terminal.
+// Erases the line, and keeps it hidden while the returned object exists. Used by code that writes to the terminal.
 std::unique_lock<std::mutex> HideProgress();
 
 }  // namespace headlight

@@ -22,8 +22,7 @@
 
 namespace headlight {
 
-// The number of the file change, counted down to 1, during which a fork of the test is killed. 0: the fork is not
-// killed.
+// The number of file changes until a fork of the test is killed, counted down to 1. 0: the fork is not killed.
 inline std::atomic<int> changes_left{0};
 inline pid_t immortal = 0;  // process id of the test
 
@@ -55,7 +54,7 @@ ssize_t writev(int descriptor, const iovec* parts, int count) {
   return syscall(SYS_writev, descriptor, parts, count);
 }
 
-// Skips the sync in forks. Written data survives a kill without it.
+// Skips the sync in forks. Written data survives a kill without a sync.
 int fsync(int descriptor) {
   if (headlight::DiesAtThisChange()) headlight::Die();
   return headlight::IsCopy() ? 0 : static_cast<int>(syscall(SYS_fsync, descriptor));

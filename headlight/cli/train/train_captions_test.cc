@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Images of 8 x 8 pixels with one colour above another, captions that name the colours, and a tokenizer.
+// Images of 8 x 8 pixels with one colour above another colour, captions that name the colours, and a tokenizer.
 struct Setting {
   TemporaryFolder folder;
   std::string pairs = folder.File("pairs.tsv"), tokens = folder.File("tokens");

@@ -137,7 +137,7 @@ TEST_F(TrainDrawing, MakesFoldersThatGenerateImages) {
   MustRun({"draw", folder.File("model"), "gray 2", "--n-best", "4", "--out", png});
   EXPECT_EQ(ReadImage(png).width, 2 + 2 * 10);
 
-  // The training continues from the folder and keeps its other files.
+  // The new runs start from the saved folders and keep their other files.
   MustRun(Codes("vae2", {"--from", folder.File("vae"), "--steps", "2"}));
   MustRun(Draws("further", {"--from", folder.File("model"), "--steps", "2"}));
   MustRun({"draw", folder.File("further"), "gray 2", "--out", png});
@@ -175,8 +175,8 @@ TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   EXPECT_THAT(RefusalOf(further("parts", "1.1", "6")), HasSubstr("--drop-text"));
 }
 
-// Checks the weight of the divergence. In the first batch, it is largest for squared errors and 0 for the logit-Laplace
-// loss.
+// Checks the weight of the divergence. In the first batch, the weight is largest for squared errors and 0 for the
+// logit-Laplace loss.
 TEST_F(TrainDrawing, TheWeightOfTheDivergenceFallsOrRises) {
   for (const std::string loss : {"logit-laplace", "l2"}) {
     MustRun(NewCodes(loss, {"--loss", loss, "--steps", "1"}));

@@ -1,5 +1,5 @@
-// Trains encoders from scratch with the program's commands, in minutes. On unseen sentences, they must exceed baselines
-// that use only neighbouring words.
+// Trains encoders from scratch with the program's commands. Takes a few minutes. On unseen sentences, they must exceed
+// baselines that use only neighbouring words.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ struct Training {
 TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
   const std::string valid = AnimalTexts(300, 2), train = LinesWithout(AnimalTexts(4000, 1), valid);
   const Training training("", train, valid);
-  // Baseline: predicts the most frequent word between the same neighbours.
+  // Baseline: predicts the word that is most frequent between the same neighbours.
   MostFrequent<std::pair<std::string, std::string>> neighbours;
   int words = 0, right = 0;
   for (const bool learn : {true, false})

@@ -76,7 +76,7 @@ TEST(TrainSelfDistillation, GivesAFolderOfAnEncoderAndGoesOnFromIt) {
   EXPECT_FALSE(model->heads().classes);
   EXPECT_EQ(LoadImageProcessor(setting.folder.File("vit")).resize.size, (ImageSize{8, 8}));
 
-  // Other image encoders, such as DINOv2, can be trained further.
+  // Training can also start from other image encoders, such as DINOv2.
   for (const std::string& from :
        {setting.folder.File("vit"), std::string(HEADLIGHT_SOURCE_DIR "/tests/testdata/images/dinov2_classes")}) {
     const TemporaryFolder copy;

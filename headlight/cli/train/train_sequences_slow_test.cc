@@ -1,5 +1,5 @@
-// Trains sequence-to-sequence models from scratch with the program's commands, in minutes, and scores them on unseen
-// texts. Prints all scores.
+// Trains sequence-to-sequence models from scratch with the program's commands, and scores them on unseen texts. Takes a
+// few minutes and prints all scores.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

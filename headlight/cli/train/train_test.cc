@@ -371,7 +371,7 @@ TEST_F(TrainTest, AnExplodingLossStopsAndKeepsTheCheckpoint) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("the training has diverged: "));
   EXPECT_THAT(outcome.err, HasSubstr("there is no checkpoint yet"));
-  // Validations and checkpoints precede the divergence.
+  // The training diverges after several validations and checkpoints.
   outcome = RunProgram(Command({"--learning-rate", "1e8", "--warmup", "30", "--steps", "50", "--validate-every", "1"},
                                "train.de", "later"));
   EXPECT_EQ(outcome.exit_code, 2);

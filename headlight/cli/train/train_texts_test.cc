@@ -132,7 +132,7 @@ TEST(TrainTexts, AnEncoderIsGivenTheHeadThatATaskNeeds) {
   EXPECT_THAT(tagging, HasSubstr(", f1 100.00, precision 100.00, recall 100.00"));
   for (const char* score : {"f1", "precision", "recall"})
     EXPECT_THAT(ReadEvents(path("tagger")), HasSubstr(std::string("validation/") + score));
-  EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"1128"));  // five panels, of loss and scores
+  EXPECT_THAT(ReadFile(path("tagger/training.svg")), HasSubstr("height=\"1128"));  // five panels of loss and scores
   EXPECT_THAT(RunProgram({"tag", path("tagger")}, "A dog plays.\n").out, HasSubstr("1\t2\t5\tANIMAL\t"));
   EXPECT_THAT(train("tagging", "names.conll", "tagger", "further"), Not(HasSubstr("initialized")));
 

@@ -159,7 +159,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"evaluate", detector, setting.boxes[2], "--boxes", setting.boxes[2]}),
               HasSubstr("--boxes is not for this"));
 
-  // Continuing the training from the model keeps its answers.
+  // A training that starts from the model keeps its answers.
   std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
   more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());
   const Outcome further = setting.Train("further", more);

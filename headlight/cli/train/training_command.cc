@@ -79,7 +79,7 @@ void RunTrainingCommand(ModelTraining& options, const std::string& use,
   });
   // The curves are drawn even if no steps remained, because an earlier run may have been killed before it drew them.
   if (IsFirstRank() && Exists(out + "/metrics.jsonl")) DrawCurves(out);
-  // The signal is 0 if another rank received it.
+  // `interrupted_by` is 0 if another rank received the signal.
   if (result.end == TrainingEnd::stopped) throw EndedBySignal{interrupted_by == 0 ? SIGTERM : int{interrupted_by}};
   if (result.best_step > 0)
     progress.Note(fmt::format("the best model, of step {} ({}), is in {}: {} {}", result.best_step,

@@ -1,4 +1,5 @@
-// Declares functions that all training commands share: progress, signals that stop a training, and its end.
+// Declares functions that all training commands share: progress, signals that stop a training, and the output at its
+// end.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,7 @@ int InterruptedBy();
 std::string ForShell(const std::string& word);
 
 // Calls train(observer) on all ranks of this run and shows its progress. Then draws training.svg in the training's
-// folder, and prints the command that uses the model: `use`, such as "headlight tag", with the folder. Throws
+// folder, and prints the command that uses the model: `use`, such as "headlight tag", followed by the folder. Throws
 // EndedBySignal if a signal has stopped the training.
 void RunTrainingCommand(ModelTraining& options, const std::string& use,
                         const std::function<TrainingResult(const TrainingObserver&)>& train);

@@ -16,7 +16,7 @@ class TrainingProgress {
  public:
   explicit TrainingProgress(bool quiet);
 
-  // Removes the progress line of the preparations. `labels` is what the speed counts, such as "images".
+  // Removes the progress line of the preparations. `labels` is the unit of the speed, such as "images".
   void Begin(const std::string& labels);
   void Step(const StepReport& report);  // called for each step; draws the bar
   void Log(const StepReport& report);   // called at intervals; prints a line unless there is a bar

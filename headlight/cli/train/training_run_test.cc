@@ -1,4 +1,4 @@
-// Tests the folder, the schedule and the end of trainings, and fine-tuning.
+// Tests the folder, the schedule and the end of training runs, and tests fine-tuning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>

@@ -1,6 +1,6 @@
-// Trains models on maths word problems from scratch, in minutes. A solution is a chain of steps. Each step is an
-// operation on two numbers. Prints the accuracies, the accuracies of baselines that ignore the text's meaning, and all
-// problems with a wrong answer.
+// Trains models on maths word problems from scratch. Takes a few minutes. A solution is a chain of steps. Each step is
+// an operation on two numbers. Prints the accuracies, the accuracies of baselines that ignore the text's meaning, and
+// all problems with a wrong answer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
