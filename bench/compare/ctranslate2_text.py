@@ -2,7 +2,7 @@
 
 For headlight, the whole process is timed: loading, tokenizing, translating and writing. For CTranslate2, the time
 starts after Python has loaded its modules and the model. It includes tokenizing with Hugging Face's tokenizers,
-translating and detokenizing. The fastest of several batch sizes counts, with one worker for all threads or one worker
+translating and detokenizing. The fastest of several batch sizes is used, with one worker for all threads or one worker
 per thread. Then the time of a process that translates one sentence is measured for both.
 """
 

@@ -3,7 +3,7 @@ speeds.
 
 Both use the weights of the same MarianMT, T5 or BART folder. Both get the same ids, and generate translations of the
 same fixed length. In float32, the tokens must agree. CTranslate2 runs as one worker with all threads, or as one worker
-per thread. For one sentence at a time, one worker with one thread is also tried. The fastest setting counts.
+per thread. For one sentence at a time, one worker with one thread is also tried. The fastest setting is used.
 """
 
 import argparse

@@ -3,7 +3,7 @@ speeds.
 
 Both use the weights of the same GPT-2 folder. They are also written as a GGUF file, which llama.cpp quantizes by its
 own rules. Both get the same ids, and continue them greedily. In float32, the tokens must agree. llama.cpp runs with and
-without flash attention, and the faster setting counts. Its cache is float16, which is its default.
+without flash attention, and the faster setting is used. llama.cpp's cache is float16, which is the default.
 """
 
 import argparse

@@ -1,10 +1,11 @@
 """Embeds random images, and random texts of mixed lengths, with a CLIP ViT-B/32 of random weights in headlight and in
 ONNX Runtime, in alternating runs, and prints the speeds.
 
-Each tower is exported for ONNX Runtime, without and with its transformer optimisations. For int8, the towers are
-quantized dynamically, per tensor and per column. Texts are padded to the longest of a batch, or of parts of a batch
-that is sorted by length. The fastest setting counts, and padding tokens do not. The speed with all texts padded to 77
-tokens, an option of CLIP's processor, is also printed. Before the measurement, the float32 vectors must agree.
+Each tower is exported for ONNX Runtime, with and without ONNX Runtime's transformer optimisations. For int8, the towers
+are quantized dynamically, per tensor and per column. Texts are padded to the longest text of a batch, or of each part
+of a batch that is sorted by length. The fastest setting is used, and padding tokens are not counted. The speed with all
+texts padded to 77 tokens, an option of CLIP's processor, is also printed. Before the measurement, the float32 vectors
+must agree.
 """
 
 import argparse

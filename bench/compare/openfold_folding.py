@@ -5,10 +5,10 @@ whole prediction is the sum of the modules' times, each multiplied by the number
     bench/compare/openfold_folding openfold
 
 The features of the chain are random, because the time does not depend on them. tests/alphafold_parity_test.cc checks
-that both compute the same results. headlight is timed with models of few blocks, and the time of a block is a
-difference of two such times. OpenFold's blocks and structure module are timed separately, without gradients, with the
-fastest of several chunk sizes. OpenFold's other computations are not counted. Needs ml_collections, dm-tree and scipy
-in addition to PyTorch.
+that both compute the same results. headlight is timed with models of few blocks, and the time of a block is computed
+from the difference of two such times. OpenFold's blocks and structure module are timed separately, without gradients,
+with the fastest of several chunk sizes. OpenFold's other computations are not counted. Needs ml_collections, dm-tree
+and scipy in addition to PyTorch.
 """
 
 import argparse

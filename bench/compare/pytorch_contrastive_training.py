@@ -45,7 +45,7 @@ def write_pairs(options, folder, name, count, seed):
     rng, words = np.random.default_rng(seed), random.Random(seed)
     pairs = []
     for i in range(count):
-        # Coarse noise, which gives files as small as those of drawings.
+        # Coarse noise gives files that are as small as files of drawings.
         coarse = Image.fromarray(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8))
         coarse.resize((options.image_size,) * 2, Image.NEAREST).save(folder / f"{name}{i}.png")
         text = " ".join(words.choice(WORDS) for _ in range(words.randint(*options.words)))

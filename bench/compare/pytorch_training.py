@@ -83,7 +83,7 @@ def check_same_computation(folder, config, shape, pairs):
 
 
 def gemm_rate(options):
-    """Returns the machine's GEMM throughput in GFLOP/s for this run's type: the best of PyTorch's and headlight's."""
+    """Returns the machine's GEMM throughput in GFLOP/s for this run's type: the larger of PyTorch's and headlight's."""
     torch.set_num_threads(options.threads)
     a, b = (torch.rand(2048, 2048).to(getattr(torch, options.compute)) for _ in range(2))
     best = float("inf")
@@ -102,7 +102,7 @@ def main():
     options = arguments()
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
-        # Gives the tokenizer and the weights for the comparison. This run is not measured.
+        # This run creates the tokenizer and the weights for the comparison. It is not measured.
         headlight_training.train(options, folder, options.threads)
         config = json.loads((folder / "config.json").read_text())
         shape = {"vocabulary": config["vocab_size"], "layers": options.layers, "model": options.model,

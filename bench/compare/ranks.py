@@ -1,5 +1,6 @@
 """Trains a configuration as one process of N threads and as N ranks of one thread, in alternating runs. Checks that
-both give the same bits. Prints the speeds, and the share of the communication that is hidden behind computation.
+both give bit-identical results. Prints the speeds, and the share of the communication that is hidden behind
+computation.
 
 With --pytorch, the same model is also trained by PyTorch's DistributedDataParallel over gloo, as N ranks of one thread
 and as one process, in batches with the same number of tokens. With --rate or --delay, each rank has its own host. The
@@ -66,7 +67,8 @@ def relay(options, names):
 
 @contextlib.contextmanager
 def hosts(options, work):
-    """Yields the start of a command on all ranks. If a rate or a delay is given, each rank runs on its own host."""
+    """Yields the beginning of a command that runs on all ranks. If a rate or a delay is given, each rank runs on its
+    own host."""
     start = ["mpirun", "--quiet", "--bind-to", "none", "-n", options.ranks]
     if not options.rate and not options.delay:
         yield start
@@ -148,8 +150,8 @@ class PyTorch:
                     "bfloat16": options.compute == "bfloat16"}
 
     def train(self, options, ranks, accumulation=1):
-        """Returns target tokens per second of all ranks. They share a step with the same number of tokens as
-        headlight's."""
+        """Returns target tokens per second of all ranks. A step of all ranks together has as many tokens as a step of
+        headlight."""
         path = Path(self.work) / "job.json"
         path.write_text(json.dumps({**self.job, "threads": options.ranks // ranks, "accumulation": accumulation,
                                     "batch_tokens": options.batch_tokens // (ranks * accumulation)}))
@@ -175,7 +177,7 @@ def main():
     alone, ranks = f"1 process of {options.ranks} threads", f"{options.ranks} ranks of 1 thread"
     rates = {alone: [], ranks: []}
     more = [f"--{name}" for name in options.more]
-    # The gradient type is set for both sides, because it changes the bits.
+    # The gradient type is set for both sides, because it changes the results.
     of_both = [option for option in more if option.startswith("--gradient-type")]
     with tempfile.TemporaryDirectory() as work, hosts(options, work) as start:
         peer = PyTorch(options, work) if options.pytorch else None
@@ -187,8 +189,7 @@ def main():
             if weights[0] != weights[1]:
                 sys.exit("ranks: the two trainings end with different weights")
             if peer:
-                # The single process may also compute a step in batches as small as those of the ranks. The faster way
-                # counts.
+                # The single process also runs with batches as small as the ranks' batches. The faster setting is used.
                 whole, parts = peer.train(options, 1), peer.train(options, 1, options.ranks)
                 rates.setdefault(f"PyTorch, {alone}", []).append(max(whole, parts))
                 rates.setdefault(f"PyTorch, {ranks}", []).append(peer.train(options, options.ranks))

@@ -2,8 +2,8 @@
 
 The tokenizers are of the kinds of the published text families, with vocabularies that are trained on this text. For
 headlight, the whole process is timed: loading, reading the text, tokenizing, and printing the ids. For the tokenizers
-library, only the call that encodes a list of lines in one batch is timed, with or without offsets (the faster one
-counts). Before the measurement, the ids and the character offsets of all lines are compared.
+library, only the call that encodes a list of lines in one batch is timed, with or without offsets (the faster variant
+is used). Before the measurement, the ids and the character offsets of all lines are compared.
 """
 
 import argparse

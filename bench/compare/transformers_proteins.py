@@ -3,9 +3,9 @@ headlight with Transformers, and for ESM-2 also with ONNX Runtime. Prints the sp
 
 ESM-2: the peers get the batch as one padded batch, and in parts that are sorted by length. Transformers uses its
 fastest attention in inference mode. ONNX Runtime runs the exported model with all its optimisations. The fastest
-setting counts, and padding tokens do not. A block of ESMFold: headlight folds with one block and with three blocks, and
-the time of a block is half of the difference. Transformers' block is timed separately, with the fastest of several
-chunk sizes.
+setting is used, and padding tokens are not counted. A block of ESMFold: headlight folds with one block and with three
+blocks, and the time of a block is half of the difference. Transformers' block is timed separately, with the fastest of
+several chunk sizes.
 """
 
 import argparse
