@@ -1,5 +1,5 @@
-# Builds a Google Benchmark program for each headlight/FOLDER/NAME_bench.cc, which is called bench_NAME. The programs
-# are built on demand: cmake --build build/release --target benchmarks
+# Builds the Google Benchmark program bench_NAME for each headlight/FOLDER/NAME_bench.cc. The programs are built on
+# demand: cmake --build build/release --target benchmarks
 find_package(benchmark REQUIRED)
 add_custom_target(benchmarks)
 file(GLOB_RECURSE benches CONFIGURE_DEPENDS headlight/*_bench.cc)

@@ -132,7 +132,7 @@ set_target_properties(headlight_images PROPERTIES EXPORT_NAME images LINKER_LANG
   SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)  # the folder of libheadlight.so
 target_link_libraries(headlight_images PUBLIC headlight PRIVATE PkgConfig::image_formats GIF::GIF PkgConfig::pugixml ZLIB::ZLIB)
 target_link_options(headlight_images PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
-if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # with a sanitizer, the program defines its functions
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # with a sanitizer, the program defines the sanitizer's functions
   target_link_options(headlight_images PRIVATE LINKER:--no-undefined)
 endif()
 add_library(headlight::images ALIAS headlight_images)

@@ -10,8 +10,8 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   set(test_environment ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions")
 endif()
 
-# Twelve tests are compiled together, which takes a third of the time. Each test has a namespace with the name of its
-# file. dropout_hash_test.cc is compiled separately, because it includes itself for every instruction set.
+# Twelve test files are compiled together, which takes a third of the time. Each file has a namespace with its name.
+# dropout_hash_test.cc is compiled separately, because it includes itself for every instruction set.
 set_source_files_properties(headlight/kernels/dropout_hash_test.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Optimisation does not make assertions faster. Clang's sanitizers check the library, but not the tests' code.
@@ -92,8 +92,8 @@ foreach(folder ${folders} ${PROJECT_SOURCE_DIR}/tests)
   headlight_add_tests(${folder})
 endforeach()
 
-# Tests of multi-threaded code for ThreadSanitizer. .ci/run builds and runs only these tests under it. Gradients of
-# whole models and inputs of megabytes are excluded, because they take long and start no other threads.
+# Tests of multi-threaded code for ThreadSanitizer. .ci/run builds and runs only these tests with ThreadSanitizer.
+# Gradients of whole models and inputs of megabytes are excluded, because they take long and start no other threads.
 if(thread_sanitizer)
   set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/terminal/line_queue.cc headlight/cli/terminal/output.cc headlight/cli/terminal/progress.cc
     headlight/cli/terminal/quiet.cc)
@@ -112,10 +112,10 @@ if(thread_sanitizer)
   add_dependencies(test_threads planted_race)
 endif()
 
-# Not built under a sanitizer, because users' programs are not built with its flags.
+# Not built under a sanitizer, because users' programs are not built with the sanitizer's flags.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   add_test(NAME unit.consumer COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR}
     ${CMAKE_CXX_COMPILER} ${soversion} ${CMAKE_BUILD_TYPE})
-  # The longest test starts first. Otherwise, one core would wait for it at the end.
+  # The longest test starts first. Otherwise, one core would be idle while the test runs at the end.
   set_tests_properties(unit.consumer PROPERTIES LABELS unit TIMEOUT 600 COST 1000)
 endif()
