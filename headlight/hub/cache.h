@@ -1,6 +1,6 @@
 // The cache of downloaded models, in the layout of Python's huggingface_hub. A model has the folder models--ORG--NAME/.
-// Its blobs/HASH are the file contents. Its snapshots/COMMIT/ have the files of a revision, as links to blobs. Its
-// refs/REVISION contain a commit.
+// In this folder, the files blobs/HASH are file contents. Each folder snapshots/COMMIT/ has the files of a revision, as
+// links to blobs. Each file refs/REVISION contains a commit.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct CachedModel {
 };
 
 /// Returns the folder of a model, such as ORG/NAME, in the cache. `revision` is a branch, a tag or a commit. If it is
-/// empty, the branch main is used, or otherwise the only revision in the cache. Returns "" if the cache does not have
-/// the model.
+/// empty, the branch main is used, or the only revision if the cache has no branch main. Returns "" if the cache does
+/// not have the model.
 HEADLIGHT_API std::string CachedFolder(const std::string& cache, const std::string& model,
                                        const std::string& revision = "");
 

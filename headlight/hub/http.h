@@ -19,7 +19,7 @@ struct HttpRequest {
   std::string subject;  // prefix of error messages, such as "ORG/NAME: config.json"
   // Requests only the headers. A redirect to another host is not followed, and its headers are returned.
   bool head = false;
-  // The size of the file in the body. If it is set, an interrupted connection is resumed, and more bytes are an error.
+  // The size of the file in the body. If it is set, an interrupted transfer is resumed, and a larger body is an error.
   std::optional<std::uint64_t> size = {};
   std::uint64_t from = 0;  // offset of the first requested byte of the file
 };

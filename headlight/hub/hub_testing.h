@@ -141,8 +141,7 @@ class TestServer {
   std::thread thread_;
 };
 
-// A hub with one model, org/tiny, and an empty cache. Large files are on a different host, like the storage of the
-// Hugging Face Hub.
+// A hub with one model, org/tiny, and an empty cache. Large files are on a different host, as in the Hugging Face Hub.
 struct HubTest : testing::Test {
   using Hook = std::function<std::optional<ServedReply>(const ServedRequest&)>;
 

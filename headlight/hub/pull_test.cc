@@ -116,7 +116,7 @@ TEST_F(Pull, BeginsAnewIfTheServerKnowsNoRanges) {
 }
 
 TEST_F(Pull, ContinuesWhatAnEndedProcessLeft) {
-  // The observer's exception cancels the first download, like a signal.
+  // An exception from the progress callback cancels the first download, like a signal.
   EXPECT_THROW(Pulled({.model = "org/tiny"},
                       [](std::uint64_t done, std::uint64_t) {
                         if (done > 0) throw Cancelled();
