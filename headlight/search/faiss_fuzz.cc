@@ -1,4 +1,4 @@
-// Opens arbitrary bytes as Faiss index files, and searches the valid ones.
+// Opens arbitrary bytes as Faiss index files, and searches the valid files.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -18,7 +18,7 @@ std::span<const std::int32_t> NeighboursOf(const FaissGraph& graph, std::int64_t
   return all.first(static_cast<std::size_t>(std::ranges::find(all, -1) - all.begin()));
 }
 
-// Keeps the best candidates. Visited candidates remain in `seen_`, and others are also in `open_`.
+// Keeps the best candidates. `seen_` contains all candidates, and `open_` contains those that are not visited yet.
 class GraphCandidates {
  public:
   explicit GraphCandidates(std::size_t most) : most_(most) {}

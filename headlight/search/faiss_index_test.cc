@@ -143,8 +143,8 @@ TEST(FaissIndex, RefusesNumbersThatAreNotFinite) {
   }
 }
 
-// Checks that damaged files cause no crash, hang or out-of-range read. Tries truncations and flipped bits: every third
-// one for the smallest file, and fewer for the others.
+// Checks that damaged files cause no crash, hang or out-of-range read. Tries every third truncation and flipped bit of
+// the smallest file, and fewer of the other files.
 TEST(FaissIndex, SurvivesDamagedFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.File("damaged.faiss");

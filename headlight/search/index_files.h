@@ -22,7 +22,7 @@ std::string PartPath(const std::string& folder, std::size_t part);
 /// Returns the number of files with rows. Throws Error if a file is missing.
 std::size_t CountParts(const std::string& folder);
 
-/// A memory-mapped file of rows. It contains "vectors" [rows, dimension], "names", the concatenated JSON of the items,
+/// A memory-mapped file of rows. It contains "vectors" [rows, dimension]; "names", the concatenated JSON of the items;
 /// and "ends" [rows], the end of each item in "names".
 class IndexPart {
  public:
@@ -51,7 +51,7 @@ struct IndexRows {
 };
 
 /// Returns the vector normalized to length 1. Throws Error if the vector's length is zero or not finite. The error
-/// begins with `name`.
+/// message begins with `name`.
 std::vector<float> UnitVector(std::span<const float> vector, const std::string& name);
 
 }  // namespace headlight

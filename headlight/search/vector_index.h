@@ -61,7 +61,7 @@ class HEADLIGHT_API IndexBuilder {
   IndexBuilder(IndexBuilder&&) noexcept;
   IndexBuilder& operator=(IndexBuilder&&) noexcept;
 
-  /// Returns true if the index contains the unchanged item. An image file that was modified counts as a change.
+  /// Returns true if the index contains the unchanged item. If an image file was modified, its item counts as changed.
   bool Has(const IndexItem& item) const;
   /// Adds a new or changed item. `vector` [dimension] is normalized. Throws Error if the vector's length is zero or not
   /// finite, or if the name is not UTF-8.

@@ -187,7 +187,7 @@ TEST_F(VectorIndexTest, ErrorsNameTheProblem) {
   EXPECT_THAT(ErrorOf([&] { IndexBuilder(folder, Model("two")); }), HasSubstr("another model"));
   const std::string part = folder + "/part-00000.safetensors";
   const std::string before = ReadFile(part);
-  // A changed byte may cause an Error, and a truncation must. Neither may cause a crash.
+  // A changed byte may cause an Error, and a truncation must cause an Error. Neither may cause a crash.
   for (std::size_t place = 0; place < before.size(); ++place) {
     std::string bad = before;
     bad[place] = static_cast<char>(bad[place] ^ 0x15);
