@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Adds typing errors to a text, to evaluate how well a model translates typed text: `add_typos.py test.de > typos.de`
 
-In the given share of the words with at least four letters, one error is made, which never changes the first letter. Two
+The given share of the words with at least four letters gets one error each. The first letter is never changed. Two
 neighbouring letters are swapped, or a letter is omitted, doubled or replaced by another letter of the text, with equal
 probabilities. The same file and options give the same errors.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that commit subjects read `area: verb object` in at most 72 characters.
 
-    tools/check_commit_subjects.py              checks the commits since the rule was made
+    tools/check_commit_subjects.py              checks the commits since the rule was introduced
     tools/check_commit_subjects.py RANGE        checks the commits that `git log RANGE` lists
 """
 

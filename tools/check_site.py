@@ -50,7 +50,7 @@ def problems_of(folder):
 
 
 def check_planted():
-    """Checks that errors in a test page are found, and nothing else."""
+    """Checks that exactly the errors in a test page are found."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "a.html").write_text('<h1 id="x">A</h1><a href="b.html#y">1</a><a href="#x">2</a><a href="https://arxiv.org">3</a>')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Converts a ViLBERT checkpoint of its authors, a pickle without a configuration, to a model folder.
+"""Converts a checkpoint of ViLBERT's authors, a pickle without a configuration, to a model folder.
 
     pip install torch safetensors
     tools/convert_vilbert.py pytorch_model_9.bin vilbert-multi-task/config/bert_base_6layer_6conect.json OUT \\

@@ -3,10 +3,10 @@
 
     tools/count_wordings.py            prints each count next to its limit; exit code 1 if a count is above its limit
     tools/count_wordings.py --list P   prints the matches of pattern P with their files and lines
-    tools/count_wordings.py --save     writes today's counts as the new limits, if none has grown
+    tools/count_wordings.py --save     writes the current counts as the new limits, if none has increased
 
-Limits are in tools/wording_limits.json. A count may only fall. Some matches are correct English, such as "where" for a
-location, so that a limit need not be zero.
+Limits are in tools/wording_limits.json. Counts may only decrease. Some matches are correct English, such as "where" for
+a location, so that a limit need not be zero.
 """
 
 import argparse

@@ -3,8 +3,8 @@
 tokenizers library, because their Unicode versions differ. They are listed for each tokenizer component that uses
 character properties.
 
-Usage: list_unicode_differences.py [--program build/release/headlight]. Both tokenize a short text with each code point.
-They use small tokenizer.json files whose ids or spans show the result. Needs tokenizers.
+Usage: list_unicode_differences.py [--program build/release/headlight]. headlight and the library tokenize a short text
+with each code point. They use small tokenizer.json files whose ids or spans show the result. Needs tokenizers.
 """
 
 import argparse

@@ -7,7 +7,7 @@ format after OpenFold has imported them.
     tools/make_alphafold_weight_goldens.py openfold
 
     params_model_3_ptm.npz    random arrays with DeepMind's names
-    openfold/                 config.json and model.safetensors: OpenFold's model after it imported these
+    openfold/                 config.json and model.safetensors: OpenFold's model after it imported these arrays
     old_names.json            names in OpenFold's first versions that differ from the current names
     templates/                the same files for a model with templates, params_model_1_ptm.npz
 """
@@ -25,7 +25,7 @@ import make_alphafold_goldens as goldens
 
 OUT = goldens.OUT / "published"
 
-# Modules whose attention has this number of heads. Their arrays have an axis for the heads.
+# The configuration key for each module's number of attention heads. Arrays of these modules have an axis for the heads.
 HEADS = {"msa_row": "no_heads_msa", "msa_column": "no_heads_msa", "triangle": "no_heads_pair"}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes headlight/io/transformers_config_keys.cc: the keys of config.json that any configuration class in Transformers
-supports, and the keys of tokenizer_config.json that any tokenizer class supports. Made with 5.24.0, and for keys that
-version 5 removed, 4.57.3:
+supports, and the keys of tokenizer_config.json that any tokenizer class supports. Made with Transformers 5.24.0, and
+with 4.57.3 for keys that version 5 removed:
 
     tools/make_config_keys.py SITE_PACKAGES_OF_5/transformers UNPACKED_WHEEL_OF_4/transformers
 """

@@ -38,7 +38,7 @@ TEXTS = ["a dog runs over the green grass", "Two Children  play, outside!", "ein
 
 
 def tiny_vqgan(root):
-    """Returns min-dalle's detokenizer with gradients, and with all widths except the pixels' divided by 32."""
+    """Returns min-dalle's detokenizer with gradients, and with all widths divided by 32, except the width of pixels."""
     source = pathlib.Path(root, "min_dalle", "models", "vqgan_detokenizer.py").read_text()
     source = re.sub(r"Block\((\d), (\d)", lambda sizes: f"Block({int(sizes[1]) - 5}, {int(sizes[2]) - 5}", source)
     for before, after in (("2 ** 14, 2 ** 8", f"{CODES}, 2 ** 3"), ("2 ** 9", "2 ** 4"), ("2 ** 8", "2 ** 3"), ("2 ** 7", "2 ** 2"), ("2 ** 5", "2 ** 2"),

@@ -223,7 +223,7 @@ def main():
             ids = [theirs(text).input_ids for text in TEXTS]
             if number < len(fixed) + GOLDENS:
                 goldens.append({"kind": kind, "vocabulary": KINDS[kind][0], "file": KINDS[kind][1], **changed(kind, files),
-                                # This class does more than its decoder.
+                                # This class decodes with additional steps that are not in its decoder.
                                 "ids": ids, "decoded": None if kind == "clip" or decodes == [False] else
                                 [theirs.decode(row, skip_special_tokens=True) for row in ids]})
             if program is None:

@@ -16,7 +16,7 @@ outputs are computed in double precision without dropout, and stored in single p
 generation.json: texts, options of `generate`, and the tokens that it added to each text. With beams, it has the two
 best texts and their scores.
 
-The weights are rounded to bfloat16 and stored in it, like most published models.
+The weights are rounded to bfloat16 and stored as bfloat16, as in most published models.
 """
 
 import argparse

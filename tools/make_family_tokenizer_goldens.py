@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/tokenizers/testdata/family_*: a tiny tokenizer.json of each kind of the published
-text families. tests/testdata/tokenizers.json has the results of the tokenizers library for difficult texts: ids, spans
-(begin, end, begin, end, ... in characters), the text of the ids, and the library's version. Its trainers are not
+"""Makes headlight/text/tokenizers/testdata/family_*: a tiny tokenizer.json for each kind of published text model.
+tests/testdata/tokenizers.json has the results of the tokenizers library for difficult texts: ids, spans (begin, end,
+begin, end, ... in characters), the text of the ids, and the library's version. The library's trainers are not
 deterministic.
 """
 

@@ -95,8 +95,8 @@ def main():
     index = batch["residx_atom37_to_atom14"][..., None].expand(-1, -1, 3)
     mask = batch["atom37_atom_exists"].double() * (torch.rand(residues, 37, generator=generator) > 0.06)
     mask[5] = 0
-    # For two symmetric atoms, both or none are known. OpenFold assumes an unknown atom at the origin, so that its loss
-    # would not be invariant to the position of the structure.
+    # Two symmetric atoms are either both known or both unknown. Otherwise, OpenFold assumes the unknown atom at the
+    # origin, and its loss is not invariant to the position of the structure.
     for name, swap in constants.residue_atom_renaming_swaps.items():
         for pair in swap.items():
             both = [constants.atom_order[atom] for atom in pair]

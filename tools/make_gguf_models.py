@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes tests/testdata/gguf/NAME.gguf and gguf_encoders/NAME.gguf for models of tests/testdata, as llama.cpp's
-converter would, and tests/testdata/gguf_blocks/{llama,gpt2,qwen3moe}.gguf, random models in block types.
+converter would, and tests/testdata/gguf_blocks/{llama,gpt2,qwen3moe}.gguf, random models with weights in block types.
 
     python tools/make_gguf_models.py    (needs the packages gguf, numpy, safetensors and torch)
 

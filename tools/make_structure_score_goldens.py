@@ -75,8 +75,8 @@ def lddt(model, reference, owners):
 
 
 def lddt_all(model, reference, residues):
-    """Returns the lDDT of all atoms. `residues` is [(type, {atom: index})]. Of the two namings of symmetric atoms, the
-    naming is used that keeps more distances to unambiguous atoms."""
+    """Returns the lDDT of all atoms. `residues` is [(type, {atom: index})]. Symmetric atoms have two namings. The
+    naming that keeps more distances to unambiguous atoms is used."""
     owners, certain = np.zeros(len(model), int), np.ones(len(model), bool)
     for r, (name, atoms) in enumerate(residues):
         owners[list(atoms.values())] = r

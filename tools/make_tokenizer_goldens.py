@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes headlight/text/tokenizers/testdata/tokenizer_*: tiny SentencePiece models, and the results of the peers for
-difficult texts.
+"""Makes headlight/text/tokenizers/testdata/tokenizer_*: tiny SentencePiece models, and the results of other libraries
+for difficult texts.
 
 Usage: make_tokenizer_goldens.py BUILD, a build folder whose `test_text` is up to date. Needs sentencepiece, tokenizers
 and transformers. Their versions are in the golden files.

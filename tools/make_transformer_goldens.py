@@ -11,7 +11,7 @@ and stored in single precision:
     encoder_attentions.L, decoder_attentions.L, cross_attentions.L
     gradient.NAME              of every parameter, under its name in model.safetensors
     steps.loss, steps.norm     before each of ten Adam steps; the norm is computed before clipping
-    after.NAME                 every parameter after them
+    after.NAME                 every parameter after these steps
 and beams.json: the output of generate() for the sources in single precision.
 """
 

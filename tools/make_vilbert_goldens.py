@@ -5,7 +5,7 @@
     git clone https://github.com/facebookresearch/vilbert-multi-task
     tools/make_vilbert_goldens.py vilbert-multi-task
 
-One folder per model: config.json and model.safetensors under the authors' names, and golden.safetensors with the
+One folder per model: config.json and model.safetensors with the authors' names, and golden.safetensors with the
 authors' padding, computed in double precision without dropout and stored in single precision:
     input_ids, attention_mask, token_type_ids [pairs, length], task_ids [pairs, 1] if the model uses them
     image_feat, image_loc, image_attention_mask [pairs, regions, ...]
