@@ -200,7 +200,7 @@ TEST_F(JsonOutputTest, IsReplacedByEmptyLinesInText) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, one + "\n" + one);
   EXPECT_EQ(outcome.err, "headlight: standard input: line 2: byte 4 is not UTF-8\n");
-  // Numbered rows need no row for a line with an error.
+  // If rows are numbered, a line with an error has no row.
   const std::string tagger = kTestdata + "encoders/tag";
   const Outcome tagged = RunProgram({"tag", tagger, "--skip-errors"}, bad + "dog\n");
   EXPECT_THAT(tagged.out, StartsWith("2\t0\t3\t"));

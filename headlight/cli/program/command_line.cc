@@ -96,7 +96,9 @@ class ConfigFile : public CLI::Config {
     }
     return given;
   }
-  std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }  // required by CLI11; unused
+  std::string to_flag(const CLI::ConfigItem& /*item*/) const override {
+    return "";
+  }  // no value, as for a flag on the command line
   std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
 
   // Returns "FILE: line 3: " if the option was set by the file of --config, or "" otherwise.

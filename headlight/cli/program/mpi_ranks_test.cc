@@ -115,7 +115,7 @@ TEST_F(MpiRanksLanguageModelTest, TrainsTheSameExperts) {
 }
 
 // Checks image classification. Each rank decodes and augments the images of its micro-batches and the images with which
-// mixup combines them.
+// they are mixed.
 TEST_F(MpiRanksTest, ImagesTrainTheSameModel) {
   constexpr int count = 96;
   std::string images = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 8, 0, 0, 0, 8}, labels = {0, 0, 8, 1, 0, 0, 0, count};

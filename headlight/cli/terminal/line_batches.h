@@ -57,7 +57,7 @@ struct LineBatch {
 };
 
 // Returns the one or two texts of a record, or of a line in which a tab separates two texts. Throws Error with the
-// line's name if there are more.
+// line's name if there are more than two.
 SourceText OneOrTwoTexts(const LineBatch& batch, std::size_t line);
 
 // Returns the two texts of a record, or of a line with a tab between them. Throws Error with the line's name unless
