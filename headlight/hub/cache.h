@@ -1,6 +1,6 @@
 // The cache of downloaded models, in the layout of Python's huggingface_hub. A model has the folder models--ORG--NAME/.
-// In this folder, the files blobs/HASH are file contents. Each folder snapshots/COMMIT/ has the files of a revision, as
-// links to blobs. Each file refs/REVISION contains a commit.
+// In this folder, each file blobs/HASH is the content of a file. Each folder snapshots/COMMIT/ has the files of a
+// revision, as links to blobs. Each file refs/REVISION contains a commit.
 #pragma once
 
 #include <cstdint>
