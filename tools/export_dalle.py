@@ -8,10 +8,10 @@
 
 The first command writes a folder of model type `openai_vae`. It has the tensors of both files with their own names
 (`blocks.input.w`) and the prefixes `encoder.` and `decoder.`. The second command writes a folder of model type `dalle`.
-FOLDER/vae has the DiscreteVAE (`discrete_vae`) if there is one. A tokenizer.json with the ids that were used in
-training must be added to FOLDER. The third command writes a folder of model type `dalle_mini` with its tokenizer, and a
-model of type `vqgan` in FOLDER/vae. min-dalle replaces emoji by their names before tokenization. The tokenizer removes
-emoji and all other characters that are not ASCII.
+FOLDER/vae has its DiscreteVAE (`discrete_vae`), which the checkpoint must contain. A tokenizer.json with the ids that
+were used in training must be added to FOLDER. The third command writes a folder of model type `dalle_mini` with its
+tokenizer, and a model of type `vqgan` in FOLDER/vae. min-dalle replaces emoji by their names before tokenization. The
+tokenizer removes emoji and all other characters that are not ASCII.
 """
 
 import json
