@@ -82,7 +82,8 @@ TEST(DecodingRules, BeginTranslationsWithTheirPrefix) {
           const auto together = DecodeInBatches(*model, kSources, options, 1000);
           const auto drafted = DecodeInBatches(*drafting, kSources, options, 1);
           for (std::size_t i = 0; i < kSources.size(); ++i) {
-            // The prefix as decoder inputs must give the same result. The goldens of Transformers check this case.
+            // The prefix must give the same result if it is passed as decoder inputs. The goldens of Transformers check
+            // this case.
             DecodingOptions alone = options;
             alone.sources.clear();
             alone.prefix = {model->limits().start_id};

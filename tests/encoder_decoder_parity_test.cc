@@ -118,7 +118,7 @@ TEST_P(EncoderDecoderParity, EqualsTransformers) {
   tape.Backward(loss);
   const NamedNumbers expected = GradientsOf(golden.file);
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), expected), tolerance);
-  // The gradients of position tables are compared separately, since they are much smaller than those of word
+  // The gradients of position tables are compared separately, since they are much smaller than the gradients of word
   // embeddings.
   const NamedNumbers found = ByName(model->parameters(), &Parameter::gradient);
   for (const auto& [parameter, numbers] : expected) {

@@ -160,7 +160,7 @@ TEST(Generate, EndsAtEndTokensAndScoresByTheModel) {
   EXPECT_EQ(stopped.ids, std::vector(plain.ids.begin(), plain.ids.begin() + 4));
   EXPECT_TRUE(stopped.ended);
 
-  // A text has up to the model's 24 positions, plus one token, which is not an input.
+  // A text has at most one token more than the model's 24 positions, because the last token is not an input.
   const std::vector<std::int32_t> whole(24, 5);
   EXPECT_EQ(Generate(*model, {kPrompt}, {.max_new_tokens = 99}).front().front().ids.size(), 22U);
   EXPECT_EQ(Generate(*model, {whole}, {}).front().front().ids.size(), 1U);

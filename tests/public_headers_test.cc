@@ -1,6 +1,6 @@
 // Tests the two sets of installed headers (cmake/install.cmake). Users' headers must not include other headers, and
-// engine headers must only include installed ones. tests/consumer/run checks that each users' header compiles without
-// other includes.
+// engine headers must only include installed headers. tests/consumer/run checks that each users' header compiles
+// without other includes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -161,7 +161,7 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
   const auto whole = setting.Model();
   Train(setting.Task(*whole), options, setting.Keep("whole"), false, {});
 
-  // The run is stopped repeatedly in the middle of an epoch, as by Ctrl-C, and resumed with a new model.
+  // The run is stopped repeatedly in the middle of an epoch, as with Ctrl-C, and resumed with a new model.
   std::vector<float> resumed;
   for (const std::int64_t stop : {2, 7, 11, 12, 100}) {
     const auto model = setting.Model();

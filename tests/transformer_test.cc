@@ -73,8 +73,8 @@ TEST(Decode, EndsIfNoTokenIsAllowed) {
     }
 }
 
-// Checks that results keep their order and equal those of single sentences, with enough sentences to be divided among
-// threads.
+// Checks that results keep their order and equal the results of single sentences, with enough sentences to be divided
+// among threads.
 TEST(Decode, DividesSentencesAmongThreads) {
   Transformer model(Tiny());
   model.parameters().Initialise(5);
