@@ -50,9 +50,9 @@ void operator delete(void* memory, std::size_t) noexcept { operator delete(memor
 namespace headlight::out_of_memory_test {
 namespace {
 
-// Runs `action` repeatedly until it succeeds. In run n, the n-th allocation fails. After the first hundred, a growing
-// number of allocations is skipped. If `leaks` is set, checks that a failed call keeps no memory, which requires one
-// thread.
+// Runs `action` until it succeeds. In each run, a later allocation fails: the 1st, the 2nd, the 3rd, ... After the
+// first hundred, a growing number of allocations is skipped. If `leaks` is set, checks that a failed call keeps no
+// memory, which requires one thread.
 void FailEveryAllocation(const std::function<void()>& action, bool leaks) {
   // The first run allocates everything that is kept: tables, scratch memory of threads, the exception's memory.
   action();
