@@ -15,8 +15,8 @@ struct LineTranslation : LineOptions {
   bool summarize = false;
 };
 
-// Translates or summarizes the lines of the input, in order. If a line has more tokens than the model supports, it is
-// translated in parts. If it cannot be summarized for this reason, throws Error.
+// Translates or summarizes the lines of the input, in order. If a line has more tokens than the model supports, a
+// translation is computed in parts, and a summary throws Error.
 void TranslateLines(const LineTranslation& options);
 
 }  // namespace headlight

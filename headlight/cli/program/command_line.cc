@@ -98,7 +98,7 @@ class ConfigFile : public CLI::Config {
   }
   std::string to_flag(const CLI::ConfigItem& /*item*/) const override {
     return "";
-  }  // no value, as for a flag on the command line
+  }  // no value, as on the command line
   std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
 
   // Returns "FILE: line 3: " if the option was set by the file of --config, or "" otherwise.

@@ -1,5 +1,5 @@
-// Trains encoders from scratch with the program's commands. Takes a few minutes. On unseen sentences, they must exceed
-// baselines that use only neighbouring words.
+// Trains encoders from scratch with the program's commands. Takes a few minutes. On unseen sentences, the encoders must
+// exceed baselines that use only neighbouring words.
 #include <gmock/gmock.h>
 
 #include <algorithm>
