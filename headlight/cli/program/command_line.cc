@@ -96,9 +96,8 @@ class ConfigFile : public CLI::Config {
     }
     return given;
   }
-  std::string to_flag(const CLI::ConfigItem& /*item*/) const override {
-    return "";
-  }  // no value, as on the command line
+  // A flag without a value, as on the command line.
+  std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }
   std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
 
   // Returns "FILE: line 3: " if the option was set by the file of --config, or "" otherwise.
