@@ -13,6 +13,7 @@
 #include "headlight/io/gguf_mix.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kernels/quantize.h"
+#include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
 #include "headlight/recipes/importance_matrix.h"
 #include "headlight/text/tokenizers/gguf_tokenizer_export.h"
@@ -34,7 +35,9 @@ Json ConfigFor(ModelFolder& files) {
     config.Set("sliding_window", Json());
     files.config = JsonView(std::move(config), files.config.location());
   }
-  GgufArchitectureFor(files.config, files.weights);  // throws Error for families without a layout in GGUF
+  // Throw Error for models that are not language models, and for families without a layout in GGUF.
+  FamilyOf(files, LanguageModel::kKind, nullptr);
+  GgufArchitectureFor(files.config, files.weights);
   return CompleteConfig(files);
 }
 

@@ -21,11 +21,11 @@ struct DetectionTraining : ModelTraining {
 
   std::string preset;                       ///< small-scenes
   std::vector<std::string> images;          ///< folders of the images, unless they are next to the files
-  std::optional<std::int64_t> image_size;   ///< pixels of the shorter side [800, or as in `from`]
+  std::optional<std::int64_t> image_size;   ///< pixels of the shorter side [800, or as in the model to fine-tune]
   std::optional<BoxAugmentation> augment;   ///< [scale]
   std::optional<double> cell_loss;          ///< weight of an auxiliary loss at the encoder's cells [0]
   std::optional<Backbone> backbone;         ///< for a model from scratch [resnet50]
-  std::optional<std::int64_t> num_queries;  ///< number of object queries [100, or as in `from`]
+  std::optional<std::int64_t> num_queries;  ///< number of object queries [100, or as in the model to fine-tune]
   bool skip_errors = false;                 ///< whether to skip damaged images
   std::int64_t most_pixels = kMostPixels;
   /// Called with the list of image files before the first image is decoded; may be empty.

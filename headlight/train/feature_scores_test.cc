@@ -38,7 +38,7 @@ TEST(NeighbourClasses, MatchScikitLearn) {
   EXPECT_EQ(found, golden.Classes("neighbour_classes"));
   EXPECT_NE(found, golden.Classes("asked_classes"));  // some predictions are wrong, so the comparison is not trivial
   EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), golden.Vectors("asked"), 61); }),
-              HasSubstr("there are 60 labelled examples"));
+              HasSubstr("there are 60 labeled examples"));
   EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), Tensor::Zeros({1, 5}), 1); }), HasSubstr("5 numbers"));
 }
 
