@@ -33,8 +33,8 @@ MODELS = [("encoder", ViltModel, dict(SMALL)),
           ("answers", ViltForQuestionAnswering, dict(SMALL, **ANSWERS)),
           ("ranking", ViltForImageAndTextRetrieval, dict(SMALL, qkv_bias=False))]
 
-# Transformers randomly orders the patches of the largest image and selects padding. Only the order of the outputs
-# depends on this.
+# Transformers shuffles the patches of the largest image and selects padding at random. This affects only the order of
+# the outputs.
 torch.multinomial = lambda weights, count, replacement=False: torch.arange(int(count)) % len(weights)
 
 

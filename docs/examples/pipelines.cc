@@ -1,4 +1,4 @@
-// The calls of the chapters of the book: one function per chapter, of a model's folder and a file of an image.
+// The code examples of the book: one function per chapter, which takes a model folder and an image file.
 //   example_pipelines CHAPTER MODEL IMAGE
 #include <fmt/format.h>
 

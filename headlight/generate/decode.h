@@ -66,7 +66,7 @@ HEADLIGHT_API std::vector<std::vector<Hypothesis>> Decode(const ConditionalDecod
 HEADLIGHT_API std::vector<DecodingRequest> RequestsFor(const EncoderDecoder& model,
                                                        std::vector<std::vector<std::int32_t>> sources,
                                                        const DecodingOptions& options);
-/// Inserts the target tokens of the prompt before the ids of a batch's results for a request with this prompt.
+/// Prepends the target tokens of the prompt to the ids of each hypothesis that a batch returned for this prompt.
 HEADLIGHT_API void AddGiven(std::vector<Hypothesis>& hypotheses, std::span<const std::int32_t> prompt);
 
 }  // namespace headlight

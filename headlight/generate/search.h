@@ -85,8 +85,8 @@ struct Search : BeamSearch {
   }
 };
 
-/// A search whose tokens are all in the cache, and the row of the pass for each beam. `unguided` is empty without
-/// guidance.
+/// A search whose tokens are all in the cache, and each beam's row in the output of the forward pass. `unguided` is
+/// empty without guidance.
 struct Ready {
   Search* search = nullptr;
   std::vector<std::int32_t> rows, unguided;

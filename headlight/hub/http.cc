@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMostRedirects = 5, kMostFailures = 5;
 constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 18, kMostUnreadBytes = std::size_t{1} << 16;
-// After this number of new bytes, the retries are counted from 0.
+// After this number of new bytes, the number of retries is reset to 0.
 constexpr std::uint64_t kProgress = std::uint64_t{1} << 20;
 constexpr std::uint64_t kBytesPerSecond = 100;  // a slower connection counts as stalled
 constexpr long kSecondsToConnect = 20, kSecondsOfHeaders = 60;

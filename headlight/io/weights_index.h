@@ -15,8 +15,8 @@ namespace headlight {
 /// format: .safetensors in model.safetensors.index.json, .bin in pytorch_model.bin.index.json.
 HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path);
 
-/// Opens the tensors of these files as one file. Throws Error unless each tensor is in the file that the index names,
-/// and in no other file.
+/// Opens the files that an index lists as one file. Throws Error unless each tensor is in the file that the index
+/// names, and in no other file.
 HEADLIGHT_API Safetensors ReadShards(const std::string& index);
 
 }  // namespace headlight

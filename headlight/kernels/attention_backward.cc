@@ -95,7 +95,7 @@ class Tiles {
   }
 
  private:
-  // Returns the description of the product to += a b with inner dimension `inner`.
+  // Returns the description of the product `to += a * b` with inner dimension `inner`.
   static TileProduct<T> Of(const Packed<T>& a, const Packed<T>& b, const Packed<T>& to, std::int32_t inner) {
     return {a.data, a.stride, b.data, b.stride, to.data, to.stride, inner, true};
   }

@@ -14,7 +14,7 @@ namespace {
 std::span<const std::int32_t> GroupsByKeys(std::span<const Sequence> keys, std::int64_t key_tokens,
                                            std::span<const std::int32_t> order) {
   thread_local std::vector<std::int32_t> owner, group,
-      of_sentence;  // owner: last sequence with this row; group: an earlier sequence of the group
+      of_sentence;  // owner: last sequence with this row; group: an earlier sequence of the same group
   owner.assign(static_cast<std::size_t>(key_tokens), -1);
   group.resize(order.size());
   of_sentence.resize(order.size());

@@ -1,7 +1,7 @@
 // Products with a right-hand side in a block type of GGUF. The weights are exact: their codes are repacked, and their
 // scales are copied from the file. The left-hand side is rounded to 8-bit integers, with a scale for every 32 numbers.
-// The sum of a group is exact in 32 bits. The groups' sums are added in floats in ascending order, with the same bits
-// on every processor and for any number of rows and threads.
+// The sum of a group is exact in 32 bits. The groups' sums are added in float in ascending order, so the result
+// has the same bits on every processor and for any number of rows and threads.
 #pragma once
 
 #include <cstddef>

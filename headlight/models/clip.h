@@ -57,7 +57,7 @@ struct ClipConfig {
   std::optional<ClipImageConfig> image = ClipImageConfig();
   std::optional<std::int64_t> vector = 512;  ///< size of the embeddings; empty if a single tower has no projection
   double logit_scale = 2.6592;               ///< initial value: ln(1 / 0.07)
-  /// Prefixes of the towers' parameter names; empty in newer folders with one tower.
+  /// Prefixes of the towers' parameter names. Newer versions of Transformers save a single tower without a prefix.
   std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipConfig& config);

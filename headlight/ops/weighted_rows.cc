@@ -16,7 +16,7 @@ void CheckRows(const Tensor& table, std::span<const std::int32_t> rows) {
     Check(row >= 0 && row < table.rows(), "WeightedRows: row {} is outside of {}", row, ToString(table.shape()));
 }
 
-// Calls body(begin, end) for ranges of [0, count) of `at_once` indices each, in parallel.
+// Splits [0, count) into ranges of `at_once` indices and calls body(begin, end) for each range, in parallel.
 template <typename Body>
 void ForRanges(std::int64_t count, std::int64_t at_once, const Body& body) {
   ParallelFor((count + at_once - 1) / at_once,

@@ -23,17 +23,18 @@ struct CaptionOptions {
                                                   ///< model's positions [max_length, max_new_tokens], else
                                                   ///< 20 more than the prompt has
   std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a caption [min_length], else 0
-  std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
+  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely
+                                                  ///< [repetition_penalty], else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};  ///< the size of n-grams that must not repeat, else 0: no limit
 
   /// Sampling instead of a search. The next token is sampled from softmax(logits / temperature). `top_k` and then
   /// `top_p` restrict the choice to the most likely tokens, by number and by the sum of their probabilities.
   /// [num_beams] is ignored.
-  std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
-  std::optional<double> temperature = {};  ///< above 0, else 1
-  std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
-  std::optional<double> top_p = {};        ///< above 0 to 1, else 1
+  std::optional<bool> sample = {};         ///< [do_sample], else true if `temperature`, `top_k` or `top_p` is set
+  std::optional<double> temperature = {};  ///< above 0 [temperature], else 1
+  std::optional<std::int32_t> top_k = {};  ///< 0 means all [top_k], else 50
+  std::optional<double> top_p = {};        ///< above 0, at most 1 [top_p], else 1
   std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same captions [1]
   std::uint64_t first_stream = 0;          ///< image i uses the random stream (seed, first_stream + i)
 

@@ -206,7 +206,7 @@ TEST(StructureScores, TheAlignmentIsUsedIfNumbersPairDifferentResidues) {
   for (std::size_t i = 0; i < pairs.model.size(); ++i) EXPECT_EQ(pairs.model[i].type, pairs.reference[i].type) << i;
   EXPECT_EQ(Correspond(model, reference, Pairing::number).model.size(), 16U);
   EXPECT_EQ(Correspond(model, reference, Pairing::number).paired_by, Pairing::number);
-  // Now no residues have equal numbers.
+  // Now the model and the reference have no residue numbers in common.
   for (Residue& residue : model.residues) residue.number += 500;
   pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::alignment);

@@ -1,4 +1,4 @@
-// Shared by training runs on texts: their options, the tokenizer, and the run.
+// Code that the recipes for training on texts share: options, tokenizer and training loop.
 #pragma once
 
 #include <cstdint>

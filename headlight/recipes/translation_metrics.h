@@ -43,8 +43,8 @@ struct TranslationMetric {
   std::function<std::string(std::span<const double> sums)> text;  ///< the score in sacreBLEU's format
 };
 
-/// Reads a SentencePiece model as a tokenizer for BLEU. The tokenizer is named "spm-" and the file's name without
-/// folder and extension. Throws Error naming the file and the problem.
+/// Reads a SentencePiece model as a tokenizer for BLEU. The tokenizer's name is "spm-" followed by the file's
+/// name without folder and extension. Throws Error naming the file and the problem.
 HEADLIGHT_API BleuTokenizer ReadBleuTokenizer(const std::string& path);
 
 /// Returns each metric of the options once, in the same order. Throws Error for an unknown name and for an invalid

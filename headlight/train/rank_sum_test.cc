@@ -23,7 +23,7 @@ namespace {
 using Numbers = std::vector<float>;
 
 constexpr std::int64_t kNumbers =
-    5 * kernels::kSquareSumBlock + 20;  // two sizes of pieces, and fewer pieces than ranks in the larger runs
+    5 * kernels::kSquareSumBlock + 20;  // gives pieces of two sizes, and fewer pieces than ranks in the larger runs
 
 // Returns numbers of very different magnitudes, so that each order of addition rounds differently.
 std::vector<Tensor> RandomGradients() {

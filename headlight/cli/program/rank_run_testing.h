@@ -116,7 +116,7 @@ class RankTrainingTest : public testing::Test {
 
   std::string In(const std::string& name) const { return folder_.File(name); }
 
-  // Returns the command of a training with five micro-batches per step.
+  // Returns the command line of a training run with five micro-batches per step.
   std::vector<std::string> Command(const std::string& out, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {"train",
                                           "translation",

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
 constexpr double kLeastSheetWidth = 620;                      // minimum width of the header
-constexpr double kSheetWidth = 900;                           // of all columns, unless the next limits apply
+constexpr double kSheetWidth = 900;                           // of all columns together, unless a limit below applies
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of one image
 constexpr double kOverlayOpacity = 0.6;
 // The saturation of the image below the overlay. It keeps an object visible that is as bright as its background.

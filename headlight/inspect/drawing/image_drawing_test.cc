@@ -64,7 +64,7 @@ TEST(DrawImageAttention, ColoursACellByItsWeight) {
   EXPECT_NEAR(sheet.At(0, 0, 5), Green(0), 0.01);
   EXPECT_NEAR(sheet.At(0, 1, 5), Green(1), 0.01);  // relative to the weight within the image
   EXPECT_NEAR(sheet.At(0, 1, 0), Green(0), 0.01);
-  EXPECT_NEAR(sheet.At(0, 2, 0), Green(0.8), 0.01);  // the mean: 0.2 of 0.25
+  EXPECT_NEAR(sheet.At(0, 2, 0), Green(0.8), 0.01);  // the mean is 0.2, and the maximum 0.25
   EXPECT_NEAR(sheet.At(1, 0, 5), Green(1), 0.01);
 }
 

@@ -13,8 +13,8 @@
 namespace headlight::structures_slow_test {
 namespace {
 
-// Returns the subfolder pairs, which has the structures 102m, 1k1a and 2q2k with alignments. Returns "" if
-// HEADLIGHT_PROTEINS is not set.
+// Returns the path of the subfolder `pairs`, which has the structures 102m, 1k1a and 2q2k with alignments. Returns ""
+// if HEADLIGHT_PROTEINS is not set.
 std::string Pairs() {
   const char* const proteins = std::getenv("HEADLIGHT_PROTEINS");
   return proteins == nullptr ? "" : std::string(proteins) + "/pairs/";

@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// The mean of -log2 p, in bits, over the tokens that a validation of `valid` masks (ValidateMaskedWords).
+/// The mean of -log2 p, in bits, over the tokens that are masked when validating on `valid` (ValidateMaskedWords).
 struct MaskBaselines {
   double by_frequency = 0;   // p is the token's frequency in `train`
   double by_neighbours = 0;  // p is the token's frequency between the same two neighbours, a trigram
