@@ -1,4 +1,5 @@
-// Includes the whole public API of headlight: all pipelines, image files, search, and HTML pages that show attention.
+// Includes all pipelines, image files, search, and HTML pages that show attention. Not included are hub/, recipes/,
+// metrics and tokenizers.
 // ReadImage, WritePng and the other functions of image/decoding/ require the library headlight::images. The other
 // functions require only headlight::headlight.
 #pragma once

@@ -25,7 +25,8 @@ class HEADLIGHT_API LanguageModel : public Model {
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
   /// Returns the number of ids that can be predicted. It is the size of the vocabulary, or less if some tokens only
-  /// begin a text. It is 0 if the model has no output projection. The functions below then throw Error.
+  /// begin a text. It is 0 if the model has no output projection. OutputWeight and Logits then throw
+  /// Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
 
   /// The output projection. The logits of the next token are hidden weight^T + bias, capped by logit_cap(). The bias

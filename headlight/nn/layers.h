@@ -100,8 +100,9 @@ Tensor PreNorm(Context& context, const Tensor& x, const Norm& norm, double dropo
   return ops::Residual(x, change, context.NextDropout(dropout));
 }
 
-/// Computes x + dropout(attention) + dropout(feed-forward). Both sublayers are parallel, each with a separate
-/// normalized input (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021).
+/// Computes x + dropout(attention) + dropout(feed-forward). The sublayers are parallel. Their normalized inputs are
+/// equal in GPT-J and separate in GPT-NeoX (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive
+/// Language Model", 2021).
 template <typename Attention, typename FeedForward>
 Tensor ParallelSublayers(Context& context, const Tensor& x, const Tensor& attention_input, const Attention& attention,
                          const Tensor& feed_forward_input, const FeedForward& feed_forward, double dropout) {

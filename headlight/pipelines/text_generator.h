@@ -36,7 +36,7 @@ struct GenerateOptions {
 
   /// Sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict the
   /// choice to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
-  std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
+  std::optional<bool> sample = {};         ///< true if one of the next three is set, else [do_sample]
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
   std::optional<double> top_p = {};        ///< above 0 to 1, else 1
@@ -122,7 +122,7 @@ class HEADLIGHT_API TextGenerator {
                                                    const GenerateOptions& options = {}) const {
     return Generate(std::span(prompts.begin(), prompts.size()), options);
   }
-  /// Returns the best continuation of one prompt.
+  /// Returns the first continuation of one prompt.
   GeneratedText Generate(std::string_view prompt, const GenerateOptions& options = {}) const;
 
   /// Returns the number of texts for each prompt. Beam search may find fewer.

@@ -125,7 +125,7 @@ void Add(Command& program) {
       .Check(OneOf({"float32", "int8", "int4"}));
   command.footer =
       "\nWith int8, weight matrices become 8-bit integers with a scale for each output, a quarter of the size. "
-      "With int4 they become 4-bit integers with a scale for each group, an eighth of the size. Embedding "
+      "With int4 they become 4-bit integers with a scale for each group, about a seventh of the size. Embedding "
       "tables that are only looked up become int8 in both. All else stays float32. The result computes exactly "
       "as DIR does with the same --compute. Only headlight reads it; quantization_config of config.json lists "
       "the quantized tensors.\n\n"
