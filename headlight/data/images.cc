@@ -104,10 +104,10 @@ std::string PathOfRecord(const JsonView& record) { return TextOf(OneOf(record, k
 
 std::string ImageOfTable(const std::string& table, const std::string& file, const std::string& location) {
   Check(!file.empty(), "{}: the path of the image is missing", location);
-  const fs::path beside = fs::path(table).parent_path() / file;  // `file` if it is absolute
+  const fs::path relative_to_table = fs::path(table).parent_path() / file;  // `file` if it is absolute
   std::error_code ignored;
-  Check(fs::exists(beside, ignored), "{}: {}: no such file", location, beside.string());
-  return beside.string();
+  Check(fs::exists(relative_to_table, ignored), "{}: {}: no such file", location, relative_to_table.string());
+  return relative_to_table.string();
 }
 
 ImageList ListLabelledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels, NewLabels rule) {

@@ -12,9 +12,9 @@
 
 namespace headlight {
 
-/// What a model is loaded for. everything: for training, saving and reading single weights. computing: only for
-/// inference; weight matrices have only a packed form, which needs half the memory, an eighth in int8, or a sixteenth
-/// in int4. computing_with_draft: the packed form, and an int8 copy for generating draft tokens.
+/// The purpose for which a model is loaded. everything: for training, saving and reading single weights. computing:
+/// only for inference; weight matrices have only a packed form, which needs half the memory, an eighth in int8, or a
+/// sixteenth in int4. computing_with_draft: the packed form, and an int8 copy for generating draft tokens.
 enum class LoadFor { everything, computing, computing_with_draft };
 
 /// Returns the type of a parameter in a model that computes in `compute`. Weight matrices are int8 or int4. Lookup
