@@ -210,7 +210,7 @@ TEST_F(DecodingBatchTest, ACallbackThatThrowsEndsOnlyItsOwnText) {
   const auto options = std::make_shared<const SearchOptions>();
   const DecodingRequest good{.prompt = {1, 2}, .options = options, .max_new_tokens = 6};
   DecodingRequest bad = good;
-  bad.on_token = [](std::int32_t) -> bool { throw std::runtime_error("the reader has left"); };
+  bad.on_token = [](std::int32_t) -> bool { throw std::runtime_error("the client disconnected"); };
   for (const DecodingRequest& request : {good, bad, good}) batch.Add(request);
   const std::vector<Decoded> ended = Finish(batch);
   ASSERT_EQ(ended.size(), 3U);
@@ -225,7 +225,7 @@ TEST_F(DecodingBatchTest, AStopConditionThatThrowsEndsOnlyItsOwnText) {
     SearchOptions options;
     options.stops =
         std::make_shared<const StopCondition>([calls = 0, last](std::span<const std::int32_t>) mutable -> bool {
-          if (++calls == last) throw std::runtime_error("the reader has left");
+          if (++calls == last) throw std::runtime_error("the client disconnected");
           return false;
         });
     DecodingBatch batch = drafts.Batch();

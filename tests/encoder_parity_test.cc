@@ -250,7 +250,7 @@ TEST(Esm, RefusesUnsupportedInput) {
   EXPECT_THAT(ErrorOf([&] { model->Encode(context, masks, {}, {{0, 2}}); }), HasSubstr("2 masks and nothing else"));
   EXPECT_THAT(ErrorOf([&] { model->Encode(context, padding, {}, {{0, 3}}); }), HasSubstr("padding"));
   EXPECT_THAT(ErrorWith("esm", "\"is_folding_model\": false", "\"is_folding_model\": true"),
-              HasSubstr("a model of protein structures"));
+              HasSubstr("a structure prediction model"));
   EXPECT_THAT(ErrorWith("esm", "\"rotary\"", "\"relative_key\""), HasSubstr("position_embedding_type"));
   EXPECT_THAT(ErrorWith("esm", "\"num_attention_heads\": 2", "\"num_attention_heads\": 4"), HasSubstr("odd"));
 }

@@ -206,7 +206,7 @@ TEST(EsmFold, ComputesInEveryPrecision) {
 }
 
 TEST(EsmFold, RefusesInvalidInput) {
-  EXPECT_THAT(ErrorOf([&] { LoadModel<TextEncoder>(kFolder); }), HasSubstr("model of protein structures"));
+  EXPECT_THAT(ErrorOf([&] { LoadModel<TextEncoder>(kFolder); }), HasSubstr("structure prediction model"));
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   const FoldingFeatures features = FeaturesOf(Golden());
   Context context;

@@ -106,14 +106,15 @@ std::string WrongEdge(const fs::path& file, const std::string& included, bool qu
   for (const auto& [name, library] : kLibraries) {
     if (!std::regex_match(included, library.path)) continue;
     if (!library.in_headers && IsHeader(file)) return name + " never appears in a header";
-    if (!library.folders.empty() && !library.folders.contains(folder)) return name + " is not for " + folder;
+    if (!library.folders.empty() && !library.folders.contains(folder)) return name + " is not allowed in " + folder;
     return "";
   }
   if (!quoted) return "";
   const std::string top = *fs::path(included).begin();
   if (top != "headlight" && !kComposers.contains(top))
-    return "a path of ours begins at the project's root, one of another library is in angle brackets";
-  if (IsPieceOfSource(included) && IsHeader(file)) return "a piece of a source never appears in a header";
+    return "a header of the project needs a path from the project's root; a header of another library needs angle "
+           "brackets";
+  if (IsPieceOfSource(included) && IsHeader(file)) return "a header must not include a part of a source";
   const std::string target = FolderOf(included);
   if (composes || Reachable(folder).contains(target)) return "";
   return folder + " may not include " + target;
@@ -318,15 +319,15 @@ TEST(IncludeEdges, PlantedLibrariesAreCaught) {
                 ElementsAre(HasSubstr("never appears in a header")));
   EXPECT_THAT(WrongEdges("headlight/kernels/a-inl.h", "#include <hwy/highway.h>"), testing::IsEmpty());
   EXPECT_THAT(WrongEdges("headlight/kernels/a.h", "#include \"headlight/kernels/a-inl.h\""),
-              ElementsAre(HasSubstr("piece of a source")));
+              ElementsAre(HasSubstr("part of a source")));
   EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include <nlohmann/json.hpp>"),
-              ElementsAre(HasSubstr("nlohmann/json is not for cli")));
-  EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <CLI/CLI.hpp>"), ElementsAre(HasSubstr("not for ops")));
-  EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include <curl/curl.h>"), ElementsAre(HasSubstr("not for cli")));
+              ElementsAre(HasSubstr("nlohmann/json is not allowed in cli")));
+  EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <CLI/CLI.hpp>"), ElementsAre(HasSubstr("not allowed in ops")));
+  EXPECT_THAT(WrongEdges("headlight/cli/a.cc", "#include <curl/curl.h>"), ElementsAre(HasSubstr("not allowed in cli")));
   EXPECT_THAT(WrongEdges("headlight/ops/a.cc", "#include <unicode/unistr.h>"),
-              ElementsAre(HasSubstr("ICU is not for ops")));
+              ElementsAre(HasSubstr("ICU is not allowed in ops")));
   EXPECT_THAT(WrongEdges("headlight/text/a.cc", "#include <nlohmann/json.hpp>"),
-              ElementsAre(HasSubstr("nlohmann/json is not for text")));
+              ElementsAre(HasSubstr("nlohmann/json is not allowed in text")));
 }
 
 TEST(IncludeEdges, AreTransitive) {

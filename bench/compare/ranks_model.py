@@ -52,7 +52,7 @@ def main():
     parser.add_argument("--overhead", type=float, default=2e-6, help="seconds of a processor for a message")
     parser.add_argument("--memory", type=float, default=40e9, help="bytes/s that a rank reads and writes")
     parser.add_argument("--bytes", type=int, default=4, help="of a number that is sent; 2 with --gradient-type bfloat16")
-    parser.add_argument("--late", type=float, default=0.1, help="share of the parameters known at the end of the way back")
+    parser.add_argument("--late", type=float, default=0.1, help="share of the parameters whose gradients are known only at the end of the backward pass")
     parser.add_argument("--shard-optimizer", action="store_true")
     options = parser.parse_args()
     print(f"{'ranks':>6}" + "".join(f"{f'{p / 1e6:.0f} M':>10}{'exposed':>10}" for p in options.parameters))

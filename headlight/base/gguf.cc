@@ -355,7 +355,8 @@ namespace {
 // Returns the path of file `index` (from 0) of a split model, given the path of the first file.
 std::string SplitPath(const std::string& first, std::int64_t index, std::int64_t count) {
   const std::string ending = fmt::format("-00001-of-{:05}.gguf", count);
-  Check(first.ends_with(ending), "{}: is one of {} files, whose first must be named ...{}", first, count, ending);
+  Check(first.ends_with(ending), "{}: is one of {} files; the name of the first file must end with {}", first, count,
+        ending);
   return fmt::format("{}-{:05}-of-{:05}.gguf", first.substr(0, first.size() - ending.size()), index + 1, count);
 }
 

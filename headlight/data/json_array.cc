@@ -25,7 +25,7 @@ char JsonArrayReader::NextCharacter(LineReader& lines) {
 
 std::optional<std::string> JsonArrayReader::Next(LineReader& lines) {
   const auto wrong = [&](char c) {
-    Check(c != '\0', "{}: the array of JSON that begins it does not end", lines.name());
+    Check(c != '\0', "{}: the JSON array has no closing bracket", lines.name());
     if (at_ > 0) --at_;  // so that the next call throws the same error
     Fail("{}:{}: {} is not expected in an array of objects", lines.name(), number_, Quoted(std::string_view(&c, 1)));
   };

@@ -60,7 +60,8 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
 
 // Returns the bytes of an answer in the passage, or negative offsets if it is not there.
 TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
-  Check(!answer.text.empty(), "{}: the answer is empty; no answer at all says that there is none", answer.location);
+  Check(!answer.text.empty(), "{}: the answer is empty; if a question has no answer, leave the list empty",
+        answer.location);
   const auto begin =
       answer.start >= 0 && answer.start < std::ssize(begins) ? begins[static_cast<std::size_t>(answer.start)] : -1;
   if (begin < 0 || !passage.substr(static_cast<std::size_t>(begin)).starts_with(answer.text)) return {-1, -1};

@@ -90,8 +90,9 @@ TEST(Questions, RefusesWhatIsBroken) {
   EXPECT_THAT(answers(R"([{"text": "dog", "start": -1}])"), HasSubstr("expected an integer from 0"));
   EXPECT_THAT(answers(R"([{"text": "dog", "start": 1e3}])"), HasSubstr("expected an integer from 0"));
   EXPECT_THAT(answers(R"([{"text": "dog", "start": 99999999999999999999}])"), HasSubstr("expected an integer from 0"));
-  EXPECT_EQ(answers(R"([{"text": "", "start": 3}])"),
-            "a.jsonl:1: key 'answers[0].start': the answer is empty; no answer at all says that there is none");
+  EXPECT_EQ(
+      answers(R"([{"text": "", "start": 3}])"),
+      "a.jsonl:1: key 'answers[0].start': the answer is empty; if a question has no answer, leave the list empty");
   EXPECT_EQ(answers(R"([{"text": " ", "start": 3}])"), "a.jsonl:1: key 'answers[0].start': the answer has no tokens");
   EXPECT_EQ(answers(R"([{"start": 3}])"), "a.jsonl:1: key 'answers[0].text': expected a string, but there is none");
   EXPECT_THAT(answers(R"([{"text": "dog"}])"), HasSubstr("key 'answers[0].start': expected an integer"));

@@ -64,8 +64,8 @@ TEST(Records, RefusesWhatIsNoArrayOfObjects) {
                                     {"[{},]", "a.json:1: ']' is not expected"},
                                     {"[,{}]", "a.json:1: ',' is not expected"},
                                     {"[{}] x", "a.json:1: 'x' is not expected"},
-                                    {"[{},\n{\"a\": 1", "a.json: the array of JSON that begins it does not end"},
-                                    {"[{}", "a.json: the array of JSON that begins it does not end"},
+                                    {"[{},\n{\"a\": 1", "a.json: the JSON array has no closing bracket"},
+                                    {"[{}", "a.json: the JSON array has no closing bracket"},
                                     {"[{\"a\": }]", "a.json:1: byte 7: not valid JSON"}}) {
     Records records(folder.Write("a.json", text));
     const auto all = [&] {

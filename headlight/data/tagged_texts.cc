@@ -139,7 +139,7 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
     const std::string goes_on = fmt::format("I-{}", meaning.name);
     const auto found = std::ranges::find(labels, goes_on);
     if (found != labels.end()) return static_cast<std::int32_t>(found - labels.begin());
-    return rule == NewLabels::added ? number(goes_on, "what goes on") : -1;
+    return rule == NewLabels::added ? number(goes_on, "the tag of a continued span") : -1;
   };
   const auto add = [&](const Sentence& sentence) {
     if (!share.Has(sentence.text)) return;

@@ -66,7 +66,7 @@ void BatchModel::CheckRequest(const DecodingRequest& request) const {
   Check(request.max_new_tokens >= 1, "`max_new_tokens` must be at least 1, not {}", request.max_new_tokens);
   Check(request.min_new_tokens >= 0, "`min_new_tokens` must be at least 0, not {}", request.min_new_tokens);
   Check(!request.on_token || options.beam_size == 1,
-        "`on_token` is for a `beam_size` of 1: no token of a beam is final");
+        "`on_token` needs a `beam_size` of 1: tokens of an unfinished beam can change");
   Check(language_ == nullptr || language_->logit_cap() == 0 || options.guidance == 1,
         "`guidance` is for models without a cap of their logits");
   Check(language_ == nullptr || !options.attention, "`attention` is for models with cross-attention");
@@ -75,7 +75,7 @@ void BatchModel::CheckRequest(const DecodingRequest& request) const {
                                    request.memory.rows() >= 1),
         "a memory must be float32 states [tokens, model] of at least 1 token, not {} of shape {}",
         Name(request.memory.dtype()), ToString(request.memory.shape()));
-  Ensure(!tokens.has_shortlist() || !request.source.empty(), "a shortlist is of a source's tokens");
+  Ensure(!tokens.has_shortlist() || !request.source.empty(), "a shortlist needs a source text");
   for (const std::int32_t id : request.source)
     Check(!tokens.has_shortlist() || (id >= 0 && id < decoder_->limits().source_vocabulary),
           "the source's token {} is outside its vocabulary", id);

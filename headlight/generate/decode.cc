@@ -231,7 +231,7 @@ std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::sp
 
 std::vector<std::vector<Hypothesis>> Decode(const ConditionalDecoder& model, const Memory& memory,
                                             const DecodingOptions& options, std::span<const std::size_t> which) {
-  Ensure(options.shortlist == nullptr, "Decode: a shortlist is of a source's tokens");
+  Ensure(options.shortlist == nullptr, "Decode: a shortlist needs a source text");
   const std::vector<std::size_t> indices = IndicesOf(which, memory.sentences.size());
   return OnThreads(memory.sentences.size(), options,
                    [&](std::span<const std::size_t> some, const DecodingOptions& shared) {

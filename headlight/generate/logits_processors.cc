@@ -200,7 +200,8 @@ void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary
   size("no_repeat_ngram_size", processors.no_repeat_ngram_size);
   size("encoder_no_repeat_ngram_size", processors.encoder_no_repeat_ngram_size);
   for (const SequenceBias& bias : processors.sequence_bias) {
-    Check(!bias.ids.empty() && std::isfinite(bias.bias), "`sequence_bias`: each needs tokens and a finite number");
+    Check(!bias.ids.empty() && std::isfinite(bias.bias),
+          "`sequence_bias`: each entry needs at least one token and a finite bias");
     ids("sequence_bias", bias.ids);
   }
   for (const std::vector<std::int32_t>& bad : processors.bad_words) {

@@ -172,7 +172,7 @@ void ConfigTable::RefuseUnread() const {
 std::string_view ReasonToIgnoreKey(std::string_view key) {
   return HarmlessKeys().contains(key) ? "does not change the model's outputs"
          : IsKnownToTransformers(key) ? "changes nothing in this family"
-                                      : "is known neither to headlight nor to Transformers";
+                                      : "is not a key that headlight or Transformers reads";
 }
 
 }  // namespace headlight

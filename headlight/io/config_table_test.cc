@@ -186,7 +186,7 @@ TEST(ConfigTable, ListsUnknownKeys) {
 // Checks that user-defined keys are ignored, as in Transformers.
 TEST(ConfigTable, IgnoresKeysThatNoModelKnows) {
   EXPECT_EQ(Read({{"size", 4}, {"trained_by", "a team"}, {"data_version", 3}, {"siz", 5}}), Read({{"size", 4}}));
-  EXPECT_EQ(ReasonToIgnoreKey("trained_by"), "is known neither to headlight nor to Transformers");
+  EXPECT_EQ(ReasonToIgnoreKey("trained_by"), "is not a key that headlight or Transformers reads");
   EXPECT_EQ(ReasonToIgnoreKey("transformers_version"), "does not change the model's outputs");
   ConfigTable strict(JsonView(Json::Object{{"trained_by", "a team"}}, "toy/config.json"));
   strict.RefuseUnknown();

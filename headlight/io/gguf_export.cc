@@ -109,7 +109,7 @@ struct Exporter {
       count = is(".attn_q.") ? heads : key_heads;
     if (architecture.rows == GgufRows::by_matrix && is(".attn_qkv.")) count = heads + 2 * key_heads;
     if (count == 0) return order;
-    Check(rows % count == 0 && heads % key_heads == 0, "{}: tensor {}: {} rows are not those of {} heads", files.path,
+    Check(rows % count == 0 && heads % key_heads == 0, "{}: tensor {}: {} rows do not match {} heads", files.path,
           Quoted(gguf), rows, count);
     return {architecture.rows, heads, key_heads, rows / count};
   }

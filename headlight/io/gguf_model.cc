@@ -56,7 +56,7 @@ std::span<const std::byte> Reordered(const GgufTensor& tensor, Memory& memory,
 // Reorders the rows of each head: row 2 i + j of rotary pair i becomes row j * half + i.
 std::span<const std::byte> Separated(const GgufTensor& tensor, std::int64_t heads, Memory& memory) {
   const std::int64_t rows = tensor.axes[0], of_head = rows / heads, half = of_head / 2;
-  Check(rows == heads * half * 2, "{}: tensor {}: {} rows are not those of {} heads of pairs", memory.file.path(),
+  Check(rows == heads * half * 2, "{}: tensor {}: {} rows do not match {} heads with an even size", memory.file.path(),
         Quoted(tensor.name), rows, heads);
   return Reordered(tensor, memory, [=](std::int64_t row) {
     return row / of_head * of_head + 2 * (row % of_head % half) + row % of_head / half;
@@ -68,8 +68,8 @@ std::span<const std::byte> Grouped(const GgufTensor& tensor, std::int64_t heads,
                                    Memory& memory) {
   const std::int64_t rows = tensor.axes[0], all = heads + 2 * key_heads, of_head = rows / all;
   Check(rows == all * of_head && heads % key_heads == 0,
-        "{}: tensor {}: {} rows are not those of {} heads and {} of keys", memory.file.path(), Quoted(tensor.name),
-        rows, heads, key_heads);
+        "{}: tensor {}: {} rows do not match {} heads and {} key heads", memory.file.path(), Quoted(tensor.name), rows,
+        heads, key_heads);
   const std::int64_t queries = heads / key_heads;  // query heads per group
   return Reordered(tensor, memory, [=](std::int64_t row) {
     const std::int64_t head = row / of_head, group = head / (queries + 2), member = head % (queries + 2);

@@ -16,7 +16,7 @@ constexpr std::int64_t kLargestGgufInteger = std::int64_t{1} << 31;
 // Throws Error unless the key is missing, null or this value.
 void Only(const JsonView& config, std::string_view key, const Json& value) {
   const JsonView given = config[key];
-  Check(!given.present() || given.value() == value, "{}: is {}, and GGUF has only {} of this architecture",
+  Check(!given.present() || given.value() == value, "{}: is {}, and GGUF supports only {} for this architecture",
         given.location(), given.value().Line(), value.Line());
 }
 
@@ -28,7 +28,7 @@ void OnlyLayers(const JsonView& config, std::string_view key, const Expected& ex
   std::size_t layer = 0;
   for (const JsonView& item : given.Items()) {
     const Json value = expected(layer++);
-    Check(item.value() == value, "{}: is {}, and GGUF has only {} of this architecture", item.location(),
+    Check(item.value() == value, "{}: is {}, and GGUF supports only {} for this architecture", item.location(),
           item.value().Line(), value.Line());
   }
 }
@@ -134,7 +134,7 @@ class GgufSettings {
       const double attention = 0.1 * std::log(rope["factor"].Number(0)) + 1;
       const JsonView factor = rope["attention_factor"];
       Check(!factor.present() || std::abs(factor.Number() - attention) < 1e-6 * attention,
-            "{}: is {}, and GGUF has only {} of this architecture", factor.location(), factor.value().Line(),
+            "{}: is {}, and GGUF supports only {} for this architecture", factor.location(), factor.value().Line(),
             attention);
       Only(rope, "truncate", true);
       Integer("rope.scaling.original_context_length", first());

@@ -130,7 +130,7 @@ std::int64_t BlockPanelBytes(GgufType type, std::int64_t depth) {
 
 void PackBlockPanel(GgufType type, std::int64_t depth, std::span<const std::byte* const> columns, std::byte* panel) {
   const BlockLayout layout = LayoutOf(type);
-  Ensure(std::ssize(columns) <= kPanelColumns && depth % layout.run == 0, "{} columns of depth {} in a panel",
+  Ensure(std::ssize(columns) <= kPanelColumns && depth % layout.run == 0, "a panel cannot have {} columns of depth {}",
          columns.size(), depth);
   const std::int64_t size = InfoOf(type).size;
   std::byte* run = panel;

@@ -75,8 +75,8 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   Padded read = patches;  // the input of the decoder
   // The caption is `input_ids` in Transformers' BLIP, and `decoder_input_ids` in its other models.
   const bool given = uses_.captions && in.contains("input_ids");
-  Check(!given || !in.contains("decoder_input_ids"), "{}: has input_ids and decoder_input_ids, which mean the same",
-        in.path());
+  Check(!given || !in.contains("decoder_input_ids"),
+        "{}: has both input_ids and decoder_input_ids; only one of them is allowed", in.path());
   if (in.contains("input_ids") && !given) {
     const Padded read_texts = texts("input_ids", "attention_mask", limits_.source_vocabulary);
     watch({"attentions", nullptr, "text_cross_attentions"}, read_texts, patches);

@@ -14,7 +14,7 @@ namespace headlight {
 
 class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
  public:
-  static constexpr std::string_view kKind = "model of images and their captions";
+  static constexpr std::string_view kKind = "image captioning model";
 
   /// Encodes images [height, width, channels], which may differ in size. Throws Error for a different number of
   /// channels.

@@ -13,7 +13,7 @@ namespace headlight {
 
 class HEADLIGHT_API EncoderDecoder : public ConditionalDecoder {
  public:
-  static constexpr std::string_view kKind = "encoder with a decoder";
+  static constexpr std::string_view kKind = "encoder-decoder model";
 
   /// Encodes ids [source tokens], packed, to [source tokens, model].
   virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const = 0;

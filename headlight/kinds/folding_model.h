@@ -26,7 +26,7 @@ struct FoldingPlan {
 
 class HEADLIGHT_API FoldingModel : public Model {
  public:
-  static constexpr std::string_view kKind = "model of protein structures";
+  static constexpr std::string_view kKind = "structure prediction model";
 
   virtual FoldingPlan plan() const = 0;
 

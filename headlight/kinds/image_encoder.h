@@ -19,7 +19,7 @@ namespace headlight {
 
 class HEADLIGHT_API ImageEncoder : public Model {
  public:
-  static constexpr std::string_view kKind = "encoder of images";
+  static constexpr std::string_view kKind = "image encoder";
 
   /// Encodes images [height, width, channels], which may differ in size. `masked` is empty or has one element per patch
   /// of all images; patches with a nonzero element are replaced by the mask token. Throws Error for a different number

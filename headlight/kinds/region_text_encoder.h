@@ -91,7 +91,7 @@ struct AnswerHead {
 
 class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
  public:
-  static constexpr std::string_view kKind = "encoder of texts with regions of images";
+  static constexpr std::string_view kKind = "encoder of texts and image regions";
 
   /// Encodes ids and types [tokens] of the texts, packed, as in TextEncoder::Encode. Text i is paired with image i.
   /// `tasks` has one number per text, for models with a task token. If empty, all are 0. Throws Error as TextEncoder

@@ -16,7 +16,7 @@ namespace headlight {
 
 class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
  public:
-  static constexpr std::string_view kKind = "encoder of texts";
+  static constexpr std::string_view kKind = "text encoder";
 
   /// Encodes ids and types [tokens] of the texts, packed, to [tokens, model]. If `types` is empty, all types are 0. A
   /// text's first token is at position `first_positions[text]`, or at 0 if `first_positions` is empty. Throws Error for

@@ -219,7 +219,7 @@ void DescribeTemplates(ConfigTable& table, TemplateConfig& config) {
 }
 
 void DescribeStructure(ConfigTable& table, StructureModuleConfig& config) {
-  table.Size("c_ipa", config.attention.head_dim, "a head's numbers");
+  table.Size("c_ipa", config.attention.head_dim, "the size of a head");
   table.Integer("no_heads_ipa", config.attention.heads, "the number of heads", 1, 1024);
   table.Integer("no_qk_points", config.attention.query_points, "a head's query points", 1, 1024);
   table.Integer("no_v_points", config.attention.value_points, "a head's value points", 1, 1024);

@@ -223,7 +223,7 @@ namespace {
 void DescribeStructureModule(ConfigTable& table, StructureModuleConfig& config) {
   table.Size("sequence_dim", config.single, "the residues' width");
   table.Size("pairwise_dim", config.pair, "the pairs' width");
-  table.Size("ipa_dim", config.attention.head_dim, "a head's numbers");
+  table.Size("ipa_dim", config.attention.head_dim, "the size of a head");
   table.Size("resnet_dim", config.angles, "the width of the angle network");
   table.Integer("num_heads_ipa", config.attention.heads, "the number of heads", 1, 1024);
   table.Integer("num_qk_points", config.attention.query_points, "a head's query points", 1, 1024);

@@ -56,8 +56,8 @@ void DescribeFalconKind(ConfigTable& table, FalconConfig& config) {
   else
     table.Harmless({"num_kv_heads"});
   table.Rule(config.heads % std::max(1, config.key_heads) == 0,
-             "the number of key heads must divide that of heads: {} does not divide {}", config.key_heads,
-             config.heads);
+             "the number of heads must be a multiple of the number of key heads: {} key heads, {} heads",
+             config.key_heads, config.heads);
   table.Rule(config.grouped || config.key_heads == 1 || config.key_heads == config.heads,
              "num_kv_heads: without new_decoder_architecture there are 1 or {} key heads, not {}", config.heads,
              config.key_heads);

@@ -115,10 +115,11 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
     if (config.activation == Activation::gelu) config.activation = Activation::gelu_tanh;
   }
   table.Flag("attention_bias", config.attention_biases);
-  table.Only("use_bidirectional_attention", false, "tokens see those after them");
+  table.Only("use_bidirectional_attention", false, "tokens attend to later tokens");
   DescribeTokens(table, config);
   if (newer) {
-    table.Size("query_pre_attn_scalar", config.query_scalar, "what scores are divided by the square root of");
+    table.Size("query_pre_attn_scalar", config.query_scalar,
+               "the square root of this number divides the attention scores");
     DescribeCap(table, "attn_logit_softcapping", config.score_cap);
     DescribeCap(table, "final_logit_softcapping", config.logit_cap);
     DescribeGemmaWindows(table, config);

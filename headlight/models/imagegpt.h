@@ -62,7 +62,7 @@ class HEADLIGHT_API ImageGptLayer {
 /// A language model whose texts are images: the start token, followed by the colours.
 class HEADLIGHT_API ImageGpt : public LanguageModel {
  public:
-  static constexpr std::string_view kKind = "generator of images";  ///< the model has no tokenizer
+  static constexpr std::string_view kKind = "image generation model";  ///< the model has no tokenizer
 
   /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.

@@ -29,7 +29,7 @@ namespace headlight {
 namespace {
 
 AttentionRecord OfEncoderDecoder(const std::string& folder, const AttentionInput& input) {
-  Check(input.source.has_value(), "{}: an encoder with a decoder reads a source text: give it with `source`{}", folder,
+  Check(input.source.has_value(), "{}: an encoder-decoder model reads a source text: give it with `source`{}", folder,
         input.text ? ", not with `text`" : "");
   return Translator::Load(folder).Attention(*input.source, input.target, input.translate);
 }
@@ -51,7 +51,7 @@ std::optional<int> OneLayer(const AttentionInput& input) {
 }
 
 AttentionRecord OfImageEncoder(const std::string& folder, const AttentionInput& input) {
-  Check(input.image.has_value(), "{}: an encoder of images reads one: give it with `image`", folder);
+  Check(input.image.has_value(), "{}: an image encoder reads one: give it with `image`", folder);
   const auto model = LoadModel<ImageEncoder>(folder, {.purpose = LoadFor::computing});
   if (model->limits().special == 0 && model->heads().classes) {  // a convolutional network
     Check(!input.attention, "`attention`: {} is a convolutional network, whose class activations are shown", folder);
@@ -63,7 +63,7 @@ AttentionRecord OfImageEncoder(const std::string& folder, const AttentionInput& 
 }
 
 AttentionRecord OfImageGenerator(const std::string& folder, const AttentionInput& input) {
-  Check(input.image.has_value(), "{}: a generator of images reads one: give it with `image`", folder);
+  Check(input.image.has_value(), "{}: an image generation model reads one: give it with `image`", folder);
   const auto model = LoadModel<ImageGpt>(folder, {.purpose = LoadFor::computing});
   return AttentionOf(*model, model->config().start_id(), LoadImageProcessor(folder), *input.image, OneLayer(input));
 }

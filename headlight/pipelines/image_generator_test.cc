@@ -143,7 +143,7 @@ TEST_F(ImageGeneratorTest, RefusesInvalidInput) {
   EXPECT_THAT(ErrorOf([&] { ImageGenerator::Load(folder.path(), {.draft = true}); }), HasSubstr("draft"));
   const TemporaryFolder text;
   SaveTinyGpt(text.path());
-  EXPECT_THAT(ErrorOf([&] { ImageGenerator::Load(text.path()); }), HasSubstr("a generator of images"));
+  EXPECT_THAT(ErrorOf([&] { ImageGenerator::Load(text.path()); }), HasSubstr("an image generation model"));
 }
 
 }  // namespace

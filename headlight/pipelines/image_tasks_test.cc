@@ -139,7 +139,7 @@ TEST_F(ImageTasks, RefuseInvalidInput) {
   EXPECT_TRUE(classifier.Classify(std::span<const Image>()).empty());
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path(), {.draft = true}); }), HasSubstr("draft"));
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify"); }),
-              HasSubstr("encoder of images"));
+              HasSubstr("image encoder"));
   DamageWeights(folder.path());
   EXPECT_THAT(ErrorOf([&] {
                 ImageClassifier::Load(folder.path()).Classify(images, {.name_of = [](std::size_t) { return "a.jpg"; }});

@@ -218,7 +218,7 @@ TEST(StructurePredictor, RefusesInvalidInput) {
   EXPECT_THAT(ErrorOf([&] { folder.Predict(TableOfSequence(std::string(46341, 'A'))); }), HasSubstr("46341 residues"));
   EXPECT_THAT(ErrorOf([] { StructurePredictor::Load(kFolder, {.draft = true}); }), HasSubstr("draft"));
   EXPECT_THAT(ErrorOf([] { StructurePredictor::Load(HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences"); }),
-              HasSubstr("model of protein structures"));
+              HasSubstr("structure prediction model"));
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ void AlignmentReader::ReadStockholm() {
     if (held_[row].letters.size() + part.size() > kMostResidues)
       Fail("{}: {} has more than {} letters", location(), Quoted(row_name), kMostResidues);
     if (letters > kMostHeldLetters)
-      Fail("{}: the alignment has more than {} letters; ask for fewer rows", location(), kMostHeldLetters);
+      Fail("{}: the alignment has more than {} letters; reduce the number of rows", location(), kMostHeldLetters);
     held_[row].letters += part;
   }
   Check(ended, "{}: the alignment ends without the line // : the file is truncated", name());

@@ -115,7 +115,8 @@ void IndexRows::Write(const std::string& path, std::int64_t dimension) const {
 
 std::vector<float> UnitVector(std::span<const float> vector, const std::string& name) {
   const double squares = std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0);
-  Check(std::isfinite(squares) && squares > 0, "{}: its vector has no direction", name);
+  Check(std::isfinite(squares) && squares > 0, "{}: its vector has a length of zero or a number that is not finite",
+        name);
   std::vector<float> unit(vector.begin(), vector.end());
   for (float& number : unit) number = static_cast<float>(number / std::sqrt(squares));
   return unit;

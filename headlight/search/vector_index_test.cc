@@ -68,7 +68,7 @@ TEST_F(VectorIndexTest, MatchesAnExhaustiveSearch) {
   }
   EXPECT_EQ(index.Search(VectorOf(1, 7), 100'000).size(), static_cast<std::size_t>(count));
   EXPECT_THAT(ErrorOf([&] { index.Search(VectorOf(1, 8), 3); }), HasSubstr("8 numbers"));
-  EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(7), 3); }), HasSubstr("no direction"));
+  EXPECT_THAT(ErrorOf([&] { index.Search(std::vector<float>(7), 3); }), HasSubstr("a length of zero"));
 }
 
 TEST_F(VectorIndexTest, TiesGoToTheFirstItem) {
@@ -178,7 +178,7 @@ TEST_F(VectorIndexTest, ErrorsNameTheProblem) {
   EXPECT_THAT(ErrorOf([&] { IndexBuilder(temporary.path(), Model()); }), HasSubstr("is not empty"));
   {
     IndexBuilder builder(folder, Model());
-    EXPECT_THAT(ErrorOf([&] { builder.Add({"a"}, std::vector<float>(7)); }), HasSubstr("no direction"));
+    EXPECT_THAT(ErrorOf([&] { builder.Add({"a"}, std::vector<float>(7)); }), HasSubstr("a length of zero"));
     EXPECT_THAT(ErrorOf([&] { builder.Add({"a"}, VectorOf(1, 6)); }), HasSubstr("6 numbers"));
     EXPECT_THAT(ErrorOf([&] { builder.Add({"a\xff"}, VectorOf(1, 7)); }), HasSubstr("UTF-8"));
     builder.Add({"a"}, VectorOf(1, 7));

@@ -99,7 +99,7 @@ TEST_F(BenchTest, FoldsRandomChains) {
   EXPECT_EQ(json["residues"].Integer(), 12);
   EXPECT_EQ(json["rows"].Integer(), 4);
   EXPECT_EQ(json["passes"].Integer(), 2);
-  EXPECT_THAT(RefusalOf({"bench", "fold", model}), HasSubstr("model of protein structures"));
+  EXPECT_THAT(RefusalOf({"bench", "fold", model}), HasSubstr("structure prediction model"));
   EXPECT_THAT(RefusalOf({"bench", "fold", fold, "--residues", "0"}), HasSubstr("--residues"));
 }
 

@@ -316,7 +316,7 @@ void Add(Command& program) {
   const auto [command, options] =
       NewCommand(program, "embed", "Embed texts or images as vectors, or search them by cosine similarity", Run);
   AddFolder(command, options.folder,
-            "Folder of an encoder of texts, such as a BERT or one of sentence-transformers, of images, such as "
+            "Folder of a text encoder, such as a BERT or one of sentence-transformers, of images, such as "
             "a DINO, or of both, such as a CLIP");
   command.Add("FILE", options.inputs,
               "Texts, one per line or as records (see --format), plain or gzip; for an ESM also FASTA; or "

@@ -294,7 +294,7 @@ TEST_F(FoldCommand, RefusesWhatCannotBeFolded) {
   const Outcome other =
       RunProgram({"fold", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", "--sequence", "MK", "--out", out});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.err, HasSubstr("model of protein structures"));
+  EXPECT_THAT(other.err, HasSubstr("structure prediction model"));
   EXPECT_FALSE(fs::exists(out));
 }
 

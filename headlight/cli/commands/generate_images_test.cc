@@ -99,7 +99,7 @@ TEST_F(GenerateImages, RefusesOptionsOfTheOtherKindOfModel) {
   EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--columns", "2"}), HasSubstr("--columns 2: there is 1"));
   EXPECT_THAT(RefusalOf({"generate", model, "--out", out, "--n-best", "3", "--columns", "4"}),
               HasSubstr("--columns 4: there are 3"));
-  EXPECT_THAT(RefusalOf({"score", model}), HasSubstr("a generator of images, and"));
+  EXPECT_THAT(RefusalOf({"score", model}), HasSubstr("an image generation model, and"));
 }
 
 // Checks that a converted folder keeps the colours.

@@ -84,7 +84,7 @@ std::string ReasonForTokenizerKey(std::string_view key, bool has_tokenizer_json)
                "tokenizer_file", "tokenizers_version", "transformers_version", "use_fast", "version", "vocab_file"}))
     return "names the origin of the tokenizer";
   if (fmt::format(" {}", kTransformersTokenizerKeys).find(fmt::format(" {} ", key)) == std::string::npos)
-    return "is known neither to headlight nor to Transformers";
+    return "is not a key that headlight or Transformers reads";
   return has_tokenizer_json ? "is not needed: the tokenizer is in tokenizer.json" : "has no effect on this tokenizer";
 }
 
@@ -146,8 +146,9 @@ void AddFiles(const std::string& folder, const ReadRecord& record, const ModelFo
     const auto file = read.files.find(path);
     if (file == read.files.end()) {
       const bool is_folder = path.ends_with('/');
-      ignored.push_back(Json::Object{
-          {"file", path}, {"reason", is_folder ? "holds no file that was read" : ReasonForFile(path, read, weights)}});
+      ignored.push_back(
+          Json::Object{{"file", path},
+                       {"reason", is_folder ? "contains no file that was read" : ReasonForFile(path, read, weights)}});
       continue;
     }
     const std::optional<Settings> settings = SettingsOf(path, file->second);

@@ -246,7 +246,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
     EXPECT_EQ(EntryOf(info, "read", file, setting), "");
     return EntryOf(info, "ignored", file, setting);
   };
-  EXPECT_EQ(ignored("config.json", "trained_by"), "is known neither to headlight nor to Transformers");
+  EXPECT_EQ(ignored("config.json", "trained_by"), "is not a key that headlight or Transformers reads");
   EXPECT_EQ(ignored("config.json", "transformers_version"), "does not change the model's outputs");
   EXPECT_EQ(ignored("generation_config.json"), "is for models that write text");
   EXPECT_EQ(ignored("README.md"), "is documentation");
@@ -255,7 +255,7 @@ TEST(Info, ListsWhatIsReadAndWhatIsIgnored) {
   EXPECT_EQ(ignored("preprocessor_config.json"), "is for models that read images");
   EXPECT_EQ(ignored("optimizer.pt"), "belongs to a training");
   EXPECT_EQ(ignored("x.y"), "is not a known file of a model");
-  EXPECT_EQ(ignored("onnx/"), "holds no file that was read");
+  EXPECT_EQ(ignored("onnx/"), "contains no file that was read");
   EXPECT_EQ(EntryOf(info, "ignored", "model.safetensors", "v_head.summary.weight"),
             "TRL's value head, which is for training");
 
@@ -283,8 +283,8 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
       {"stride", "is for arguments of Transformers' functions"},
       {"chat_template", "is for chats"},
       {"name_or_path", "names the origin of the tokenizer"},
-      {"do_basic_tokenise", "is known neither to headlight nor to Transformers"},
-      {"token", "is known neither to headlight nor to Transformers"}};
+      {"do_basic_tokenise", "is not a key that headlight or Transformers reads"},
+      {"token", "is not a key that headlight or Transformers reads"}};
   for (const auto& [key, reason] : reasons) EXPECT_EQ(EntryOf(fast, "ignored", file, key), reason);
   EXPECT_EQ(EntryOf(fast, "ignored", file, "never_split"), "is not needed: the tokenizer is in tokenizer.json");
   // Tests a tokenizer that has only a vocabulary file.

@@ -105,7 +105,7 @@ void Run(const LookOptions& given) {
   for (const auto& [has_value, name] : {std::pair{options.msa.has_value(), "--msa"},
                                         {options.sequence.has_value(), "--sequence"},
                                         {options.residue.has_value(), "--residue"}})
-    Check(!has_value, "{}: {} is for models of protein structures", options.folder, name);
+    Check(!has_value, "{}: {} is for structure prediction models", options.folder, name);
   if (options.image_path) options.image = ReadOneImage(Input(*options.image_path));
   options.note = [](const std::string& text) { Note("{}", text); };
   const Progress progress("looking");

@@ -17,14 +17,14 @@ namespace {
 
 StructureRecord RecordOf(const LookOptions& options) {
   Check(options.msa.has_value() != options.sequence.has_value(),
-        "{}: a model of protein structures needs --msa or --sequence", options.folder);
+        "{}: a structure prediction model needs --msa or --sequence", options.folder);
   for (const auto& [given, name] : {std::pair{options.source.has_value(), "--source"},
                                     {options.text.has_value(), "--text"},
                                     {options.image_path.has_value(), "--image"},
                                     {options.attention.has_value(), "--attention"},
                                     {options.against.has_value(), "--against"},
                                     {options.checkpoints, "--checkpoints"}})
-    Check(!given, "{}: {} is not for models of protein structures", options.folder, name);
+    Check(!given, "{}: {} is not for structure prediction models", options.folder, name);
   const AlignmentTable alignment = options.msa ? ReadAlignmentTable({&*options.msa, 1})
                                                : TableOfSequence(LettersOf(*options.sequence, "--sequence"));
   const StructurePredictor folder = Loaded([&] { return StructurePredictor::Load(options.folder); });

@@ -307,13 +307,13 @@ TEST_F(LookAtAProtein, ShowsHowAProteinFolds) {
   EXPECT_THAT(ReadFile(page), HasSubstr(R"("letters":"MKVLA")"));
   EXPECT_THAT(RefusalOf({"look", fold, "--out", page}), HasSubstr("needs --msa or --sequence"));
   EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--text", "a", "--out", page}),
-              HasSubstr("--text is not for models"));
+              HasSubstr("--text is not for structure"));
   EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--residue", "3", "--out", image}),
               HasSubstr("--residue 3: the chain has"));
   EXPECT_THAT(RefusalOf({"look", fold, "--sequence", "MK", "--layer", "9", "--out", page}),
               HasSubstr("there is no layer 9"));
   EXPECT_THAT(RefusalOf({"look", model, "--source", "Hund", "--sequence", "MK", "--out", page}),
-              HasSubstr("--sequence is for models of"));
+              HasSubstr("--sequence is for structure"));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_F(WrongFamilyTest, IsReportedBeforeTheTokenizerIsRead) {
            {"embed", model, file},
            {"train", "masked-language-model", "--train", file, "--valid", file, "--from", model, "--out", file + ".m"}})
     EXPECT_THAT(RefusalOf(command),
-                testing::AllOf(HasSubstr(model + ": is a marian model"), HasSubstr("an encoder of texts")))
+                testing::AllOf(HasSubstr(model + ": is a marian model"), HasSubstr("a text encoder")))
         << command[0];
   EXPECT_THAT(RefusalOf({"generate", model, "a"}), HasSubstr("is a marian model"));
   const std::string classes = HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/classify";

@@ -111,8 +111,8 @@ void Wait(std::span<const int> peers, double seconds) {
       lowest = lowest && std::ranges::find(peers, rank) != peers.end();
     if (lowest && !told && !Joined()->stalled() && SecondsSince(signalled) > 0.4 && seconds > 0.4) {
       told = true;
-      WriteNote(fmt::format("headlight: step {}: {} not answered since the signal that ends this run", Joined()->step,
-                            PeerNames(peers)));
+      WriteNote(fmt::format("headlight: step {}: {} not answered since the signal that stopped this run",
+                            Joined()->step, PeerNames(peers)));
     }
   }
   if (seconds > Timeout()) Fail("{} not answered for {:.0f} seconds (--rank-timeout)", PeerNames(peers), Timeout());

@@ -139,11 +139,11 @@ constexpr Wording kWordings[] = {
      "%encoders/classify: the model has no head for classes of tokens; it has pooler, classes of texts"},
     {"embed %encoders/classify @text --pool middle", "--pool must be folder, residues or none, not middle"},
     {"caption %encoders/classify @short.png",
-     "%encoders/classify: is a bert model, an encoder of texts, and a model of images and their captions is needed: "
+     "%encoders/classify: is a bert model, a text encoder, and an image captioning model is needed: "
      "blip, vision-encoder-decoder"},
     {"detect %detectors/detr @short.png --threshold 2", "--threshold must be from 0 to 1, not 2"},
     {"detect %encoders/classify @short.png",
-     "%encoders/classify: is a bert model, an encoder of texts, and a detector is needed: detr"},
+     "%encoders/classify: is a bert model, a text encoder, and a detector is needed: detr"},
     {"segment %detectors/detr @short.png", "%detectors/detr: the model finds boxes and has no head for masks"},
     {"score %encoders/esm_masked_left @good.fasta",
      "%encoders/esm_masked_left: this is an encoder, and a language model is needed; for variants of a protein, "

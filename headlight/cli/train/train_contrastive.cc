@@ -16,7 +16,7 @@ void Add(Command& train) {
       "Records may have \"hard_negatives\", as many as captions: texts that are similar to the captions but "
       "false. All images of a batch must rank their own text above them, and validations include them among the "
       "1,000.\n\n"
-      "An encoder of texts (--from one, or --family bert) is trained on lines of a text, its match and hard "
+      "A text encoder (--from one, or --family bert) is trained on lines of a text, its match and hard "
       "negatives, separated by tabs, or on JSON lines of {\"anchor\", \"positive\", \"negatives\"}. It becomes "
       "a folder that sentence-transformers loads.\n\n"
       "Examples:\n"

@@ -6,7 +6,7 @@
 namespace headlight::train_folding {
 
 void Add(Command& train) {
-  AddTraining(train, "folding", "Train a model of protein structures (an AlphaFold 2)", "headlight fold", TrainFolding)
+  AddTraining(train, "folding", "Train a structure prediction model (an AlphaFold 2)", "headlight fold", TrainFolding)
       .footer =
       "\nChains of one file that have the same sequence count once. Without an alignment the sequence of a chain "
       "is its alignment. Templates are aligned by their sequences, and training samples which of them are read. "

@@ -38,7 +38,7 @@ void Run(Options& options) {
 void Add(Command& train) {
   const auto options = std::make_shared<Options>();
   Command& command = train.AddCommand(
-      "self-distillation", "Train an encoder of images without labels, as DINO (from scratch a ViT or a ResNet)");
+      "self-distillation", "Train an image encoder without labels, as DINO (from scratch a ViT or a ResNet)");
   Describe(command, *options);
   AddRankTimeout(command);
   AddShowAugmented(command, options->show_augmented, "Self-distillation");

@@ -47,7 +47,8 @@ void DescribeStack(ConfigTable& table, Config& config, const HeadDefaults& missi
   table.Size("num_key_value_heads", key_heads, "the number of key heads");
   config.key_heads = key_heads;
   table.Rule(config.heads % std::max(1, key_heads) == 0,
-             "the number of key heads must divide that of heads: {} does not divide {}", key_heads, config.heads);
+             "the number of heads must be a multiple of the number of key heads: {} key heads, {} heads", key_heads,
+             config.heads);
   table.Rule(config.head_dim > 0 || config.model % std::max(1, config.heads) == 0,
              "the number of heads must divide the model dimension: {} does not divide {}", config.heads, config.model);
   table.Default(config.head_dim, missing.head_dim > 0 ? missing.head_dim : config.model / std::max(1, config.heads));

@@ -131,7 +131,8 @@ void SetIds(const JsonView& config, std::int64_t size, GgufMetadata& metadata) {
 // Sets the special token that is added before or after every text.
 void SetAffix(const std::string& name, const std::vector<std::int32_t>& ids, const std::string& path,
               GgufMetadata& metadata) {
-  Check(ids.size() <= 1, "{}: puts {} special tokens at an end of a text, and GGUF at most one", path, ids.size());
+  Check(ids.size() <= 1, "{}: adds {} special tokens before or after a text; GGUF allows at most one on each side",
+        path, ids.size());
   metadata.SetFlag("tokenizer.ggml.add_" + name + "_token", !ids.empty());
   if (!ids.empty()) metadata.SetInteger("tokenizer.ggml." + name + "_token_id", ids.front());
 }
