@@ -6,6 +6,7 @@ llama-batched-bench with and without flash attention, and the faster setting cou
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -28,7 +29,6 @@ def arguments():
     parser.add_argument("--length", type=int, default=32)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--llamacpp", type=Path, required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -51,7 +51,7 @@ def main():
 
     def theirs(model, batch, flash):
         context = batch * (options.prompt_length + options.length)
-        lines = run([options.llamacpp / "llama-batched-bench", "-m", model, "-t", options.threads, "-npp",
+        lines = run([Path(os.environ["LLAMACPP_TOOLS"]) / "llama-batched-bench", "-m", model, "-t", options.threads, "-npp",
                      options.prompt_length, "-ntg", options.length, "-npl", batch, "-c", context, "-fa", flash,
                      "--output-format", "jsonl"]).splitlines()
         result = next(json.loads(line) for line in lines if line.startswith("{"))
