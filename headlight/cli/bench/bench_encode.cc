@@ -28,7 +28,7 @@
 namespace headlight::bench_encode {
 namespace {
 
-// The size of an image after the preprocessing of detectors, which resize the shorter side to 800 pixels.
+// The size of an image after a detector's preprocessing, which resizes the shorter side to 800 pixels.
 constexpr Grid kDetectedSize = {800, 1066};
 
 struct Options {

@@ -31,7 +31,7 @@ struct BenchReading {
 struct BenchResult {
   const char* unit = "per batch";        // unit of a repetition in the report
   const char* tokens = "target tokens";  // the kind of tokens counted
-  Json::Object settings;                 // settings of the benchmark
+  Json::Object settings;
   Compute compute = Compute::float32;
   std::vector<double> latencies;      // seconds of each repetition
   std::int64_t counted_tokens = 0;    // number of tokens in all repetitions

@@ -177,7 +177,8 @@ TEST_F(BenchTest, ContinuesRandomPrompts) {
   for (const char* key :
        {"prompt_tokens_per_second", "prompt_gemm_share", "weight_bytes", "weights_read_share", "read_share"})
     EXPECT_GT(json[key].Number(), 0) << key;
-  // 2 layers store keys and values of 16 floats, for 2 texts of 6, 7 and 8 tokens (mean 7).
+  // 2 layers store keys and values of 16 floats for 2 texts. The texts have 6, 7 and 8 tokens in the three steps (mean
+  // 7).
   EXPECT_EQ(json["cache_bytes"].Number(), 2 * 16 * 4 * 2 * 2 * 7);
   const std::string text = ReadFile(folder.File("tokens"));
   EXPECT_EQ(std::ranges::count(text, '\n'), 4);

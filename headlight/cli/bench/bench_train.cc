@@ -39,7 +39,7 @@ void Run(const Options& options) {
   config.encoder_heads = config.decoder_heads = options.heads;
   config.encoder_ffn = config.decoder_ffn = options.ffn;
   config.source_vocabulary = config.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
-  CheckConfig(config);  // checked first, because training the vocabulary takes long
+  CheckConfig(config);  // checked first, because training the vocabulary takes a long time
   Note("training a vocabulary of {} on {} and {}", options.vocabulary.size, options.train[0], options.train[1]);
   const MarianTokenizer tokenizer = LearnVocabulary(options.train, options.vocabulary);
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();

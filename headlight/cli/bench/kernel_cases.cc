@@ -41,7 +41,7 @@ Tensor Values(std::int64_t rows, std::int64_t columns) {
   return values;
 }
 
-// Reads numbers, except for the last few, in four parts at the same time.
+// Reads four parts of the numbers in parallel. Skips a remainder of fewer than 256 numbers.
 void Read(const float* numbers, std::int64_t count) {
   const std::int64_t part = count / 4 / 64 * 64;
   const float* const parts[] = {numbers, numbers + part, numbers + 2 * part, numbers + 3 * part};
@@ -88,7 +88,7 @@ Run Product(const Weights& weights, const Shape& shape) {
   };
 }
 
-// A product of one row, and a run that reads the weights.
+// Returns a product of one row, and a run that only reads the weights.
 KernelRuns RowProduct(const Weights& weights, const Shape& shape) {
   const kernels::PackedMatrix<float> b = Packed(weights, shape);
   return {
@@ -176,8 +176,7 @@ struct Attention {
   kernels::AttentionInput<float> input;
 };
 
-// Adds the attention kernels. Counts the operations of 2 GEMMs in the forward and 5 in the backward, halved with a
-// causal mask.
+// Adds the attention kernels. The forward counts as 2 GEMMs and the backward as 5. A causal mask halves the counts.
 void AddAttention(bool quick, std::vector<KernelCase>& cases) {
   std::vector<AttentionShape> shapes = {{32, 24, false}, {4, 512, false}, {1, 2048, true}};
   if (quick) shapes = {{2, 64, true}};

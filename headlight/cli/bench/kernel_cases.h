@@ -11,12 +11,12 @@ namespace headlight {
 
 enum class KernelLimit {
   arithmetic,  // peak arithmetic throughput of the compute type
-  bandwidth,   // of KernelRuns::bare
+  bandwidth,   // memory bandwidth of KernelRuns::bare
 };
 
 struct KernelRuns {
   std::function<void()> run;
-  // Reads and writes as many bytes of as much memory, with hardly any arithmetic. Only if the limit is `bandwidth`.
+  // Reads and writes as many bytes as `run`, with hardly any arithmetic. Set only if the limit is `bandwidth`.
   std::function<void()> bare = {};
 };
 
@@ -29,7 +29,7 @@ struct KernelCase {
   std::function<KernelRuns()> prepare;
 };
 
-// Returns all cases that this processor supports. If `quick`, the shapes are small.
+// Returns all cases that this processor supports. If `quick` is true, the shapes are small.
 std::vector<KernelCase> KernelCases(bool quick);
 
 }  // namespace headlight

@@ -48,7 +48,6 @@ TEST_F(ConvertTest, TranslatesAsTheModelDoesInThatType) {
               HasSubstr("exists already; --overwrite replaces"));
   EXPECT_EQ(RunProgram({"translate", out}, input).out, expected);
   EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int8"}).exit_code, 0);
-  // Convert the model to int4.
   EXPECT_EQ(RunProgram({"convert", model, "--out", out, "--overwrite", "--compute", "int4"}).exit_code, 0);
   EXPECT_EQ(RunProgram({"translate", out}, input).out,
             RunProgram({"translate", model, "--compute", "int4"}, input).out);
@@ -135,7 +134,7 @@ TEST_F(ConvertTest, WritesGgufFiles) {
   EXPECT_EQ(ReadFile(again), ReadFile(file));
 }
 
-// Returns all folders of weights in the test data: all families, with all heads. AlphaFold's int8 has a separate test.
+// Returns all folders of weights in the test data: all families, with all heads. AlphaFold in int8 has a separate test.
 std::vector<std::string> Folders() {
   std::vector<std::string> folders;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kData))

@@ -1,4 +1,4 @@
-// Tests weights with NaN values, which may be caused by a diverged training or a damaged disk.
+// Tests commands on weights that contain NaN, as after a diverged training run or on a damaged disk.
 #include <gmock/gmock.h>
 
 #include "headlight/cli/program/testing.h"

@@ -66,7 +66,7 @@ struct Found {
   std::string text;
 };
 
-// Keeps only the `top` best results. If scores are equal, the first result is better.
+// Keeps only the `top` best results. If two scores are equal, the earlier result is better.
 void KeepBest(std::vector<Found>& found, std::int64_t top) {
   const auto best = found.begin() + std::min<std::ptrdiff_t>(top, std::ssize(found));
   std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
@@ -103,8 +103,8 @@ class Vectors {
   bool has_query() const { return !query_.empty(); }
   OutputIndex* index() { return index_ ? &*index_ : nullptr; }
 
-  // Returns false if the vector must be printed. `place` is the index among all lines or images, from 0, in ascending
-  // order. `item` returns the item for an index.
+  // Stores the vector, or returns false if the caller must print it. `place` is the index among all lines or images,
+  // from 0, in ascending order. `item` returns the item for an index.
   template <typename Item>
   bool Take(std::int64_t place, const std::string& text, const float* vector, const Item& item) {
     const std::span<const float> numbers(vector, static_cast<std::size_t>(columns_));
@@ -213,7 +213,7 @@ IndexItem ItemOf(const ImageSource& source) {
           std::chrono::duration_cast<std::chrono::milliseconds>(time).count()};
 }
 
-// Removes the images that are already in the first rank's index, on all ranks.
+// Removes the images that the first rank's index already contains. All ranks remove the same images.
 void LeaveOutKnown(const OutputIndex& index, std::vector<ImageSource>& sources) {
   std::string known;
   for (const ImageSource& source : sources) known += index.Has(ItemOf(source)) ? '1' : '0';

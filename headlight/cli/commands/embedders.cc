@@ -20,7 +20,7 @@ bool EmbedsImages(const std::string& folder, const std::vector<std::string>& inp
   const EmbedderInputs reads = EmbedderInputsOf(folder);
   if (!reads.images || !reads.texts) return reads.images;
   return !inputs.empty() && std::ranges::all_of(inputs, [&](const std::string& input) {
-    if (input == "-") return inputs.size() > 1;  // as the only input, standard input is text
+    if (input == "-") return inputs.size() > 1;  // if standard input is the only input, it is text
     std::error_code ignored;
     return std::filesystem::is_directory(input, ignored) || IsImagePath(input) || IsIdxPath(input) ||
            !std::filesystem::exists(input, ignored);

@@ -1,4 +1,4 @@
-// Lists all kinds of files that the program reads, each with a tiny valid sample and a command that reads it.
+// Lists all kinds of files that the program reads. Each kind has a tiny valid sample and a command that reads it.
 #pragma once
 
 #include <filesystem>

@@ -19,9 +19,9 @@ struct FoldCommandOptions {
   std::vector<std::string> templates;   // structure files
   std::string template_alignment;       // alignment of the templates to the query; if empty, the sequences are aligned
   std::string file, alignment_folder;   // FASTA file of queries, and folder with their alignments NAME.a3m or NAME.sto
-  Shard shard;                          // shard of the queries
-  std::string out;                      // file for one query, or folder for several
-  std::string out_format = "cif";       // format of the files in a folder
+  Shard shard;
+  std::string out;                 // file for one query, or folder for several
+  std::string out_format = "cif";  // format of the files in a folder
   std::uint64_t seed = 1;
   std::int64_t num_seeds = 1;
   std::optional<int> recycles;

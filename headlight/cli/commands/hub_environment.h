@@ -10,9 +10,9 @@ namespace headlight {
 // Returns the cache folder from HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME or HOME, or "" if none of them is set.
 std::string CacheOfEnvironment();
 
-// Returns all settings. In addition to the cache folder, these are HF_ENDPOINT, HF_HUB_OFFLINE, and the token from
-// HF_TOKEN or from a login's file. Certificates are from REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE. libcurl
-// reads the proxy variables.
+// Returns all settings from the environment. The token is from HF_TOKEN or from the file that a login writes. Other
+// variables are HF_ENDPOINT, HF_HUB_OFFLINE, and for certificates REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE.
+// libcurl reads the proxy variables.
 HubOptions HubOptionsOfEnvironment();
 
 }  // namespace headlight

@@ -1,4 +1,5 @@
-// Tests the --json output of all commands over lines (docs/reference/files.md, "JSON output"), and --skip-errors.
+// Tests the --json output of all commands that process lines (docs/reference/files.md, "JSON output"), and
+// --skip-errors.
 #include <gmock/gmock.h>
 #include <pty.h>
 
@@ -37,7 +38,7 @@ Fields FieldsOf(const Json& object) {
   return fields;
 }
 
-// A command over lines with --json, its input, and the fields that it prints.
+// A command that processes lines with --json, its input, and the fields that it prints.
 struct JsonCommand {
   std::vector<std::string> arguments;  // MODEL and GPT are replaced by folders
   std::string good, bad;  // input lines without and with an error; `bad` is empty if no line can be invalid
@@ -224,7 +225,7 @@ TEST_F(JsonOutputTest, ComesSoonForEmptyLines) {
             "1.0000\t100001\tdog\n" + Lines(RunProgram({"embed", encoder, "--search", "dog"}, "\n").out)[0] + "\n");
 }
 
-// Checks that every text file can be -, which is standard input.
+// Checks that "-" can replace every text file, and means standard input.
 TEST_F(JsonOutputTest, ReadsStandardInputAsAFile) {
   const std::string text = Write("text", "Hund\nHund\n"), encoders = kTestdata + "encoders/";
   const std::string masks = Write("masks", "A <mask>\n<mask>\n"), question = Write("question", "who\tTwo men.\n");

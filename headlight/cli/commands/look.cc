@@ -29,7 +29,7 @@ namespace {
 
 bool IsPage(const std::string& path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
-// Returns the attention of the model, of two models, or of all checkpoints that a training has kept.
+// Returns the attention of the model, of two models, or of all checkpoints that a training run has kept.
 std::vector<AttentionRecord> RecordsOf(const LookOptions& options) {
   std::vector<AttentionRecord> records;
   if (options.checkpoints) {

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kMostMemory = std::int64_t{2} << 30;  // bytes, in
 inline constexpr std::chrono::seconds kMostTime{30};
 inline constexpr int kTimedOut = 1000;  // not a valid exit code
 
-// Runs a command in a fork of the test, with limits of time and memory.
+// Runs a command in a fork of the test, with time and memory limits.
 inline Outcome RunBounded(const Command& command, const std::string& input) {
   std::FILE* const in = std::tmpfile();
   std::FILE* const out = std::tmpfile();

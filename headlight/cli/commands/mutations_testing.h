@@ -166,7 +166,7 @@ inline Json Replacement(const Json& json, Random& random) {
   }
 }
 
-// Replaces the value with index `left`, counted down to 0, or removes, renames or duplicates this value.
+// Replaces, removes, renames or duplicates the value with index `left`. Counts `left` down to 0.
 inline Json Rebuilt(const Json& json, std::int64_t& left, Random& random) {
   if (left-- == 0) return Replacement(json, random);
   if (const auto* array = json.As<Json::Array>()) {

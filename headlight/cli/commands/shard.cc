@@ -29,7 +29,7 @@ Shard Parse(const std::string& text) {
   return shard;
 }
 
-// Messages between ranks that process their shards. A message kAlive only shows that a rank is alive.
+// Messages between ranks that process their shards. `kAlive` only shows that a rank is alive.
 constexpr int kWords = 1;  // MPI tag
 constexpr std::uint64_t kAlive = std::numeric_limits<std::uint64_t>::max();
 

@@ -96,7 +96,7 @@ class ConfigFile : public CLI::Config {
     }
     return given;
   }
-  // A flag without a value, as on the command line.
+  // Returns the value of a flag, which is empty as on the command line.
   std::string to_flag(const CLI::ConfigItem& /*item*/) const override { return ""; }
   std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
 

@@ -119,7 +119,7 @@ std::string LongHelp(const Command& command) {
   return text.empty() && examples.empty() ? help : help + "\n" + Filled(text) + Filled(examples);
 }
 
-// Whether all options of the command that `example` uses are common. Others belong to other programs.
+// Returns true if `example` uses only common options of the command. Options of other programs are ignored.
 bool UsesCommonOptions(const Command& command, const std::string& example) {
   std::istringstream words(example);
   for (std::string word; words >> word;)
@@ -128,7 +128,7 @@ bool UsesCommonOptions(const Command& command, const std::string& example) {
   return true;
 }
 
-// The first examples that use only common options, with their heading.
+// Returns the first examples that use only common options, with their heading.
 std::string BriefExamples(const Command& command, std::string_view examples) {
   std::string brief, example, line;
   std::istringstream lines{std::string(examples)};
@@ -144,7 +144,7 @@ std::string BriefExamples(const Command& command, std::string_view examples) {
   return brief;
 }
 
-// The common options and examples.
+// Returns the short help, with only common options and examples.
 std::string BriefHelp(const Command& command) {
   std::string help = fmt::format("{}\n\nUsage: {}\n", command.description, UsageOf(command));
   if (!command.commands.empty())

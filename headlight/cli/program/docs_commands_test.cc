@@ -1,4 +1,4 @@
-// Parses the commands in the documentation and in the helps, and checks that their options exist.
+// Parses the commands in the documentation and in the help texts, and checks that their options exist.
 #include <gmock/gmock.h>
 
 #include <filesystem>

@@ -1,4 +1,3 @@
-// Checks the program's exit codes.
 #include <gmock/gmock.h>
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Tests trainings on two hosts, and the ways in which a host can fail. The hosts are network namespaces that are
+// Tests training runs on two hosts, and the ways in which a host can fail. The hosts are network namespaces that are
 // connected by a pair of virtual devices. Needs root, and ip and tc of iproute2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,8 +89,8 @@ class MpiHostsTest : public RankTrainingTest {
     fs::permissions(In("agent"), fs::perms::owner_all);
   }
 
-  // Returns the command that launches a rank on each host alternately. glibc allocates blocks of 4 KB and more with
-  // mmap.
+  // Returns the command that launches a rank on each host alternately. It makes glibc allocate blocks of 4 KB and more
+  // with mmap.
   std::vector<std::string> Launch() const {
     std::vector<std::string> launch = TwoHosts::On(0);
     const std::vector<std::string> mpirun = {
@@ -124,7 +124,7 @@ class MpiHostsTest : public RankTrainingTest {
     return launch;
   }
 
-  // Starts an endless training on two ranks, and waits until it has started.
+  // Starts an endless training run on two ranks, and waits until it has started.
   std::unique_ptr<RankRun> Begin(const std::string& out, const std::vector<std::string>& more = {}) {
     std::vector<std::string> all = {"--steps", "100000"};
     all.insert(all.end(), more.begin(), more.end());
@@ -141,7 +141,7 @@ class MpiHostsTest : public RankTrainingTest {
     EXPECT_EQ(printed.find("\nheadlight: "), printed.rfind("\nheadlight: ")) << printed;
   }
 
-  // Expects that the training, resumed on three ranks, gives bit-identical results to an uninterrupted training.
+  // Resumes the training on three ranks. Expects results that are bit-identical to those of an uninterrupted run.
   void ExpectResumption(const std::string& out) {
     MustRun(Command("whole", {"--steps", "100"}));
     RankRun resumed(3, {Command(out, {"--steps", "100", "--resume"})}, Launch());

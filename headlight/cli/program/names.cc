@@ -124,7 +124,8 @@ struct Instead {
   std::string_view name, present;  // `present`: the option or command that the message recommends
   std::string_view advice = {};    // if empty, the option has been renamed
 };
-// An entry applies only if the command has its `present`. The first entry that applies to a name is used.
+// An entry applies only if the command has the option or subcommand `present`. The first entry that applies to a name
+// is used.
 constexpr Instead kInstead[] = {
     {"--top", "--top-k"},
     {"--picture", "--image"},

@@ -37,7 +37,7 @@ TEST(ShortHelp, HasTheCommonOptionsAndTheLongOneAll) {
   EXPECT_THAT(all, testing::AllOf(HasSubstr("--no-repeat-ngram-size"), HasSubstr("(also --num-beams)")));
 }
 
-// The examples of a short help use only options that it lists.
+// Checks that the examples of each short help use only options that it lists.
 TEST(ShortHelp, ExplainsItsExamples) {
   const auto program = MakeProgram();
   int count = 0;

@@ -79,7 +79,6 @@ class RankRun {
     }
     return false;
   }
-  // Returns the process id of a rank.
   pid_t ProcessOf(int rank) const {
     for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
       const std::string name = entry.path().filename();

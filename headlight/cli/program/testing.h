@@ -22,8 +22,8 @@
 
 namespace headlight {
 
-// Selects how the program is run: the built program, or a fork of the test, which starts five times faster. A fork of a
-// test that has used several threads computes with one thread.
+// `program` runs the built program. `copy` runs a fork of the test, which starts five times faster. A fork of a test
+// that has used several threads computes with one thread.
 enum class Process { program, copy };
 
 // Starts `headlight ARGUMENTS` with these file descriptors. Returns the process id.

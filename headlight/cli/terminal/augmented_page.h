@@ -1,4 +1,4 @@
-// Writes an HTML page of the augmented images that a training uses.
+// Writes an HTML page of the augmented images that a training run uses.
 #pragma once
 
 #include <cstdint>

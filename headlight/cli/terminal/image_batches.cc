@@ -198,7 +198,7 @@ ImageOutputs OutputsOf(const std::string& option, const std::string& out, const 
   Check(fs::is_directory(out) || (!fs::exists(out) && !like_a_file),
         "{} {}: must be a folder or a file whose name ends in {}", option, out, Alternatives(endings));
   ImageOutputs outputs{option, out, {}};
-  std::map<std::string, std::string> taken;  // the image that has each output path
+  std::map<std::string, std::string> taken;  // the image for each output path
   for (const ImageSource& source : sources) {
     const fs::path name = fs::path(source.name()).filename();
     const std::string path = out + "/" + (IsImagePath(name.string()) ? name.stem() : name).string() + ".png";

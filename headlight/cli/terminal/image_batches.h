@@ -1,4 +1,4 @@
-// Runs commands over images: reads files, folders or IDX files, and prints rows for each image.
+// Runs commands on images: reads files, folders or IDX files, and prints rows for each image.
 #pragma once
 
 #include <cstdint>

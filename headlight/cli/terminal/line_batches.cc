@@ -108,7 +108,7 @@ bool Skip(TextReader& reader, bool keep_errors) {
   }
 }
 
-// Counts all lines or records, and processes only those of the shard.
+// Counts all lines or records, but processes only the shard.
 LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::string& label, std::size_t bytes_ahead,
                      const LineRows& rows, const std::string& error_row) {
   TextReader all(options.input, options.source), reader(options.input, options.source);

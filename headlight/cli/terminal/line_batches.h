@@ -1,4 +1,4 @@
-// Runs commands over lines: reads a file of texts, and prints rows for each text.
+// Runs commands on lines of text: reads a file of texts, and prints rows for each text.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ class Option;
 
 namespace headlight {
 
-// The options that all commands over lines and over images (image_batches.h) share.
+// The options that all commands for lines and for images (image_batches.h) share.
 struct LineOptions {
   std::string input = "-";
   bool json = false, skip_errors = false;
   bool truncate = false;  // truncates texts that are too long
   TextSource source;      // the format of the input, and the columns of the texts
-  Shard shard;            // the shard of the lines or images
+  Shard shard;
 };
 
 enum class ReadBy { line, image, either };

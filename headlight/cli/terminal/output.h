@@ -16,8 +16,8 @@ namespace headlight {
 // Thrown if the reader of standard output has closed it. The program then ends without a message.
 struct OutputClosed {};
 
-// Writes results, which are buffered until FlushResults. Both functions throw Error if writing fails, for example on a
-// full disk. They throw OutputClosed if the reader has closed standard output.
+// Writes results, which are buffered until FlushResults. Both WriteResult and FlushResults throw Error if writing
+// fails, for example on a full disk. They throw OutputClosed if the reader has closed standard output.
 void WriteResult(std::string_view text);
 // Keeps further results in memory for GatherResults (cli/commands/shard.h). Called on all ranks except the first.
 void HoldResults();

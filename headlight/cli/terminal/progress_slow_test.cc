@@ -8,7 +8,7 @@
 namespace headlight::progress_slow_test {
 namespace {
 
-// Checks the progress line while a training waits for texts from a pipe.
+// Checks the progress line while a training run waits for texts from a pipe.
 TEST(ProgressOfProgram, ShowsThatATrainingIsPrepared) {
   int screen = -1, terminal = -1;
   ASSERT_EQ(openpty(&screen, &terminal, nullptr, nullptr, nullptr), 0);

@@ -1,5 +1,5 @@
-// Kills a training at a chosen file change, for tests. Only one file of a test program may include this header, because
-// it replaces the C library's functions that change files.
+// Kills a training run at a chosen file change, for tests. Only one file of a test program may include this header,
+// because it replaces the C library's functions that change files.
 #pragma once
 
 #include <fcntl.h>

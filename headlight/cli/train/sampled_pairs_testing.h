@@ -1,4 +1,4 @@
-// Writes parallel sentences from the demo's grammar, for tests of trainings.
+// Writes parallel sentences from the demo's grammar, for tests of training.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Tests headlight train contrastive.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -51,7 +50,7 @@ TEST_F(TrainContrastive, MakesAModelForTheOtherCommands) {
     EXPECT_EQ(Lines(RunProgram({"classify", to, folder.File("3.png"), "--labels", "dogs", "cats"}).out).size(), 1U);
     const std::string scores = RunProgram({"evaluate", to, pairs, "--json"}).out;
     EXPECT_THAT(scores, testing::AllOf(HasSubstr("\"text_recall\":"), HasSubstr("\"pairs\":24")));
-    // Resumes the training, and starts another training from the model.
+    // Resumes the training, and starts a new training run from the model.
     MustRun(Command({"--tokenizer", tokens, "--family", architecture, "--micro-batch-size", "3", "--out", to,
                      "--resume", "--epochs", "3"}));
     MustRun({"train", "contrastive", "--train", pairs, "--valid", pairs, "--from", to, "--epochs", "1", "--batch-size",

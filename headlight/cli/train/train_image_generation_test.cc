@@ -76,7 +76,7 @@ TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   EXPECT_THAT(RefusalOf({"evaluate", model}), HasSubstr("the images to evaluate on"));
   EXPECT_THAT(RefusalOf({"evaluate", model, images, "--end"}), HasSubstr("--end is not for this"));
 
-  // A training from this model keeps its colours.
+  // A training run that starts from this model keeps the model's colours.
   MustRun(Command("further", {"--from", model, "--steps", "2"}));
   EXPECT_EQ(LoadImageProcessor(folder.File("further")).clusters, processor.clusters);
 }

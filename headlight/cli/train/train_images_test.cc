@@ -101,7 +101,7 @@ TEST(TrainImages, AResumedTrainingIsTheSame) {
   EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
   EXPECT_EQ(ReadFile(setting.folder.File("whole/last/model.safetensors")),
             ReadFile(setting.folder.File("parts/last/model.safetensors")));
-  // A training cannot be resumed with a different augmentation.
+  // A training run cannot be resumed with a different augmentation.
   const Outcome refused = setting.Train(With(options("parts", "6", "1"), {"--mixup", "0"}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--mixup 0.8, and now"));

@@ -37,7 +37,7 @@ class TrainTest : public testing::Test {
 
   std::string In(const std::string& name) const { return folder_.File(name); }
 
-  // Returns the command of a small training on these files. The options in `more` override the default options.
+  // Returns the command of a small training run on these files. The options in `more` override the default options.
   std::vector<std::string> Command(const std::vector<std::string>& more = {}, const std::string& train = "train.de",
                                    const std::string& out = "out") const {
     std::vector<std::string> arguments = {"train",   "translation",  "--train",      In(train), In("train.en"),
@@ -54,7 +54,7 @@ class TrainTest : public testing::Test {
     return arguments;
   }
 
-  // Returns the error message for an invalid option. The failed training must leave no files.
+  // Returns the error message for an invalid option. The failed run must leave no files.
   std::string Refusal(std::vector<std::string> more, const std::string& train = "train.de") {
     more.push_back("--quiet");
     const std::string error = RefusalOf(Command(more, train, "refused"));
@@ -137,7 +137,7 @@ TEST_F(TrainTest, AKilledTrainingGoesOnAndEndsTheSame) {
 TEST_F(TrainTest, AKillWhileTheVocabularyIsSavedLeavesATrainingThatResumes) {
   ASSERT_EQ(RunProgram(Command({}, "train.de", "whole")).exit_code, 0);
   fs::create_directory(In("out"));
-  // A temporary file of a training that was killed while it wrote training.json.
+  // Simulates a training run that was killed while it wrote training.json.
   WriteFile(In("out/training.json.headlight-new-0"), "{");
   ASSERT_EQ(RunProgram(Command({"--resume"})).exit_code, 0);
   EXPECT_TRUE(ReadFile(In("out/last/model.safetensors")) == ReadFile(In("whole/last/model.safetensors")));
@@ -345,7 +345,7 @@ TEST_F(TrainTest, AnotherTrainingIsNotResumed) {
   EXPECT_THAT(RunProgram(Command({"--resume", "--no-tie-output"})).err, HasSubstr("--no-tie-output"));
 }
 
-// Checks that a training is not resumed with another validation set, because the scores would not be comparable.
+// Checks that training is not resumed with another validation set, because the scores would not be comparable.
 TEST_F(TrainTest, AnotherValidationSetIsNotResumed) {
   ASSERT_EQ(RunProgram(Command()).exit_code, 0);
   const std::string text = ReadFile(In("valid.en"));

@@ -42,7 +42,7 @@ struct Setting {
   }
 };
 
-// Returns the TensorBoard file of a training.
+// Returns the TensorBoard file of a training run.
 std::string ReadEvents(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().filename().string().starts_with("events.out")) return ReadFile(entry.path());

@@ -159,7 +159,7 @@ TEST(TrainVisualQuestionAnswering, AModelIsTrainedAndAnswersAndGoesOn) {
   EXPECT_THAT(RefusalOf({"evaluate", detector, setting.boxes[2], "--boxes", setting.boxes[2]}),
               HasSubstr("--boxes is not for this"));
 
-  // A training that starts from the model keeps its answers.
+  // A training run that starts from the model keeps the model's answers.
   std::vector<std::string> more = {"--from", model, "--epochs", "1", "--warmup", "2"};
   more.insert(more.end(), setting.boxes.begin(), setting.boxes.end());
   const Outcome further = setting.Train("further", more);
@@ -276,7 +276,7 @@ TEST(TrainVisualQuestionAnswering, ResumesOnlyWithTheSameData) {
   const Outcome resumed = setting.TrainSmall("model", {"--epochs", "2", "--resume"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.err, HasSubstr("resumed after step"));
-  // A training cannot be resumed with other boxes.
+  // A training run cannot be resumed with other boxes.
   std::string boxes = ReadFile(setting.folder.File("train/annotations.json"));
   const std::size_t at = boxes.find("\"bbox\":[") + 8;
   boxes.insert(at, "1");

@@ -1,5 +1,4 @@
-// Declares functions that all training commands share: progress, signals that stop a training, and the output at its
-// end.
+// Declares functions that all training commands share: progress, signals that stop training, and the final output.
 #pragma once
 
 #include <functional>
@@ -14,8 +13,7 @@
 
 namespace headlight {
 
-// Thrown after a signal has stopped a training and its checkpoint is saved. The program ends with exit code 128 +
-// signal.
+// Thrown after a signal has stopped training and the checkpoint is saved. The program ends with exit code 128 + signal.
 struct EndedBySignal {
   int signal = 0;
 };
@@ -26,8 +24,8 @@ int InterruptedBy();
 // Quotes a word, such as a path, for a shell if necessary.
 std::string ForShell(const std::string& word);
 
-// Calls train(observer) on all ranks of this run and shows its progress. Then draws training.svg in the training's
-// folder, and prints the command that uses the model: `use`, such as "headlight tag", followed by the folder. Throws
+// Calls train(observer) on all ranks of this run and shows its progress. Then draws training.svg in the run's folder,
+// and prints the command that uses the model: `use`, such as "headlight tag", followed by the folder. Throws
 // EndedBySignal if a signal has stopped the training.
 void RunTrainingCommand(ModelTraining& options, const std::string& use,
                         const std::function<TrainingResult(const TrainingObserver&)>& train);

@@ -1,4 +1,5 @@
-// Provides the models that a training has kept: the best model, the last model, and the snapshots of --average-last.
+// Provides the models that a training run has kept: the best model, the last model, and the snapshots of
+// --average-last.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct TrainingMoment {
 // temporary. The destructor removes them.
 class TrainingMoments {
  public:
-  // Throws Error unless `folder` contains a training that has saved a model.
+  // Throws Error unless `folder` contains a training run that has saved a model.
   explicit TrainingMoments(const std::string& folder);
   TrainingMoments(const TrainingMoments&) = delete;
   TrainingMoments& operator=(const TrainingMoments&) = delete;

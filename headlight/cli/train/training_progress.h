@@ -1,4 +1,4 @@
-// Shows the progress of a training: a bar on a terminal, or lines in a log.
+// Shows the progress of a training run: a bar on a terminal, or lines in a log.
 #pragma once
 
 #include <optional>

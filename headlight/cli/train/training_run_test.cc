@@ -57,7 +57,7 @@ class TrainingRunTest : public testing::Test {
     return rates;
   }
 
-  // Returns all files of a training's folder except its lock file.
+  // Returns all files of a training run's folder except its lock file.
   std::map<std::string, std::string> Files(const std::string& out) const {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(In(out)))
