@@ -20,7 +20,7 @@ constexpr std::int64_t kUnitBytes = 4;
 // Declares that memory is read. g++'s intrinsics do not declare this, so a call must precede each load of a tile.
 inline void ReadsMemory(const void* memory) { asm volatile("" ::"r"(memory) : "memory"); }
 
-// Adds the product of one step to the sums. Tiles 0 to 3 hold the sums, the other tiles hold the operands.
+// Adds the product of one step to the sums. Tiles 0 to 3 hold the sums, and the other tiles hold the operands.
 template <bool integers, bool two>
 HEADLIGHT_AMX __attribute__((always_inline)) inline void AddStep(const std::byte* a, std::ptrdiff_t row_stride,
                                                                  const std::byte* b) {

@@ -30,7 +30,7 @@ struct Shape {
   bool causal = false;
   double dropout = 0;
   std::int32_t key_heads = 0;
-  bool columns = false;  // whether sequences are the columns of a grid
+  bool columns = false;  // if true, sequences are the columns of a grid
   AttentionMask mask = {};
   std::optional<BiasIndexing> bias = {};  // shared by all sequences; its gradient is computed, too
   float score_cap = 0;

@@ -100,7 +100,7 @@ HEADLIGHT_KERNEL(ForwardBlock);
 // The size of a bfloat16 tile. Most sequences fit into one tile of keys, so sums need no rescaling.
 constexpr std::int32_t kRoundedKeys = 256, kRoundedQueries = 32;
 
-// Computes the same as ForwardBlock in bfloat16, for any number of queries. Keys and values are packed once.
+// Computes the output of ForwardBlock in bfloat16, for any number of queries. Keys and values are packed once.
 void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, std::int32_t head_index,
                     std::int32_t first_query, std::int32_t all_queries, Matrix<float> output, float* log_sum_exp) {
   constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // step of the zero-padded depth

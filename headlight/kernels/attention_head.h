@@ -88,8 +88,8 @@ struct AttentionHead {
             std::max(prefix, SeenKeys(input.mask, last, keys).end)};
   }
 
-  /// Returns this head's columns of a matrix that has columns for all heads or key heads, in the rows of the sequence's
-  /// queries or keys.
+  /// Returns this head's columns of a matrix with columns for all heads or key heads. The result has the rows of the
+  /// sequence's queries or keys.
   template <typename U>
   Matrix<U> OfQueries(const Matrix<U>& matrix, std::int32_t dim) const {
     return Part(matrix, query_rows, head, dim);

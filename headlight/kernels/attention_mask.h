@@ -34,7 +34,7 @@ struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };
 
-/// Whether all, some or none of the pairs of a tile of queries and keys are visible.
+/// The visible part of a tile of queries and keys: no pairs, some pairs or all pairs.
 enum class TileCover : std::uint8_t { empty, partial, full };
 
 namespace attention_mask {
@@ -74,8 +74,8 @@ constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, st
   return {static_cast<std::int32_t>(begin + mask.prefix), static_cast<std::int32_t>(end + mask.prefix)};
 }
 
-/// Selects the keys in a range that a query attends to: those with (key - first) mod period < run, with first in
-/// [0, period). If the period is 0, all keys are selected.
+/// Selects the keys of a range with (key - first) mod period < run, with first in [0, period). If the period is 0,
+/// selects all keys.
 struct KeyPeriod {
   std::int32_t period = 0, first = 0, run = 1;
 };

@@ -245,7 +245,7 @@ HWY_INLINE void MultiplyRow(const T* factors, std::int32_t count, T* to) {
   });
 }
 
-// Computes to = factor * from, or to += factor * from if `add`.
+// Computes to = factor * from, or to += factor * from if `add` is true.
 template <typename T>
 HWY_INLINE void StoreScaled(const T* from, T factor, std::int32_t count, bool add, T* to) {
   const hn::ScalableTag<T> d;

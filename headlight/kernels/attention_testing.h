@@ -22,12 +22,12 @@ struct AttentionCase {
   std::int32_t window = 0;
   BiasKind bias = BiasKind::none;
   double dropout = 0;
-  bool shared_keys = false;  // whether all sequences use the keys of the first sequence
-  bool indexed = false;      // whether keys are selected by key_rows
-  bool interleaved = false;  // whether sequence b is column b of a grid
+  bool shared_keys = false;  // if true, all sequences use the keys of the first sequence
+  bool indexed = false;      // if true, keys are selected by key_rows
+  bool interleaved = false;  // if true, sequence b is column b of a grid
   std::int32_t key_heads = 0;
   AttentionMask mask = {};
-  bool absent = false;  // whether some keys are absent, including all keys of the first sequence
+  bool absent = false;  // if true, some keys are absent, including all keys of the first sequence
   double score_cap = 0;
 };
 

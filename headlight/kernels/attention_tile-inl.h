@@ -84,8 +84,8 @@ struct TileRows {
   std::int32_t first;
 };
 
-// Dequantizes the first `dim` columns of entries to `to` [count, whole vectors]. The bits are the same on any target,
-// and equal to those of scalar code.
+// Dequantizes the first `dim` columns of entries to `to` [count, whole vectors]. The results are bit-identical on all
+// targets and in scalar code.
 template <typename T>
 void Widen(const HeadRows<T>& rows, std::int32_t first, std::int32_t count, std::int32_t dim, const Packed<T>& to) {
   const hn::ScalableTag<float> d;

@@ -19,7 +19,7 @@ void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 constexpr std::int64_t Bfloat16Pairs(std::int64_t depth) { return (depth + 1) / 2; }
 inline constexpr std::int64_t kBfloat16Pair = 2 * kPanelColumns;  ///< numbers in a pair of rows
 
-/// Rounds and packs `source`, which has the columns of one panel or, if `transposed`, that many rows.
+/// Rounds and packs `source`. Its columns, or its rows if `transposed` is true, become the columns of one panel.
 void PackBfloat16Panel(Matrix<const float> source, bool transposed, std::uint16_t* panel);
 
 /// Converts a column of a panel to float: `depth` numbers.

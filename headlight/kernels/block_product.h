@@ -24,15 +24,15 @@ HEADLIGHT_API std::int64_t BlockPanelBytes(GgufType type, std::int64_t depth);
 HEADLIGHT_API void PackBlockPanel(GgufType type, std::int64_t depth, std::span<const std::byte* const> columns,
                                   std::byte* panel);
 
-/// Dequantizes a packed column. The result is the same as that of Dequantize.
+/// Dequantizes a packed column to the same numbers as Dequantize.
 HEADLIGHT_API void UnpackBlockColumn(GgufType type, std::int64_t depth, const std::byte* panel, std::int64_t column,
                                      float* numbers);
 
 /// Rounds rows to 8-bit integers. A run with a number that is not finite gets a scale of NaN.
 HEADLIGHT_API void QuantizeBlockRows(Matrix<const float> x, std::int8_t* values, std::int32_t* sums, float* scales);
 
-/// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX-VNNI, AVX2, Highway, plain
-/// C++.
+/// An implementation that this processor can run. BlockPaths returns all of them, fastest first: AVX-512 with VNNI,
+/// AVX-VNNI, AVX2, Highway, plain C++.
 struct BlockPath {
   const char* name;
   BlockProduct (*product)(GgufType type);

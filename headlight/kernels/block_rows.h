@@ -18,7 +18,7 @@ struct BlockRows {
   const float* scales = nullptr;        ///< [rows, depth / kBlockRun]
   std::int64_t rows = 0, depth = 0;
 };
-/// Computes c = a * panel + bias for the columns of one panel, then ReLU if `relu`. `bias` may be null.
+/// Computes c = a * panel + bias for the columns of one panel, and applies ReLU if `relu` is true. `bias` may be null.
 using BlockProduct = void (*)(const BlockRows& a, const std::byte* panel, Matrix<float> c, const float* bias,
                               bool relu);
 

@@ -62,7 +62,7 @@ template <BlockLayout layout>
   }
 }
 
-// Adds a group's products of 8 columns with some rows to `exact`. `left` has the rows' numbers of the group.
+// Adds the products of 8 columns and some rows over one group to `exact`. `left` holds the numbers of the rows.
 #if HEADLIGHT_TILE_VNNI
 template <BlockLayout layout, int rows>
 [[gnu::always_inline]] HEADLIGHT_TILE_TARGET inline void AddGroup256(const std::uint8_t* codes, __m256i high,
@@ -85,8 +85,8 @@ template <BlockLayout layout, int rows>
                                                                      const std::int8_t* left, std::int64_t stride,
                                                                      __m256i (&exact)[rows]) {
   constexpr bool wide = IsWide(layout);
-  // Products of codes with 8-bit numbers are summed in 16 bits. 8 quads of 4 bits fit, 4 quads of 5 bits, and 2 quads
-  // of 6 bits.
+  // Products of codes with 8-bit numbers are summed in 16 bits. The sums of 8 quads with 4-bit codes, 4 quads with
+  // 5-bit codes or 2 quads with 6-bit codes fit.
   constexpr int pairs_in_16_bits = layout.bits == 4 ? 4 : layout.bits == 5 ? 2 : 1;
   constexpr int pairs = layout.group / (2 * kQuad), chunk = std::min(pairs, wide ? 1 : pairs_in_16_bits);
   const __m256i ones = _mm256_set1_epi16(1);

@@ -12,7 +12,7 @@
 
 namespace headlight::kernels {
 
-/// The products using AVX-512 VNNI, AVX-VNNI, AVX2 and Highway.
+/// Return the products that use AVX-512 VNNI, AVX-VNNI, AVX2 and Highway, respectively.
 BlockProduct VnniBlockProduct(GgufType type);
 BlockProduct AvxVnniBlockProduct(GgufType type);
 BlockProduct Avx2BlockProduct(GgufType type);

@@ -29,8 +29,8 @@ Eight EightAt(const std::uint8_t* from) {
 }
 void PutEight(Eight eight, std::uint8_t* to) { std::memcpy(to, &eight, sizeof(eight)); }
 
-// Unpacks the codes of 2 * count numbers. The first half is in the low bits of the bytes, the second half in the high
-// bits.
+// Unpacks the codes of 2 * count numbers. The first half is in the low bits of the bytes, and the second half is in the
+// high bits.
 void TakeNibbles(const std::uint8_t* bytes, int count, std::uint8_t* codes) {
   for (int i = 0; i < count; i += 8) {
     const Eight eight = EightAt(bytes + i);

@@ -19,9 +19,9 @@ struct BlockLayout {
   int group = 32;       ///< numbers that share an item of `scales` and `mins`
   int bits = 4;         ///< bits of a code in a packed panel; a file may use fewer
   int offset = 0;       ///< the code of the number 0
-  bool scales = false;  ///< whether groups have 8-bit scales; otherwise `scales` are 1
-  bool mins = false;    ///< whether there are minima; groups have their own minima only if they have scales
-  bool levels = false;  ///< whether a code is an index into kBlockLevels
+  bool scales = false;  ///< if true, groups have 8-bit scales; otherwise `scales` are 1
+  bool mins = false;    ///< if true, there are minima; groups have their own minima only if they have scales
+  bool levels = false;  ///< if true, a code is an index into kBlockLevels
 
   bool operator==(const BlockLayout&) const = default;
 };
@@ -80,7 +80,7 @@ Block TakeApart(GgufType type, const std::byte* block);
 /// Writes the numbers of the block, computed in llama.cpp's order of operations.
 void NumbersOf(const Block& block, const BlockLayout& layout, float* numbers);
 
-/// Dequantizes `count` numbers of any type, in whole blocks. The result is bit-identical to that of llama.cpp.
+/// Dequantizes `count` numbers of any type, in whole blocks. The numbers are bit-identical to llama.cpp's.
 HEADLIGHT_API void Dequantize(GgufType type, const std::byte* from, std::int64_t count, float* to);
 
 }  // namespace headlight::kernels

@@ -195,8 +195,8 @@ Unfolded<T> TapsOf(const ConvolutionShape& shape, const MapRows<const T>& x, std
                      axis(shape.kernel.width, shape.stride.width, shape.padding.width, shape.dilation.width));
 }
 
-// Rounds the maps to bfloat16 and returns the taps of the rounded maps. Returns nothing if rounding the inputs of each
-// tap is less work. Valid until the next call on this thread.
+// Rounds the maps to bfloat16 and returns the taps of the rounded maps. Returns nullopt if rounding the inputs of each
+// tap is less work. The result is valid until the next call on this thread.
 template <typename T, class Unfold>
 std::optional<Unfolded<std::uint16_t>> RoundedTaps(const MapRows<const T>& maps, const Unfolded<T>& taps,
                                                    Compute compute, const Unfold& unfold) {

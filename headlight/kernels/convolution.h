@@ -23,7 +23,7 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
 
 /// Computes the transposed convolution from y [rows of the results of `shape`, outputs] to x [rows of the maps,
 /// inputs]. This is the gradient of a convolution with respect to its input. weight is [outputs, taps * inputs of a
-/// group]. If `accumulate`, the result is added to x, and there must be no bias.
+/// group]. If `accumulate` is true, the result is added to x, and there must be no bias.
 template <typename T>
 void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y, Matrix<const T> weight,
                         Compute compute, const MapRows<T>& x, const T* bias, bool accumulate);

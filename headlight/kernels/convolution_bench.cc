@@ -51,7 +51,7 @@ double ProductRate(Compute compute) {
 struct Layer {
   const char* name;
   std::int64_t times, size, inputs, outputs, kernel, stride;
-  bool residual = false;  // whether a residual is added, as at the end of a layer
+  bool residual = false;  // if true, a residual is added, as at the end of a layer
 
   ConvolutionShape shape() const {
     return {.kernel = {kernel, kernel}, .stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
@@ -140,7 +140,7 @@ void OfLayer(benchmark::State& state, const Layer& layer, std::int64_t images, C
   Report(state, layer.operations(images), compute);
 }
 
-// Measures all convolutions one after another, each with its own memory.
+// Measures all convolutions one after another. Each convolution has its own memory.
 void AllLayers(benchmark::State& state, std::int64_t images, Compute compute) {
   std::vector<std::unique_ptr<Work>> all;
   double operations = 0;

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// The probability and the random seed of a dropout.
+/// The probability and the random seed of dropout.
 struct Dropout {
   /// The probability of dropping an element, in [0, 1). Kept elements are divided by 1 - probability.
   double probability = 0;

@@ -108,7 +108,7 @@ void ForBlocks(const PackedMatrix<T>& b, Matrix<T> c, const T* bias, Activation 
   });
 }
 
-// Does the same as ForBlocks for int8 and int4, one panel at a time.
+// Works like ForBlocks, but for int8 and int4, and one panel at a time.
 template <class Product>
 void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias, Activation activation,
                std::int64_t panel_bytes, const Product& product) {

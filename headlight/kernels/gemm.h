@@ -72,9 +72,9 @@ class PackedMatrix {
   std::int64_t first_panel_ = 0;                           // index in blocks_ of the first panel of these columns
 };
 
-/// Computes c = activation(a b + bias) or, if `accumulate`, c += a b without bias and activation. Shapes are a [rows,
-/// depth], b [depth, columns], c [rows, columns]. bias is [columns] or null. Batch-invariant: the bits of a row do not
-/// depend on the number of rows or threads.
+/// Computes c = activation(a b + bias). If `accumulate` is true, computes c += a b without bias and activation instead.
+/// Shapes are a [rows, depth], b [depth, columns], c [rows, columns]. bias is [columns] or null. Batch-invariant: the
+/// bits of a row do not depend on the number of rows or threads.
 template <typename T>
 void Gemm(Matrix<const T> a, const PackedMatrix<T>& b, Matrix<T> c, const T* bias = nullptr,
           Activation activation = Activation::none, bool accumulate = false);

@@ -45,7 +45,7 @@ std::vector<Compute> Computes() {
 struct Case {
   std::int64_t rows, depth, columns;
 };
-// The sizes are those of whole tiles and panels, one more or less than these, and tiny sizes.
+// The sizes are whole tiles and panels, sizes that differ from these by one, and tiny sizes.
 const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},    {15, 7, 33},    {64, 64, 256},
                                   {65, 31, 257}, {131, 100, 500}, {200, 256, 70}, {79, 513, 19},  {1300, 9, 21},
                                   {0, 4, 4},     {5, 0, 7},       {801, 200, 20}, {801, 20, 130}, {401, 270, 330}};

@@ -1,6 +1,6 @@
 // Computes c += a^T b, the gradient of a weight. Each thread sums a part of c over the whole depth. Panels of b and
 // tiles of a fit into the second-level cache (kernels/panels.h). During the products, the next factors are prefetched.
-// Shares of them are packed between tiles.
+// They are packed in shares between tiles.
 #pragma once
 
 #include <algorithm>

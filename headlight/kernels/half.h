@@ -1,4 +1,4 @@
-// Conversions of IEEE 754 binary16: a sign, 5 bits of exponent biased by 15, 10 bits of fraction.
+// Conversions of IEEE 754 binary16, which has a sign, 5 bits of exponent biased by 15, and 10 bits of fraction.
 #pragma once
 
 #include <bit>

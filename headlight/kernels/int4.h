@@ -51,10 +51,11 @@ struct Int4Rows {
 };
 void QuantizeInt4Rows(Matrix<const float> x, std::int8_t* values, std::int32_t* offsets, float* scales);
 
-/// Computes c = a * panel + bias for the columns of one panel, then ReLU if `relu`.
+/// Computes c = a * panel + bias for the columns of one panel, and applies ReLU if `relu` is true.
 using Int4Product = void (*)(const Int4Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu);
 
-/// The implementations that this processor can run, fastest first: AVX-512 with VNNI, AVX2, plain C++.
+/// An implementation that this processor can run. Int4Paths returns all of them, fastest first: AVX-512 with VNNI,
+/// AVX2, plain C++.
 struct Int4Path {
   const char* name;
   Int4Product product;

@@ -48,10 +48,10 @@ double Loss(const std::vector<float>& x, const std::vector<float>& rounded) {
 }
 
 TEST(Int4, IsAccurateToItsLevels) {
-  // The figure of kernels/int4.h and docs/learn/quantization.md.
+  // This figure is in kernels/int4.h and docs/learn/quantization.md.
   const std::vector<float> normal = Values(32 * 32'768, 1);
   EXPECT_NEAR(Loss(normal, Column(normal).numbers), 0.0056, 0.00006);
-  // Groups with one large and many small numbers, of either sign, and groups of different magnitudes: a column has one
+  // Groups have one large and many small numbers, of either sign. Their magnitudes differ, but a column has only one
   // scale.
   std::vector<float> outliers = Values(32 * 8, 2);
   for (std::size_t group = 0; group < 8; ++group) {

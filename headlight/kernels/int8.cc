@@ -83,7 +83,7 @@ HEADLIGHT_VNNI inline __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
-// Does the same as FinishRow for 16 columns, of which only the columns in `live` are active.
+// Applies FinishRow to 16 columns, of which only the columns in `live` are active.
 HEADLIGHT_VNNI __attribute__((always_inline)) inline void FinishLanes(__m512i sums, __mmask16 live, float row_scale,
                                                                       __m512 column_scales, __m512 biases, bool relu,
                                                                       float* c) {
@@ -257,7 +257,7 @@ void Avx2Product(const Int8Rows& a, const std::byte* panel, Matrix<float> c, con
   ProductByTiles(tiles, a, panel, c, bias, relu, next);
 }
 
-// Computes the same as Avx2Tile, with AVX-VNNI's instruction. It does not saturate and requires unsigned left-hand
+// Computes the results of Avx2Tile with AVX-VNNI's instruction, which does not saturate and requires unsigned left-hand
 // values.
 template <int rows>
 HEADLIGHT_AVX_VNNI void AvxVnniTile(const std::uint8_t* a, std::int64_t a_stride, std::int64_t quads,
@@ -311,7 +311,7 @@ struct QuantizedBy {
   float inverse, scale;
 };
 
-// Returns the factor and scale for a row with this largest absolute value, given as its bits.
+// Returns the factor and scale of a row, given the bits of its largest absolute value.
 inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   const auto largest = std::bit_cast<float>(largest_bits);
   constexpr float smallest = 1e-30F;  // its inverse is still finite

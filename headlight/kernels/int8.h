@@ -32,13 +32,13 @@ struct Int8Rows {
 std::int64_t Int8Stride(std::int64_t depth);
 void QuantizeRows(Matrix<const float> x, std::uint8_t zero, std::uint8_t* values, float* scales);
 
-/// Computes c = a * panel + bias for the columns of one panel, then ReLU if `relu`. May prefetch the panel `next`,
-/// unless it is null.
+/// Computes c = a * panel + bias for the columns of one panel, and applies ReLU if `relu` is true. May prefetch the
+/// panel `next`, unless it is null.
 using Int8Product = void (*)(const Int8Rows& a, const std::byte* panel, Matrix<float> c, const float* bias, bool relu,
                              const std::byte* next);
 
-/// The implementations that this processor can run, fastest first: AMX, AVX-512 with VNNI, AVX-VNNI (256 bits), AVX2,
-/// plain C++.
+/// An implementation that this processor can run. Int8Paths returns all of them, fastest first: AMX, AVX-512 with VNNI,
+/// AVX-VNNI (256 bits), AVX2, plain C++.
 struct Int8Path {
   const char* name;
   Int8Product product;

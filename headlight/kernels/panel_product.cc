@@ -68,7 +68,7 @@ void StoreColumns(const T (&sums)[rows][room], std::int64_t begin, std::int64_t 
     }
 }
 
-// Computes the same bits as Tile, for columns that fit into one vector.
+// Computes a tile with columns that fit into one vector. The result is bit-identical to Tile's.
 template <std::int32_t rows, typename T>
 HWY_NOINLINE void NarrowTile(Left<T> a, std::int64_t depth, const T* panel, std::int64_t begin, std::int64_t columns,
                              Matrix<T> c, const Epilogue<T>& epilogue) {

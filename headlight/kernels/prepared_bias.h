@@ -27,7 +27,7 @@ class BiasGradientParts {
   BiasGradientParts(const AttentionInput<T>& input, const AttentionBias<T>& given);
   bool needed() const { return needed_; }
 
-  /// Allocates zeros for at most `most` parts, up to 16, and for fewer parts if the bias is large. Returns the number
+  /// Allocates zeros for at most `most` parts, but not more than 16, and fewer if the bias is large. Returns the number
   /// of parts.
   std::int64_t Allocate(std::int64_t most);
   Matrix<T> Part(std::int64_t part) const { return {sums_ + part * rows_ * columns_, rows_, columns_, columns_}; }

@@ -101,7 +101,7 @@ HEADLIGHT_BENCH(ResidualLayerNorm, 4,
                 ResidualLayerNormRows<float>(a, b, dropout, gain, bias, 1e-5, c, d, {moments, moments + a.rows}))
     ->Args({4096, 256})
     ->Args({4096, 512});
-// Measures the same operation as three kernels.
+// Measures ResidualLayerNorm as three separate kernels.
 HEADLIGHT_BENCH(ResidualLayerNormComposed, 4, DropoutRows<float>(b, dropout, c); AddRows<float>(a, c, c);
                 LayerNormRows<float>(c, gain, bias, 1e-5, d, {moments, moments + a.rows}))
     ->Args({4096, 256})
@@ -145,8 +145,8 @@ void TopK(benchmark::State& state) {
 }
 BENCHMARK(TopK)->MeasureProcessCPUTime()->Args({160, 32000, 10})->Args({160, 32000, 1})->Args({32, 8000, 10});
 
-// Measures a batch of tokens from a vocabulary of 8,000. Some tokens are frequent. If `gradient`, adds gradients to the
-// table.
+// Measures a batch of tokens from a vocabulary of 8,000. Some tokens are frequent. If `gradient` is true, adds
+// gradients to the table.
 void Embedding(benchmark::State& state) {
   const bool gradient = state.range(2) != 0;
   Buffer table(8000, state.range(1), 1);

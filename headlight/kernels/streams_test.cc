@@ -8,7 +8,7 @@ namespace headlight::kernels::streams_test {
 namespace {
 
 TEST(StreamsTest, AddsItsInputs) {
-  constexpr std::int64_t count = 16384 + 64;  // a chunk and a short one
+  constexpr std::int64_t count = 16384 + 64;  // a full chunk and a short chunk
   std::vector<float> numbers(4 * count), sums(count);
   for (std::int64_t i = 0; i < 4 * count; ++i)
     numbers[static_cast<std::size_t>(i)] = static_cast<float>(i / count * 100 + i % count % 7);

@@ -26,7 +26,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::int32_t kProductRows = HWY_TARGET == HWY_AVX2 ? 6 : 8;
 constexpr std::int32_t kProductVectors = 2;
 
-// Describes the product c = a b or, if `add`, c += a b. a is [rows, inner] or, if transposed, stored as [inner, rows].
+// Describes the product c = a b or, if `add` is true, c += a b. a is [rows, inner] or, if transposed, stored as [inner,
+// rows].
 template <typename T>
 struct TileProduct {
   const T* a;

@@ -73,7 +73,7 @@ class Unfolded {
   std::vector<std::int64_t> first_, first_result_;  // the first row of each map and of each result
   UnfoldedAxis vertical_, horizontal_;
   std::int64_t rows_ = 0, columns_ = 0;
-  bool adjacent_ = false;  // whether the taps of a row are adjacent in memory
+  bool adjacent_ = false;  // if true, the taps of a row are adjacent in memory
   bool plain_ = false;
 };
 

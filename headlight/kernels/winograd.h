@@ -30,7 +30,7 @@ bool SuitsWinograd(const ConvolutionShape& shape, std::int64_t inputs, std::int6
 /// Returns a packed matrix [36 * inputs, outputs], which Convolve recognizes by its shape.
 PackedMatrix<float> PackedForWinograd(Matrix<const float> weight, const float* factors = nullptr);
 
-/// Does the same as Convolve for one group, with weights from PackedForWinograd.
+/// Computes the result of Convolve for one group, with weights from PackedForWinograd.
 void ConvolveByWinograd(const ConvolutionShape& shape, const MapRows<const float>& x,
                         const PackedMatrix<float>& weights, const MapRows<float>& y,
                         const AfterConvolution<float>& after);
