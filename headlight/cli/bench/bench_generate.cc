@@ -49,7 +49,7 @@ std::int64_t WeightBytes(const Parameters& parameters) {
   return bytes;
 }
 
-// Times of one repetition: the start, the first token of every prompt, and each later token of all texts.
+// The times in seconds of one repetition: its start, the first tokens of all texts, and each later token of all texts.
 struct Repetition {
   std::vector<double> seconds;
   double cache_bytes = 0;  // keys and values that all decoding steps read

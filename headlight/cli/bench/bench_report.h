@@ -78,9 +78,9 @@ double Rounded(double value);
 //   bandwidth_share     share of the memory copy bandwidth
 // For generation, a repetition is a decoding step, and these shares are added:
 //   prompt_gemm_share   gemm_share of the prefill
-//   weights_read_share  share of the read bandwidth that reading the weights reaches; with a draft model, each token
+//   weights_read_share  rate of reading the weights as a share of the read bandwidth; with a draft model, each token
 //                       counts as a step
-//   read_share          share of the read bandwidth that reading the weights and the cache reaches
+//   read_share          rate of reading the weights and the cache as a share of the read bandwidth
 void PrintBench(const BenchResult& result, bool json);
 
 }  // namespace headlight

@@ -30,7 +30,7 @@ TEST_F(ContactsTest, PrintsTheMostProbablePairs) {
   EXPECT_EQ(*one.Find("name"), Json("one"));
   EXPECT_EQ(*one.Find("residues"), Json(8));
   const Json::Array& pairs = *one.Find("contacts")->As<Json::Array>();
-  EXPECT_EQ(pairs.size(), 8U);  // 10 pairs are possible; the number of residues is the limit
+  EXPECT_EQ(pairs.size(), 8U);  // limited by the number of residues, although 10 pairs are possible
   double before = 1;
   for (const Json& pair : pairs) {
     const Json::Array& row = *pair.As<Json::Array>();

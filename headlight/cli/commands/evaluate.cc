@@ -1,4 +1,4 @@
-// headlight evaluate: scores a model on a test set, depending on its task.
+// headlight evaluate: scores a model on a test set, with metrics for its task.
 #include <optional>
 #include <string>
 #include <string_view>

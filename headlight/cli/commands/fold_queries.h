@@ -36,8 +36,9 @@ struct FoldCommandOptions {
   std::optional<Compute> compute;
 };
 
-// Predicts structures of all queries, and prints a row for each prediction, with the best prediction of a query first.
-// If a query fails, its error is printed and the other queries are processed. In this case, throws Error at the end.
+// Predicts structures of all queries, and prints a row for each prediction. The best prediction of a query is printed
+// first. If a query fails, its error is printed and the other queries are processed. In this case, throws Error at the
+// end.
 void FoldQueries(const FoldCommandOptions& options);
 
 }  // namespace headlight

@@ -60,7 +60,7 @@ struct ForwardFolding : testing::Test {
       fill(float{});
     inputs[name] = both;
   }
-  // For each cell of the extra MSA: its letter, whether it has deletions, and the number of deletions.
+  // The letters, deletion flags and numbers of deletions of all cells of the extra MSA.
   struct Extra {
     Tensor letters, has, deletions;
   };

@@ -135,7 +135,7 @@ void RunFile(const TextGenerator& generator, const Options& options) {
   ForEachLineBatch(options, "prompts continued", ahead, rows);
 }
 
-// Throws Error for options of the other kind of model.
+// Throws Error if an option is given that only the other kind of model has.
 void CheckOptions(const Options& options, bool images) {
   for (const auto& option : options.command->options()) {
     const std::string name = option->name();

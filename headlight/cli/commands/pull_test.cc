@@ -60,7 +60,7 @@ TEST_F(PullCommand, DownloadsWhatEveryCommandThenFinds) {
   // A converted copy contains files instead of links into the cache.
   MustRun({"convert", "org/tiny", "--out", "copy", "--compute", "int8"});
   for (const auto& entry : fs::directory_iterator("copy")) EXPECT_FALSE(entry.is_symlink()) << entry.path();
-  // An existing folder with the same name has precedence.
+  // An existing folder with the same name takes precedence.
   fs::create_directories("org");
   fs::create_directory("org/tiny");
   SaveTinyModel("org/tiny", /*positions=*/40, /*seed=*/9);

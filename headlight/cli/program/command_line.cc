@@ -86,7 +86,7 @@ class ConfigFile : public CLI::Config {
     std::vector<CLI::ConfigItem> given;
     for (OptionLine& line : ReadOptionsFile(input, file, command_)) {
       const CLI::Option* option = app->get_option_no_throw(line.option);
-      if (option == nullptr || !option->empty()) continue;  // the command line has precedence
+      if (option == nullptr || !option->empty()) continue;  // the command line takes precedence
       places_.insert_or_assign(option->get_name(), line.place + ": ");
       CLI::ConfigItem item;
       item.parents = path;
@@ -128,7 +128,7 @@ const Option* FindOption(const Command& command, const std::string& name) {
   return option;
 }
 
-// Extract option names from CLI11's messages, such as "--beam-size: 1 required N missing" or "--top requires --search".
+// Return option names from CLI11's messages, such as "--beam-size: 1 required N missing" or "--top requires --search".
 std::string FirstName(const std::string& message) { return message.substr(0, message.find_first_of(": ")); }
 std::string LastName(const std::string& message) { return message.substr(message.rfind(' ') + 1); }
 

@@ -99,8 +99,9 @@ std::string PeerNames(std::span<const int> peers) {
   return names + (peers.size() == 1 ? " has" : " have");
 }
 
-// Called repeatedly while this rank waits for `peers`. Throws Error after the time-out. If a rank dies, mpirun sends a
-// signal to the other ranks. The lowest remaining rank then reports the ranks that it waits for, unless it has stalled.
+// Must be called repeatedly while this rank waits for `peers`. Throws Error after the time-out. If a rank dies, mpirun
+// sends a signal to the other ranks. The lowest remaining rank then reports the ranks that it waits for, unless it has
+// stalled.
 void Wait(std::span<const int> peers, double seconds) {
   static Clock::time_point signalled;
   static bool told = false;

@@ -88,7 +88,7 @@ inline void MustRun(const std::vector<std::string>& arguments) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
-// Returns the error message of a command that must fail with exit code 2, one line and no results.
+// Runs a command that must fail with exit code 2, a one-line error message and no results. Returns the message.
 inline std::string RefusalOf(const std::vector<std::string>& arguments, std::string_view input = "") {
   const Outcome outcome = RunProgram(arguments, input, "", Process::copy);
   EXPECT_EQ(outcome.exit_code, 2) << outcome.err;

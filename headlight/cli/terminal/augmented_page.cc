@@ -24,7 +24,8 @@ Image ImageOf(const Tensor& values, const ImageProcessor& processor) {
   return image;
 }
 
-// Returns the name of the class, or the two largest classes of a mixed image, such as "cat 0.7, dog 0.3".
+// Returns the name of the class, or the two classes with the largest weights in a mixed image, such as "cat 0.7, dog
+// 0.3".
 std::string ClassesOf(const float* targets, const std::vector<std::string>& labels) {
   std::vector<std::size_t> order(labels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -39,8 +39,8 @@ struct OutputFile {
 void CheckOutputs(const std::vector<OutputFile>& outputs, std::vector<std::string> inputs);
 void SetOptionsFile(const std::string& path);
 
-// Returns `path`. If `path` is - and standard input is a terminal, prints a note, only once, that the program waits for
-// input.
+// Returns `path`. If `path` is - and standard input is a terminal, prints a note that the program waits for input. The
+// note is printed only once.
 const std::string& Input(const std::string& path);
 
 // Sets the function that rewrites notes. The function calls NameFlags of cli/program/command_tree.h for the running

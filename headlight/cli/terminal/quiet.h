@@ -3,7 +3,7 @@
 
 namespace headlight {
 
-// If quiet, the program prints only results and errors.
+// Sets quiet mode, in which the program prints only results and errors.
 void SetQuiet(bool quiet);
 bool Quiet();
 

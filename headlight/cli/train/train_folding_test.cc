@@ -171,7 +171,8 @@ TEST(TrainFolding, AResumedTrainingIsTheSame) {
   ASSERT_EQ(setting.Train(options("parts", "2", "1")).exit_code, 0);
   const Outcome resumed = setting.Train(options("parts", "4", "3"));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  for (const char* file : {"last/model.safetensors", "model.safetensors"})  // the second has moving averages
+  // The second file contains the moving averages.
+  for (const char* file : {"last/model.safetensors", "model.safetensors"})
     EXPECT_EQ(ReadFile(setting.folder.File("parts/" + std::string(file))),
               ReadFile(setting.folder.File("whole/" + std::string(file))))
         << file;
