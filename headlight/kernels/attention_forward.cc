@@ -322,7 +322,7 @@ template <typename T>
 void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
   Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
         "attention: there is no sequence {} in a batch of {}", sentence, input.queries.size());
-  AttentionInput<T> alone = input;  // the checks below cover one sequence only, for callers that iterate over sequences
+  AttentionInput<T> alone = input;  // only this sequence is checked, because callers may iterate over all sequences
   alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
   alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
   if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sentence), 1);

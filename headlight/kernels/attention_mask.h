@@ -11,8 +11,8 @@ namespace headlight {
 /// key.
 struct AttentionMask {
   bool causal = false;      ///< if true, only keys up to the query's own position
-  std::int32_t left = -1;   ///< if not negative, keys at most this far before the query
-  std::int32_t right = -1;  ///< if not negative, keys at most this far after the query
+  std::int32_t left = -1;   ///< if not negative, only keys at most this far before the query
+  std::int32_t right = -1;  ///< if not negative, only keys at most this far after the query
   /// If positive, a query attends to keys in its own block of this many positions, such as the rows of a grid of this
   /// width.
   std::int32_t block = 0;

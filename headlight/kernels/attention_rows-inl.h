@@ -83,8 +83,8 @@ HWY_NOINLINE void CapScores(T* scores, std::int32_t columns, T scale, T cap, T* 
   }
 }
 
-// The first half of the softmax: scales a tile's row of scores, sets masked scores to -infinity, and returns the
-// maximum.
+// Computes the first half of the softmax: scales a tile's row of scores, sets masked scores to -infinity, and returns
+// the maximum.
 template <typename T>
 HWY_INLINE T ScaleAndMask(T* scores, std::int32_t columns, SeenColumns seen, T scale) {
   const hn::ScalableTag<T> d;
@@ -100,8 +100,8 @@ HWY_INLINE T ScaleAndMask(T* scores, std::int32_t columns, SeenColumns seen, T s
   return hn::GetLane(hn::MaxOfLanes(d, maxima));
 }
 
-// The second half of the softmax: replaces scores by exp(score - max), or by 0 if dropped. Returns the factor by which
-// earlier sums must be multiplied, because max has grown to at least `tile_max`.
+// Computes the second half of the softmax: replaces scores by exp(score - max), or by 0 if dropped. Returns the factor
+// by which earlier sums must be multiplied, because max has grown to at least `tile_max`.
 template <typename T>
 HWY_INLINE T Exponentiate(T* scores, std::int32_t columns, T tile_max, const WeightDropout& dropout,
                           RunningSoftmax<T>& softmax) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr __mmask16 kAllLanes = 0xffff;  // the unmasked intrinsics cause a warning in g++ 12's own header
 
-// The levels as unsigned bytes. The instruction multiplies unsigned with signed bytes.
+// The levels as unsigned bytes. The instruction multiplies unsigned bytes by signed bytes.
 constexpr int kLevelOffset = 128;
 alignas(16) constexpr std::array<std::uint8_t, 16> kRaisedLevels = [] {
   std::array<std::uint8_t, 16> raised{};

@@ -31,8 +31,9 @@ void InvertBlock(std::vector<double>& block, std::int64_t n) {
 
 }  // namespace
 
-// Gauss-Jordan elimination by blocks. Let P be the inverse of the pivot block, and R be P times the pivot's rows. Let E
-// be the elements of another row in the block columns. E R is subtracted from that row, and E is replaced by -E P.
+// Inverts the matrix by Gauss-Jordan elimination in blocks. Let P be the inverse of the pivot block, and R be P times
+// the pivot's rows. Let E be the elements of another row in the block columns. E R is subtracted from this row, and E
+// is replaced by -E P.
 void InvertPositive(Matrix<float> a) {
   const std::int64_t n = a.rows;
   Check(a.columns == n, "a matrix of {} x {} is not square and has no inverse", n, a.columns);

@@ -1,5 +1,5 @@
-// Measures the peak arithmetic of this processor, with loops of one multiplying instruction on registers, without
-// memory access.
+// Measures the peak arithmetic throughput of this processor, with loops of one multiplying instruction on registers,
+// without memory access.
 #pragma once
 
 #include <functional>

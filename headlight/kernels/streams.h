@@ -1,4 +1,5 @@
-// The bandwidth of memory or of a cache: loops that read and write as a kernel does, with hardly any arithmetic.
+// Measures the bandwidth of memory or a cache, with loops that read and write like a kernel but have hardly any
+// arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -92,7 +92,7 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   const std::int32_t blocks = (rows + kProductRows - 1) / kProductRows;
   std::int32_t column = 0;
   for (; column + kProductVectors * lanes <= columns; column += kProductVectors * lanes) {
-    for (std::int32_t block = 0; block < blocks; ++block) {  // similar heights: 9 rows are 5 and 4, not 8 and 1
+    for (std::int32_t block = 0; block < blocks; ++block) {  // similar heights: 9 rows become 5 and 4, not 8 and 1
       const std::int32_t row = rows * block / blocks, end = rows * (block + 1) / blocks;
       ProductBlockOf<kProductRows, kProductVectors, transposed>(end - row, p, row, column);
     }
