@@ -41,7 +41,7 @@ std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, 
   return prompts;
 }
 
-// Returns the bytes of weights that the matrix products of a decoding step read.
+// Returns the size in bytes of the weights that the matrix products of a decoding step read.
 std::int64_t WeightBytes(const Parameters& parameters) {
   std::int64_t bytes = 0;
   for (const Parameter& parameter : parameters.all())

@@ -24,7 +24,7 @@ struct BenchReading {
   std::vector<ProfileEntry> profile;  // profile of one additional batch
   double profiled_seconds = 0;
   std::int64_t weight_bytes = 0;  // bytes of weights that each decoding step reads
-  // Mean bytes of keys and values that a decoding step reads if every layer attends to all tokens.
+  // The mean size in bytes of the keys and values that a decoding step reads if every layer attends to all tokens.
   double cache_bytes = 0;
 };
 

@@ -110,7 +110,7 @@ void AddProducts(bool quick, std::vector<KernelCase>& cases) {
   std::vector<Shape> shapes = {{1024, 1024, 1024}, {2560, 256, 1024}, {640, 512, 2048},
                                {640, 2048, 512},   {32, 512, 2048},   {32, 512, 32000}};
   if (quick) shapes = {{32, 256, 128}};
-  constexpr std::int64_t beyond_caches = 256 << 20;  // bytes; larger than all caches
+  constexpr std::int64_t beyond_caches = 256 << 20;  // in bytes; larger than all caches
   for (const Weights& weights : {Weights{Compute::float32, {}}, Weights{Compute::bfloat16, {}},
                                  Weights{Compute::int8, {}}, Weights{Compute::int4, {}},
                                  Weights{Compute::blocks, GgufType::q8_0}, Weights{Compute::blocks, GgufType::q4_k}}) {

@@ -23,7 +23,7 @@ namespace headlight::answer {
 namespace {
 
 constexpr std::uint64_t kLongestPassage = std::uint64_t{1} << 24;  // bytes
-constexpr std::size_t kQuestionsAhead = 1 << 12;                   // bytes; about fifty questions and their images
+constexpr std::size_t kQuestionsAhead = 1 << 12;                   // in bytes; about fifty questions and their images
 
 struct Options : LineOptions {
   std::string folder, question, context, image;

@@ -129,7 +129,7 @@ void Run(const Options& options) {
     CheckWritable(PathOf(options, 0, 0));
   }
 
-  // Process the texts in groups. The images of a group are written before the next group begins.
+  // The texts are processed in groups. The images of a group are written before the next group begins.
   const auto count = static_cast<std::size_t>(options.drawn()), at_once = std::max<std::size_t>(1, kAtOnce / count);
   Progress progress("images generated");
   std::vector<Image> on_sheet;

@@ -60,7 +60,8 @@ TEST_F(Draw, WritesAnImageOrASheet) {
 TEST_F(Draw, WritesEachDrawingOfManyTextsIntoAFolder) {
   const std::string lines = files.File("texts.txt"), drawn = files.File("drawn");
   std::vector<std::string> many;
-  for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);  // needs more than one group
+  // There are more texts than one group contains.
+  for (int i = 0; i < 90; ++i) many.push_back(texts[static_cast<std::size_t>(i % 2)]);
   WriteFile(lines, fmt::format("{}\n", fmt::join(std::span(many).subspan(1), "\n")));
   const auto drawings = TextToImage::Load(model).Generate(many, {.count = 3, .seed = 2});
   const Outcome outcome =

@@ -91,7 +91,7 @@ void GatherVectors(std::vector<float>& all) {
       });
 }
 
-// Writes the vectors to an index, a search, a file, or standard output.
+// Passes the vectors to an index or a search, or writes them to a file or to standard output.
 class Vectors {
  public:
   Vectors(const Options& options, const FolderEmbedder& embedder)

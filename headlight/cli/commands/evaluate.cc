@@ -20,8 +20,7 @@ struct Options : Evaluation {
   std::string confusion_file;
 };
 
-// Checks the output files before any input is read. If files are written, the model's folder is checked as one of the
-// inputs.
+// Checks the output files before any input is read. If files are written, the model's folder is one of the inputs.
 void CheckOutputFiles(const Options& options) {
   std::vector<std::string> inputs = options.files;
   inputs.insert(inputs.end(), options.train.begin(), options.train.end());

@@ -132,7 +132,7 @@ TEST_F(ForwardTest, RefusesInputsThatAreNotABatch) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-// Checks that errors of layers name the file of the inputs.
+// Checks that the error messages of layers name the input file.
 TEST_F(ForwardTest, NamesTheInputs) {
   const Tensor padding = Tensor::From<std::int32_t>({0, 1, 2}, {1, 3});
   WriteSafetensors(in, {Stored("input_ids", padding)});

@@ -29,7 +29,7 @@ std::int64_t Bytes(const Parameters& parameters) {
   return bytes;
 }
 
-// Returns the number and the bytes of the stored tensors, by type.
+// Returns the number and the total size in bytes of the stored tensors of each type.
 Json Stored(const Safetensors& weights) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> types;
   for (const auto& [name, tensor] : weights.tensors()) {

@@ -30,7 +30,7 @@ bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return std::ranges::find(names, name) != names.end();
 }
 
-// The files of a folder that were read, by their path in the folder.
+// The files of a folder that were read. The keys are paths in the folder.
 struct FolderRecord {
   std::map<std::string, std::vector<JsonView>> files;
   bool Has(std::string_view name) const { return files.contains(std::string(name)); }

@@ -133,7 +133,7 @@ TEST_F(JsonFields, OfStructuresAreDocumented) {
   for (const std::string& name : fields) EXPECT_THAT(RowOf("fold"), HasSubstr("`" + name + "`"));
 }
 
-// Checks that each field of an evaluation is in the documentation's row of its task.
+// Checks that each field of an evaluation is in the documentation, in the row for its task.
 TEST_F(JsonFields, OfEvaluationsAreDocumented) {
   const std::string gpt = folder.File("gpt"), imagegpt = folder.File("imagegpt"), photos = folder.File("photos"),
                     clip = folder.File("clip"), dalle = folder.File("dalle");

@@ -222,7 +222,7 @@ inline std::string MutatedLines(const std::string& text, Random& random) {
   return all;
 }
 
-// Mutates the header in half of the cases, with a correct header length. Otherwise, mutates any bytes.
+// Mutates the header and corrects its length in half of the cases. Otherwise, mutates any bytes.
 inline std::string MutatedSafetensors(const std::string& file, Random& random) {
   if (Below(random, 2) == 0) return MutatedBytes(file, random);
   std::uint64_t size = 0;

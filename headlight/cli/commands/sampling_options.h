@@ -1,4 +1,4 @@
-// Adds the options of sampling to commands.
+// Adds the sampling options to commands.
 #pragma once
 
 #include "headlight/base/option_checks.h"

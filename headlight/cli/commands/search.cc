@@ -64,7 +64,7 @@ std::string ImageHtml(const std::string& path) {
   }
 }
 
-// Returns the common folder of all images, or "". Image names on a page are relative to this folder.
+// Returns the common folder of all images, or "" if there is none. Image names on a page are relative to this folder.
 std::string CommonFolder(const std::vector<Result>& results) {
   std::optional<std::string> common;
   for (const Result& result : results) {

@@ -36,8 +36,8 @@ Option& AddShard(OptionTable& command, Shard& shard);
 // Returns `given`, or the shard of this rank in a run with mpirun. Throws Error if --shard is given with mpirun.
 Shard ShardOfRun(const Shard& given);
 
-// Notifies the other ranks every `period` seconds, on its own thread, that this rank is alive. The other ranks wait for
-// this rank's part, which may take hours. They time out without these notifications.
+// Notifies the other ranks on a separate thread every `period` seconds that this rank is alive. The other ranks wait
+// for this rank's part, which may take hours. They time out without these notifications.
 class SignsOfLife {
  public:
   SignsOfLife(Ranks& ranks, double period);

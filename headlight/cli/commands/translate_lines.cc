@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::size_t kMostAttentionBytes = std::size_t{1} << 31;
 
-// A number of parameters whose float32 weights exceed the caches of small machines. Decoding a single text is then
-// memory-bound.
+// The number of parameters above which float32 weights exceed the caches of small machines. Decoding a single text is
+// then memory-bound.
 constexpr std::int64_t kManyWeights = 8'000'000;
 
 // Collects attention weights in memory, and writes them to a file with Write. Suitable for a few hundred sentences.
@@ -149,8 +149,8 @@ std::string JsonRow(const Translation& translation, std::int64_t line, const Tra
   return object.Line() + '\n';
 }
 
-// Formats a translation as a row of text. If `numbered`, the row begins with the line number and the score. This format
-// is used for several translations per line.
+// Formats a translation as a row of text. If `numbered` is true, the row begins with the line number and the score.
+// This format is used for several translations per line.
 std::string TextRow(const Translation& translation, std::int64_t line, const TranslateOptions& options, bool numbered) {
   std::string row;
   if (numbered) row = fmt::format("{}\t{:.6f}\t", line, translation.score);

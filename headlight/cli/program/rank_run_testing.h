@@ -1,4 +1,4 @@
-// Runs the program as several ranks with mpirun in tests.
+// Runs the program on several ranks with mpirun, for tests.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -59,8 +59,7 @@ struct Outcome {
   std::string out, err;
 };
 
-// Runs the program to its end. If `out_path` is not empty, standard output is written to this file instead of the
-// outcome.
+// Runs the program to its end. If `out_path` is not empty, standard output is written to this file and not returned.
 inline Outcome RunProgram(const std::vector<std::string>& arguments, std::string_view input = "",
                           const std::string& out_path = "", Process kind = Process::program) {
   std::FILE* const in = std::tmpfile();

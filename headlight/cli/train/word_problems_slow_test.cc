@@ -58,7 +58,7 @@ struct Problems {
                Percent(sums, test.size()));
   }
 
-  // Checks the model's solutions of the problems, and prints the accuracies.
+  // Checks the model's solutions to the problems, and prints the accuracies.
   void Judge(const std::vector<std::string>& written) const {
     ASSERT_EQ(written.size(), test.size());
     std::size_t right = 0;

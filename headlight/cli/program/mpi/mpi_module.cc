@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-constexpr int kFailures = 0, kMessages = 1;  // MPI tags; tags from kMessages on are messages
+constexpr int kFailures = 0, kMessages = 1;  // MPI tags; messages use tags from kMessages on
 
 void* Begin(int peer, bool sends, int tag, void* bytes, int count) {
   auto* const request = new MPI_Request;
