@@ -14,7 +14,7 @@ namespace headlight::kernels {
 namespace {
 
 bool ShareRows(std::span<const Sequence> sequences, std::int64_t rows) {
-  std::int32_t end = 0;  // end of the previous sequences, which are mostly adjacent
+  std::int32_t end = 0;  // end of the previous sequences, which are usually adjacent
   const auto behind = [&](const Sequence& sequence) {
     const bool apart = sequence.begin >= end;
     if (sequence.length > 0) end = sequence.end();

@@ -32,7 +32,7 @@ struct Shape {
   std::int32_t key_heads = 0;
   bool columns = false;  // if true, sequences are the columns of a grid
   AttentionMask mask = {};
-  std::optional<BiasIndexing> bias = {};  // shared by all sequences; its gradient is computed, too
+  std::optional<BiasIndexing> bias = {};  // bias that all sequences share; its gradient is also computed
   float score_cap = 0;
 };
 

@@ -55,9 +55,9 @@ struct AttentionInput {
   Compute compute = Compute::float32;
 };
 
-/// The number of queries from which bfloat16 is faster than float32, despite packing and rounding. 49 queries with 49
-/// keys take as long as in float32. 128 queries with 128 keys take half as long, and 5 to 25 queries take twice as long
-/// (AMX, 8 heads of 32 and 64).
+/// The minimum number of queries for bfloat16. With fewer queries, packing and rounding cost more time than bfloat16
+/// saves. 49 queries with 49 keys take as long as in float32. 128 queries with 128 keys take half as long, and 5 to 25
+/// queries take twice as long (AMX, 8 heads of 32 and 64).
 inline constexpr std::int32_t kLeastRounded = 48;
 
 /// The destination of a gradient. The gradient is written to `to`, with 0 in rows outside all sequences, or added to

@@ -8,7 +8,7 @@
 
 namespace headlight::kernels {
 
-/// Adjacent matrices of equal shapes. If `transposed`, the transposes of the matrices are used.
+/// Adjacent matrices of equal shapes. If `transposed` is true, the transposes of the matrices are used.
 template <typename T>
 struct Planes {
   T* data = nullptr;

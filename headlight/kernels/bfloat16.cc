@@ -171,7 +171,7 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
     if (epilogue.bias != nullptr)
       for_all([&](__m512 sum, __mmask16 lanes, int, std::int64_t column)
                   HEADLIGHT_BF16 { return _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, epilogue.bias + column)); });
-    if (epilogue.relu)  // not max, which would lose NaN
+    if (epilogue.relu)  // unlike max, keeps NaN
       for_all([&](__m512 sum, __mmask16, int, std::int64_t) HEADLIGHT_BF16 {
         const __mmask16 negative = _mm512_cmp_ps_mask(sum, _mm512_setzero_ps(), _CMP_LT_OQ);
         return _mm512_mask_blend_ps(negative, sum, _mm512_setzero_ps());

@@ -32,10 +32,10 @@ struct Bfloat16Rows {
   std::int64_t pairs = 0;
 };
 
-/// Rounds each row into 2 * Bfloat16Pairs(a.columns) numbers of `to`.
+/// Rounds each row to 2 * Bfloat16Pairs(a.columns) numbers in `to`.
 void RoundRows(Matrix<const float> a, std::uint16_t* to);
 
-/// Rounds each column into a row of `to`: a.rows numbers, zero-padded to a multiple of 32.
+/// Rounds each column and writes it as a row of `to`: a.rows numbers, zero-padded to a multiple of 32.
 void RoundTransposed(Matrix<const float> a, std::uint16_t* to);
 
 /// Computes c = a * b, with b in the adjacent panels at `panels` that cover c's columns. Batch-invariant: pairs are

@@ -125,7 +125,7 @@ HWY_EXPORT(AddBlockGroup);
 namespace kernels {
 namespace {
 
-// Unpacks the numbers of a group, whose codes begin at `codes`, without scaling them.
+// Unpacks the numbers of a group without scaling them. The codes of the group begin at `codes`.
 template <BlockLayout layout>
 void TakeLevels(const std::uint8_t* codes, std::int8_t* levels) {
   constexpr int more = layout.bits - 4;

@@ -25,7 +25,7 @@ constexpr int HeaderBytes(const BlockLayout& layout) {
 constexpr int GroupHeaderBytes(const BlockLayout& layout) {
   return layout.scales ? static_cast<int>(kPanelColumns) * (layout.mins ? 2 : 1) : 0;
 }
-/// Returns the bytes of a group's codes, without the bytes for bits 4 and 5 of 5-bit and 6-bit codes.
+/// Returns the size in bytes of a group's codes, without the bytes for bits 4 and 5 of 5-bit and 6-bit codes.
 constexpr int LowBytes(const BlockLayout& layout) {
   return layout.group / kQuad * kQuadBytes / (layout.bits == 8 ? 1 : 2);
 }

@@ -1,7 +1,7 @@
 // Products with a right-hand side in a block type of GGUF. The weights are exact: their codes are repacked, and their
 // scales are copied from the file. The left-hand side is rounded to 8-bit integers, with a scale for every 32 numbers.
-// The sum of a group is exact in 32 bits. The groups' sums are added in float in ascending order, so the result
-// has the same bits on every processor and for any number of rows and threads.
+// The sum of a group is exact in 32 bits. The groups' sums are added in float in ascending order. The result has the
+// same bits on every processor and for any number of rows and threads.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@
 
 namespace headlight::kernels {
 
-/// Returns the bytes of a panel (kernels/panels.h) of 64 columns. The depth must be a multiple of the type's run.
+/// Returns the size in bytes of a panel (kernels/panels.h) of 64 columns. The depth must be a multiple of the type's
+/// run.
 HEADLIGHT_API std::int64_t BlockPanelBytes(GgufType type, std::int64_t depth);
 
 /// Packs at most 64 columns, given the bytes of each column in the file. If there are fewer than 64, the caller must

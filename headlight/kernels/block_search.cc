@@ -27,8 +27,8 @@ using kernels::Block, kernels::BlockLayout, kernels::BlockLimits, kernels::kBloc
 constexpr int kShortestGroup = 16;
 using SearchLanes = hn::CappedTag<float, kShortestGroup>;
 
-// The possible levels of a number, which is scale * level - min. They are the integers from `least` to `most` or, if
-// `uneven`, kBlockLevels.
+// The possible levels of a number, which is scale * level - min. They are the integers from `least` to `most`, or
+// kBlockLevels if `uneven` is true.
 struct Levels {
   float least, most;
   bool uneven;
@@ -205,7 +205,7 @@ void ChooseIntegers(const Problem& problem, BlockScales& block) {
 
 // Computes the block's scale and min by linear regression, given its current integers and levels.
 void FitFactors(const Problem& problem, BlockScales& block) {
-  double aa = 0, ab = 0, bb = 0, ax = 0, bx = 0;  // a: scale's integer times level, b: minus min's integer
+  double aa = 0, ab = 0, bb = 0, ax = 0, bx = 0;  // a: integer of the scale times level, b: negative integer of the min
   for (int group = 0; group < problem.groups(); ++group) {
     const Scale with = block.Of(group);
     const Group of = problem.At(group);

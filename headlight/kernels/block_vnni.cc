@@ -40,7 +40,7 @@ template <BlockLayout layout>
     } else if constexpr (layout.bits > 4) {
       constexpr int more = layout.bits - 4;
       const __m512i mask = _mm512_set1_epi8(((1 << more) - 1) << 4);
-      // Moves bits quad * more and up of `high` to bits 4 and up.
+      // Shifts `high` so that bit quad * more becomes bit 4.
       const auto moved = [&](int quad) __attribute__((target("avx512f,avx512bw"), always_inline)) {
         const int by = 4 - quad * more;
         return _mm512_and_si512(by >= 0 ? _mm512_slli_epi16(high, static_cast<unsigned>(by))

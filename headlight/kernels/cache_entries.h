@@ -12,7 +12,7 @@ namespace headlight::kernels {
 /// The number of rows in a block of a cache. A block holds the entries of all rows for the first head, then for the
 /// second head, and so on. Attention therefore reads the keys of a head contiguously.
 inline constexpr std::int32_t kBlockRows = 64;
-/// The number of padding bytes after a block's last entry, because kernels read whole vectors.
+/// The number of padding bytes after a block's last entry. They are needed because kernels read whole vectors.
 inline constexpr std::int64_t kBlockPadding = 64;
 
 /// The type of cached numbers. Numbers in bfloat16 or int8 are rounded once, when they are written. They are multiplied
@@ -23,8 +23,8 @@ constexpr const char* Name(CacheType type) {
   return type == CacheType::unrounded ? "unrounded" : type == CacheType::bfloat16 ? "bfloat16" : "int8";
 }
 
-/// Returns the bytes of an entry. A row has an entry of `dim` numbers for each head. An int8 entry has a scale (a
-/// float32, max |x| / 127) and `dim` integers.
+/// Returns the size in bytes of an entry. A row has an entry of `dim` numbers for each head. An int8 entry has a scale
+/// (a float32, max |x| / 127) and `dim` integers.
 template <typename T>
 constexpr std::int64_t EntryBytes(CacheType type, std::int64_t dim) {
   return type == CacheType::int8       ? std::int64_t{sizeof(float)} + dim

@@ -29,8 +29,8 @@ class PackedMatrix {
   /// Allocates the panels of a matrix in block types. `types` has the type of each panel.
   PackedMatrix(std::int64_t rows, std::int64_t columns, std::span<const GgufType> types);
 
-  /// Packs B = source or, if `transposed`, B = source^T; the shape must fit. Column j is multiplied by factors[j],
-  /// unless `factors` is null.
+  /// Packs B = source, or B = source^T if `transposed` is true; the shape must fit. Column j is multiplied by
+  /// factors[j], unless `factors` is null.
   void Pack(Matrix<const T> source, bool transposed, const T* factors = nullptr);
   /// Packs B^T = values * scales in int8, with values [columns, rows] and a scale per row of values.
   void PackQuantized(Matrix<const std::int8_t> values, const float* scales);

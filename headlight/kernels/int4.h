@@ -1,7 +1,7 @@
 // Products with an int4 right-hand side. Numbers are in groups of 32 along the depth. A number is one of 16 levels,
 // times the scale of its group, times the scale of its column. The left-hand side is int8, as in kernels/int8.h. The
-// sum of a group is exact in 32 bits. The groups' sums are added in floats in ascending order, with the same bits on
-// every processor and for any number of rows and threads.
+// sum of a group is exact in 32 bits. The groups' sums are added in float in ascending order. The result has the same
+// bits on every processor and for any number of rows and threads.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace headlight::kernels {
 
-/// Numbers of a column that share a group scale.
+/// The number of values in a column that share a group scale.
 inline constexpr std::int64_t kInt4Group = 32;
 constexpr std::int64_t Int4Groups(std::int64_t depth) { return (depth + kInt4Group - 1) / kInt4Group; }
 
 /// The level of each code: 63 (0.7 u + 0.3 u^3), rounded, for u from -8/8 to 7/8. Levels are denser near 0, because
-/// weights are. If the number with the largest magnitude in a group is positive, the group's scale is negative. That
-/// number then uses the negative side, which is longer. The relative squared error on normal numbers is 0.0055. It is
-/// 0.0056 to 0.0067 for other weights of the cubic term, 0.0060 to 0.0064 for symmetric levels, and 0.0066 for uniform
-/// levels.
+/// most weights are near 0. If the number with the largest magnitude in a group is positive, the group's scale is
+/// negative. That number then uses the negative side, which is longer. The relative squared error on normal numbers is
+/// 0.0055. It is 0.0056 to 0.0067 for other weights of the cubic term, 0.0060 to 0.0064 for symmetric levels, and
+/// 0.0066 for uniform levels.
 inline constexpr std::array<std::int8_t, 16> kInt4Levels = {-63, -51, -41, -32, -24, -18, -11, -6,
                                                             0,   6,   11,  18,  24,  32,  41,  51};
 

@@ -33,7 +33,7 @@ template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> LoadLanes(D d, const T* from, First lanes) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   return hn::MaskedLoad(hn::FirstN(d, lanes.count), d, from);
-#else  // on other targets a masked load may read inactive lanes
+#else  // on other targets, a masked load may read inactive lanes
   HWY_ALIGN T buffer[hn::MaxLanes(d)] = {};
   std::memcpy(buffer, from, lanes.count * sizeof(T));
   return hn::Load(d, buffer);

@@ -30,9 +30,9 @@ using kernels::TilesOf;
 using kernels::ToPack;
 
 // Returns the number of vectors in a tile with this many rows. A tile's sums, the panel's vectors and one number of a
-// must fit into registers: AVX-512 and NEON have 32, AVX2 has 16. On a core with one AVX-512 multiplication per cycle,
-// this reaches 97% of the peak at depths from 256. With few rows, the product is bound by reading the panel, which is
-// fastest in memory order, so all registers are used for columns.
+// must fit into registers. AVX-512 and NEON have 32 registers, and AVX2 has 16. On a core with one AVX-512
+// multiplication per cycle, this reaches 97% of the peak at depths from 256. With few rows, the product is bound by
+// reading the panel, which is fastest in memory order, so all registers are used for columns.
 constexpr std::int32_t TileVectors(std::int32_t rows) {
   if (HWY_TARGET != HWY_AVX2) return 4;
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
@@ -128,7 +128,8 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
       const T* const until = right + std::min((end - right), lines->count * kPanelColumns);
       for (; right != until; left += a.k_stride, right += kPanelColumns, ahead += lines->apart) {
         __builtin_prefetch(ahead);
-        // With several passes over a row of the panel, its lines are too far apart for the hardware prefetcher.
+        // With several passes over a row of the panel, the lines of the row are too far apart for the hardware
+        // prefetcher.
         if (width < kPanelColumns) __builtin_prefetch(right + 32 * kPanelColumns);
         hn::Vec<decltype(d)> factors[kTileVectors];
 #pragma GCC unroll 8
@@ -161,7 +162,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
     if (epilogue.bias != nullptr)
       for_all([&](auto sum, std::int32_t, std::int64_t column)
                   HWY_ATTR { return hn::Add(sum, hn::LoadU(d, epilogue.bias + column)); });
-    if (epilogue.relu)  // not Max, which would lose NaN
+    if (epilogue.relu)  // unlike Max, keeps NaN
       for_all([&](auto sum, std::int32_t, std::int64_t)
                   HWY_ATTR { return hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum); });
     for_all([&](auto sum, std::int32_t row, std::int64_t column) HWY_ATTR {

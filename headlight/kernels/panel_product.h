@@ -30,7 +30,7 @@ struct Epilogue {
   }
 };
 
-/// Packs the columns of `source` or, if `transposed`, its rows into a panel.
+/// Packs the columns of `source`, or its rows if `transposed` is true, into a panel.
 template <typename T>
 void PackPanel(Matrix<const T> source, bool transposed, T* panel);
 

@@ -18,7 +18,7 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 
 // Writes the maximum of each column over `rows`. Unless `index` is null, also writes the index in `rows` of each
-// maximum, the first if several are equal.
+// maximum. If several elements are equal, this is the first index.
 template <typename T>
 void LargestOf(Matrix<const T> x, const std::int32_t* rows, std::int64_t count, T* y, T* index) {
   const hn::ScalableTag<T> d;

@@ -33,8 +33,8 @@ std::uint8_t Truncated(float x, int codes) {
   return static_cast<std::uint8_t>(std::clamp(std::trunc(x), 0.0F, static_cast<float>(codes - 1)));
 }
 
-// Quantizes numbers with one scale. If the layout has minima, the scale is given by the range of the numbers, otherwise
-// by the number with the largest magnitude.
+// Quantizes numbers with one scale. If the layout has minima, the range of the numbers determines the scale. Otherwise,
+// the number with the largest magnitude determines it.
 Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, int codes) {
   Block block{};
   block.scales.fill(1);

@@ -31,8 +31,8 @@ void RmsNormChunk(Matrix<const T> x, const T* gain, T epsilon, std::int64_t firs
       return hn::Mul(element, element);
     });
     const T inverse = 1 / std::sqrt(squares / static_cast<T>(x.columns) + epsilon);
-    // Makes all elements of a row with infinity NaN. Otherwise, the finite elements would become 0, which would hide
-    // the infinity.
+    // If the row contains infinity, makes all elements NaN. The finite elements would become 0, which would hide the
+    // infinity.
     const auto scale = hn::Set(d, inverse > 0 ? inverse : std::numeric_limits<T>::quiet_NaN());
     ForLanes(d, x.columns, [&](std::int64_t column, auto lanes) HWY_ATTR {
       const auto normal = hn::Mul(LoadLanes(d, in + column, lanes), scale);

@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-/// Returns the bytes that a kernel moves in `times` passes over the matrix.
+/// Returns the number of bytes that a kernel moves in `times` passes over the matrix.
 template <typename T>
 double BytesOf(const Matrix<T>& matrix, int times) {
   return static_cast<double>(times) * static_cast<double>(sizeof(T)) * static_cast<double>(matrix.rows) *

@@ -60,7 +60,7 @@ void StreamSums(std::span<const float* const> inputs, std::int64_t count, float*
          "streams of {} inputs of {} numbers", inputs.size(), count);
   constexpr std::int64_t most = kElementsPerChunk;
   ParallelFor((count + most - 1) / most, [&](std::int64_t chunk) {
-    volatile float sum =  // so that reads without results are not removed
+    volatile float sum =  // volatile, so that the compiler does not remove the reads
         HWY_DYNAMIC_DISPATCH(SumsOf)(inputs, chunk * most, std::min(most, count - chunk * most), y);
     static_cast<void>(sum);
   });

@@ -102,7 +102,7 @@ void GatherTile(const float* products, std::int64_t apart, std::int64_t columns,
         if (place == nullptr) continue;
         V sum = hn::Add(gathered[column], added);
         if (residual != nullptr) sum = hn::Add(sum, LoadLanes(d, residual[row * kTileWritten + column] + begin, lanes));
-        if (relu) sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // not max, which would lose NaN
+        if (relu) sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // unlike max, keeps NaN
         StoreLanes(sum, d, place + begin, lanes);
       }
     }
