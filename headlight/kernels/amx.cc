@@ -13,7 +13,7 @@ namespace {
 
 #define HEADLIGHT_AMX __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f")))
 
-constexpr std::int64_t kTile = 16, kLine = 64;          // rows of a tile; bytes per row
+constexpr std::int64_t kTile = 16, kLine = 64;          // rows of a tile, and bytes per row
 constexpr std::ptrdiff_t kUnitRow = kPanelColumns * 4;  // bytes of a row of b
 constexpr std::int64_t kUnitBytes = 4;
 

@@ -9,8 +9,8 @@
 
 namespace headlight::kernels {
 
-inline constexpr std::int64_t kAmxRows = 32;   ///< rows of the result that are accumulated together: two tiles
-inline constexpr std::int64_t kAmxUnits = 16;  ///< units of the depth per step: one tile of each operand
+inline constexpr std::int64_t kAmxRows = 32;   ///< number of result rows that are accumulated together: two tiles
+inline constexpr std::int64_t kAmxUnits = 16;  ///< number of units of the depth per step: one tile of each operand
 /// Returns the number of columns that are accumulated together with `rows` rows: four tiles in total.
 constexpr std::int64_t AmxColumns(std::int64_t rows) { return rows > kAmxRows / 2 ? 32 : 64; }
 

@@ -261,7 +261,7 @@ struct Packing {
     PackBfloat16Panel(b, /*transposed=*/false, to + first * kPanelColumns);
   }
   static void PackPanel(const UnfoldedPart<float>& b, std::int64_t first, std::uint16_t* to) {
-    constexpr std::int64_t together = 16;  // rows that fit into the first-level cache
+    constexpr std::int64_t together = 16;  // number of rows that fit into the first-level cache
     alignas(64) float rows[together * kPanelColumns];
     for (std::int64_t row = 0; row < b.rows; row += together) {
       const Matrix<float> some{rows, std::min(together, b.rows - row), b.columns, b.columns};

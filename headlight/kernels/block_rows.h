@@ -8,8 +8,8 @@
 
 namespace headlight::kernels {
 
-inline constexpr std::int64_t kBlockRun = 32;  ///< numbers of the left-hand side that share a scale
-inline constexpr std::int64_t kSumRun = 16;    ///< numbers of the left-hand side that share a sum
+inline constexpr std::int64_t kBlockRun = 32;  ///< number of left-hand values that share a scale
+inline constexpr std::int64_t kSumRun = 16;    ///< number of left-hand values that share a sum
 
 /// Rows of the left-hand side: x = scale * value. The depth is a multiple of kBlockRun.
 struct BlockRows {

@@ -15,9 +15,9 @@ namespace headlight::kernels {
 ///   scale * scales[i / group] * (codes[i] - offset) - min * mins[i / group],
 /// with kBlockLevels[codes[i]] instead of codes[i] - offset if `levels` is set.
 struct BlockLayout {
-  int run = 32;         ///< numbers that share `scale` and `min`, which are in half precision
-  int group = 32;       ///< numbers that share an item of `scales` and `mins`
-  int bits = 4;         ///< bits of a code in a packed panel; a file may use fewer
+  int run = 32;         ///< number of values that share `scale` and `min`, which are in half precision
+  int group = 32;       ///< number of values that share an item of `scales` and `mins`
+  int bits = 4;         ///< number of bits of a code in a packed panel; a file may use fewer
   int offset = 0;       ///< the code of the number 0
   bool scales = false;  ///< if true, groups have 8-bit scales; otherwise `scales` are 1
   bool mins = false;    ///< if true, there are minima; groups have their own minima only if they have scales

@@ -22,7 +22,7 @@ namespace {
 // Sizes of a block of rows. A piece of a block's depth and a panel of the weights fit into the second-level cache
 // together.
 constexpr std::int64_t kBlockTiles = 16, kMostPanels = 8, kMostBytes = 3072;  // kMostBytes: per row of a piece
-constexpr std::int64_t kRowsTogether = 8;  // rows that are processed together and fit into the first-level cache
+constexpr std::int64_t kRowsTogether = 8;  // number of rows that are processed together in the first-level cache
 
 // A part of a product's depth. Its length, and therefore the order of sums, depends only on the depth.
 struct Piece {

@@ -34,7 +34,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::Mask<D> DropoutDrops(D d, DropoutKey key, std::ui
                                                     std::uint32_t threshold) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::RebindToUnsigned<D> du;
-  const hn::Rebind<std::uint32_t, D> d32;  // for double: as many lanes, each half as wide
+  const hn::Rebind<std::uint32_t, D> d32;  // has as many lanes as d, each half as wide if d is for double
   const auto bits = DropoutBitsOf(d32, key, column);
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
     return hn::RebindMask(d, hn::Lt(bits, hn::Set(d32, threshold)));

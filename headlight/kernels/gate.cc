@@ -75,7 +75,7 @@ void CheckGate(Matrix<const T> x, Matrix<const T> gate, Matrix<const T> y, bool 
          "a gate of [{}, {}] for [{}, {}] to [{}, {}]", gate.rows, gate.columns, x.rows, x.columns, y.rows, y.columns);
 }
 
-constexpr std::int64_t kTransposedRows = 64;  // rows that are gated and transposed together while they are in the cache
+constexpr std::int64_t kTransposedRows = 64;  // number of rows that are gated and transposed together in the cache
 
 // Calls body(first row, rows, scratch of [rows, columns]) for chunks of the rows, in parallel.
 template <typename T, class Body>

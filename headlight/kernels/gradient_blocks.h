@@ -16,7 +16,7 @@
 
 namespace headlight::kernels {
 
-/// Rows of c whose tiles are packed together, and the maximum number of panels in a part.
+/// The number of rows of c whose tiles are packed together, and the maximum number of panels in a part.
 inline constexpr std::int64_t kBlockRows = 144, kPartPanels = 8;
 
 /// The numbers of parts into which the rows and columns of c are divided.

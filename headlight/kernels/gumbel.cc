@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 template <typename T>
 void GumbelChunk(std::uint64_t seed, std::int64_t first_row, Matrix<T> y) {
   const hn::ScalableTag<T> d;
-  const hn::Rebind<std::int32_t, decltype(d)> d32;  // for double: as many lanes, each half as wide
+  const hn::Rebind<std::int32_t, decltype(d)> d32;  // has as many lanes as d, each half as wide if d is for double
   const hn::RebindToUnsigned<decltype(d32)> du32;
   const auto step = hn::Set(d, static_cast<T>(0x1p-23)), half = hn::Set(d, static_cast<T>(0x1p-24));
   for (std::int64_t row = 0; row < y.rows; ++row) {

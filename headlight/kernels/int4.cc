@@ -14,7 +14,7 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kQuad = 4;  // numbers of a column that one instruction multiplies and adds
+constexpr std::int64_t kQuad = 4;  // number of values in a column that one instruction multiplies and adds
 constexpr std::int64_t kHeader = kPanelColumns * std::int64_t{sizeof(float)};
 constexpr std::int64_t kQuadPair = kPanelColumns * kQuad;  // bytes of two quads of every column
 constexpr std::int64_t kQuadPairs = kInt4Group / (2 * kQuad);
@@ -265,9 +265,9 @@ static_assert(kInt4Group % kLanes == 0);
   }
 }
 
-// Returns the group scale with the least squared error. Several candidates map the number with the largest magnitude
-// near either end of the levels. For the codes of each candidate, the least-squares scale is sum(x level) /
-// sum(level^2).
+// Returns the group scale with the smallest squared error among several candidates. Each candidate maps the number with
+// the largest magnitude near an end of the levels. The candidate's codes then give the least-squares scale sum(x level)
+// / sum(level^2).
 [[gnu::always_inline]] inline float ScaleOfGroup(const float* x) {
   float largest = 0;
   for (std::int64_t i = 0; i < kInt4Group; ++i) largest = std::abs(x[i]) > std::abs(largest) ? x[i] : largest;

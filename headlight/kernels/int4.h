@@ -45,7 +45,7 @@ void UnpackInt4Column(const std::byte* panel, std::int64_t depth, std::int64_t c
 /// Rows of a left-hand side: x = scale * value. Each row is padded to whole groups.
 struct Int4Rows {
   const std::int8_t* values = nullptr;
-  const std::int32_t* offsets = nullptr;  ///< correction of each group's sum, because levels are stored plus 64
+  const std::int32_t* offsets = nullptr;  ///< correction of each group's sum, because 64 is added to stored levels
   const float* scales = nullptr;
   std::int64_t rows = 0, depth = 0;
 };

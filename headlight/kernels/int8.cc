@@ -16,7 +16,7 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kQuad = 4;  // integers of a column that one instruction multiplies and adds
+constexpr std::int64_t kQuad = 4;  // number of integers in a column that one instruction multiplies and adds
 constexpr std::int64_t kHeader = kPanelColumns * (sizeof(float) + sizeof(std::int32_t));
 constexpr std::int64_t kQuadRow = kPanelColumns * kQuad;  // bytes of a row of quads
 
@@ -26,7 +26,7 @@ struct PanelView {
         offsets(reinterpret_cast<const std::int32_t*>(scales + kPanelColumns)),
         values(reinterpret_cast<const std::int8_t*>(panel + kHeader)) {}
   const float* scales;
-  const std::int32_t* offsets;  // correction of each sum if left-hand values are stored plus 128
+  const std::int32_t* offsets;  // correction of each sum if 128 is added to stored left-hand values
   const std::int8_t* values;    // [depth / 4][64][4]
 };
 

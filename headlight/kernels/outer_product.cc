@@ -149,7 +149,7 @@ class OuterProducts {
   Compute compute_;
   Owned<T> a_, b_;                      // [residues * channels, rows] and [rows, residues * channels]
   std::vector<std::uint16_t> rounded_;  // a_ in bfloat16
-  std::int64_t together_ = 1;           // residues in a packed group of b_
+  std::int64_t together_ = 1;           // number of residues in a packed group of b_
   std::vector<PackedMatrix<T>> packed_;
 };
 

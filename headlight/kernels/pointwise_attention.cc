@@ -9,7 +9,7 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kRows = 256;  // rows per task
+constexpr std::int64_t kRows = 256;  // number of rows per task
 
 template <typename T>
 T Product(const T* a, const T* b, std::int64_t count) {
