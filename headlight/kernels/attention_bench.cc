@@ -185,7 +185,7 @@ void SeparateOperations(benchmark::State& state, const Shape& shape, bool backwa
       body(queries, keys, matrix(weights[place]), matrix(d_scores[place]), part);
     });
   };
-  // Computes to = a b^T if `transposed`, otherwise to = a b.
+  // Computes to = a b^T if `transposed` is true, otherwise to = a b.
   const auto multiply = [](Matrix<const float> a, Matrix<const float> b, bool transposed, Matrix<float> to) {
     PackedMatrix<float> packed(transposed ? b.columns : b.rows, transposed ? b.rows : b.columns, Compute::float32);
     packed.Pack(b, transposed);

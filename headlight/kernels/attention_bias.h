@@ -44,7 +44,8 @@ struct AttentionBias {
   Matrix<const T> values = {};  ///< [entries, heads] or, with heads_first, [heads, entries]; without data: no bias
   bool heads_first = false;
   BiasIndexing by = BiasIndexing::pairs;
-  std::span<const std::int32_t> index = {};  ///< rows of `values`; for distances [2 * longest + 1]
+  std::span<const std::int32_t> index =
+      {};  ///< entry of `values` for each pair, or for each of 2 * longest + 1 distances
   /// The first pair of each sequence. If empty, all sequences have equal lengths and share the pairs starting at 0, for
   /// example the windows of an image or the rows of an alignment.
   std::span<const std::int64_t> begin = {};
