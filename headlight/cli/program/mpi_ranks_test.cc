@@ -35,7 +35,7 @@ class MpiRanksTest : public RankTrainingTest {
     EXPECT_EQ(Validations("one"), Validations("three"));
   }
 
-  // Returns the validation records of a training log. The ranks share the work of a validation.
+  // Returns the validation records of a training log. Each rank does a part of the validation.
   std::string Validations(const std::string& out) const {
     std::istringstream log(ReadFile(In(out + "/metrics.jsonl")));
     std::string validations;

@@ -23,8 +23,8 @@ struct QueuedLines {
 // typed at a terminal, or many lines of a file.
 class LineQueue {
  public:
-  // Reads at most `most_bytes` bytes and one text in advance. With `keep_errors`, the error of an invalid line is
-  // returned and reading continues.
+  // Reads at most `most_bytes` bytes and one text in advance. If `keep_errors` is true, returns the errors of invalid
+  // lines and continues reading.
   LineQueue(TextReader reader, std::size_t most_bytes, bool keep_errors = false);
   // Does not wait for a thread that is blocked in a read. The thread ends with its next input or with the process.
   ~LineQueue();
