@@ -25,7 +25,7 @@ class FileLock {
 // download can be continued.
 class IncompleteBlob {
  public:
-  // Opens or creates the file for a content of `size` bytes. Keeps the bytes of an earlier download.
+  // Opens or creates the file for content of `size` bytes. Keeps the bytes of an earlier download.
   IncompleteBlob(std::string path, std::uint64_t size);
   IncompleteBlob(const IncompleteBlob&) = delete;
   ~IncompleteBlob();

@@ -28,7 +28,7 @@ std::vector<fs::path> Entries(const fs::path& folder) {
   return entries;
 }
 
-// Returns the commit in a file of refs/, or "" if there is no such file.
+// Returns the commit that a file in refs/ contains, or "" if there is no such file.
 std::string CommitIn(const fs::path& ref) {
   std::error_code ignored;
   if (!fs::is_regular_file(ref, ignored) || fs::file_size(ref, ignored) > 256) return "";
@@ -42,7 +42,8 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-// Calls each(path, status) for all files in a folder and its subfolders. Links are followed for the status.
+// Calls each(path, status) for all files in a folder and its subfolders. The status of a link is the status of its
+// target.
 template <typename Each>
 void ForEachFile(const fs::path& folder, const Each& each) {
   std::error_code error;

@@ -1,6 +1,8 @@
-// The cache of downloaded models, in the layout of Python's huggingface_hub. A model has the folder models--ORG--NAME/.
-// In this folder, each file blobs/HASH is the content of a file. Each folder snapshots/COMMIT/ has the files of a
-// revision, as links to blobs. Each file refs/REVISION contains a commit.
+// The cache of downloaded models, in the layout of Python's huggingface_hub. The folder of a model, models--ORG--NAME/,
+// contains:
+// - blobs/HASH: the content of a file;
+// - snapshots/COMMIT/: the files of a revision, as links to blobs;
+// - refs/REVISION: a file with the commit of a branch or tag.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,7 @@ namespace headlight {
 
 struct CachedRevision {
   std::string commit;
-  std::vector<std::string> names;  ///< branches and tags that were at this commit when they were downloaded
+  std::vector<std::string> names;  ///< branches and tags that pointed to this commit when they were downloaded
   std::uint64_t bytes = 0;
 };
 

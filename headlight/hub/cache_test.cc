@@ -19,7 +19,8 @@ using testing::HasSubstr;
 void Write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 struct Cache : testing::Test {
-  // Adds a revision of org/tiny in huggingface_hub's layout, with the contents of the files in blobs.
+  // Adds a revision of org/tiny in huggingface_hub's layout. Each element of `blobs` is the name and the content of a
+  // blob.
   void AddRevision(const std::string& commit, const std::string& ref, const std::vector<std::string>& blobs) {
     const std::string snapshot = model + "/snapshots/" + commit;
     fs::create_directories(model + "/blobs");

@@ -20,7 +20,7 @@ struct HubOptions {
   bool offline = false;
   /// A connection that receives fewer than 100 bytes per second for this time is closed, and the request is retried.
   std::chrono::milliseconds stall{30'000};
-  /// The pause before the first retry. It is doubled for each further retry. A server may request a different pause.
+  /// The pause before the first retry. It doubles with each further retry. A server may request a different pause.
   std::chrono::milliseconds retry_pause{1000};
   /// The longest pause that a server may request. If it requests a longer pause, the download fails with an error.
   std::chrono::seconds longest_pause{300};

@@ -45,7 +45,7 @@ struct ServedReply {
   std::vector<std::string> headers = {};
   std::string body = {};
   std::size_t cut = std::string::npos;  // number of body bytes after which the connection is closed
-  bool stalls = false;                  // if true, the connection stays open without data, instead of closing
+  bool stalls = false;                  // if true, the connection stays open, but sends no data
   bool endless = false;                 // if true, the body is sent repeatedly without end
 };
 

@@ -14,7 +14,7 @@ namespace headlight {
 struct PullRequest {
   std::string model;              ///< ORG/NAME
   std::string revision = "main";  ///< branch, tag or commit
-  /// Patterns of the weight files to download, such as *.bin [the safetensors files].
+  /// Patterns of the weight files to download, such as *.bin. If empty, the safetensors files are downloaded.
   std::vector<std::string> include = {};
 };
 

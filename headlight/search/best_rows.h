@@ -14,8 +14,8 @@ struct ScoredRow {
   float score = 0;
 };
 
-/// Collects the rows with the `top` largest scores. If scores are equal, the row that was added first is better. Rows
-/// with a score of NaN are ignored.
+/// Collects the rows with the `top` largest scores. If scores are equal, the row that was added first ranks higher.
+/// Rows with a score of NaN are ignored.
 class BestRows {
  public:
   explicit BestRows(std::int64_t top) : top_(top) {}

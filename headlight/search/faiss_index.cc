@@ -36,7 +36,7 @@ class Reader {
  public:
   explicit Reader(const MappedFile& file) : file_(file) {}
 
-  // Returns `count` elements of `size` bytes, and advances.
+  // Returns `count` elements of `size` bytes, and advances past them.
   Bytes Take(std::uint64_t count, std::uint64_t size, const char* what) {
     const std::uint64_t rest = file_.bytes().size() - at_;
     Check(count <= rest / size, "{} of {} x {} bytes, but the file has only {} more", what, count, size, rest);

@@ -20,14 +20,14 @@ namespace headlight {
 class HEADLIGHT_API FaissIndex {
  public:
   /// Opens an IndexFlatIP, IndexFlatL2, IndexIVFFlat or IndexHNSWFlat, or an IndexIDMap that contains one of these. The
-  /// file is memory-mapped. Throws Error for invalid files, with the file, the byte and the reason. Also throws Error
-  /// for other kinds of indexes.
+  /// file is memory-mapped. If the file is invalid, throws Error with the file, the byte and the reason. Also throws
+  /// Error for other kinds of indexes.
   static FaissIndex Open(const std::string& path);
 
   std::int64_t size() const;
   std::int64_t dimension() const;
   std::int64_t lists() const;  ///< number of lists; 1 unless the index is an IndexIVFFlat
-  bool by_l2() const;          ///< true if scores are squared L2 distances; a smaller score is then nearer
+  bool by_l2() const;          ///< true if scores are squared L2 distances, so that a smaller score is nearer
   bool has_graph() const;      ///< true if the index is an IndexHNSWFlat
 
   struct Hit {
@@ -35,7 +35,7 @@ class HEADLIGHT_API FaissIndex {
     float score = 0;      ///< inner product or squared L2 distance of the row's vector and the query
   };
   struct Options {
-    std::int64_t probes = 0;  ///< for IndexIVFFlat: number of lists to search, by nearest centroids [all]
+    std::int64_t probes = 0;  ///< for IndexIVFFlat: number of lists to search, nearest centroids first [all]
     std::int64_t ef_search =
         0;  ///< for IndexHNSWFlat: number of candidates to keep; more give a higher recall [as in the file]
     VectorIndex::Progress progress = {};

@@ -18,8 +18,8 @@
 
 namespace headlight {
 
-/// Returns a fingerprint of the weights in a model's folder. It is computed from the name and shape of each
-/// tensor, its first 256 bytes, and 256 bytes in its middle. A change of other weights is not detected.
+/// Returns a fingerprint of the weights in a model's folder. It is computed from the name and shape of each tensor, its
+/// first 256 bytes, and 256 bytes in its middle. Changes to other bytes are not detected.
 HEADLIGHT_API std::string FingerprintOf(const std::string& folder);
 
 /// An exact index of vectors. Immutable and cheap to copy. All methods are thread-safe.
@@ -40,8 +40,8 @@ class HEADLIGHT_API VectorIndex {
   };
   using Progress = std::function<void(std::int64_t done, std::int64_t all)>;
   /// Returns the `top` items nearest to the vector [dimension], nearest first. The vector may have any norm. If scores
-  /// are equal, the first item is better. The search is exhaustive. `progress`, if given, is called with the number of
-  /// compared items. Throws Error if the vector has a different size, or if its norm is zero or not finite.
+  /// are equal, the first item ranks higher. The search is exhaustive. `progress`, if given, is called with the number
+  /// of compared items. Throws Error if the vector has a different size, or if its norm is zero or not finite.
   std::vector<Hit> Search(std::span<const float> vector, std::int64_t top, const Progress& progress = {}) const;
 
  private:

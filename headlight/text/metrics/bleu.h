@@ -30,17 +30,17 @@ struct Bleu {
   std::array<std::int64_t, 4> totals{};   ///< n-grams of the hypotheses
   double brevity_penalty = 0;
   std::int64_t hypothesis_length = 0,
-               reference_length = 0;  ///< in words; the sum over lines of the reference that is nearest in length
+               reference_length = 0;  ///< in words; the sum over all lines, with the reference nearest in length
   std::string signature;              ///< the settings, in sacreBLEU's format
 };
 
 /// Computes corpus BLEU with exponential smoothing. hypotheses[i] is compared with references[r][i] for all r, and
-/// `references` must not be empty. Throws Error if there are no lines, or naming the line counts if they differ. For
-/// text that is not UTF-8, throws Error naming the line (from 1) and the byte (from 0).
+/// `references` must not be empty. Throws Error if there are no lines, if the line counts differ, or if a line is not
+/// UTF-8.
 HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
 
-/// Computes per-line statistics, whose sums over a corpus determine its BLEU.
+/// The number of statistics per line. Their sums over a corpus determine its BLEU.
 inline constexpr std::size_t kBleuStatistics = 10;  ///< two lengths, then the matches and totals of each order
 HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
                                                                  std::span<const std::string_view> references,

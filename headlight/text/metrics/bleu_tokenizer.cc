@@ -65,8 +65,8 @@ bool IsNoNumberAtAll(char32_t code) { return !IsAnyNumber(code); }
 bool IsAnyMark(char32_t code) { return (U_GET_GC_MASK(static_cast<UChar32>(code)) & U_GC_P_MASK) != 0; }
 bool IsAnySymbol(char32_t code) { return (U_GET_GC_MASK(static_cast<UChar32>(code)) & U_GC_S_MASK) != 0; }
 
-// Inserts a space between each non-overlapping pair of a `first` and a following `second`. Inserts another space before
-// or after the pair.
+// Inserts a space between two adjacent characters that satisfy `first` and `second`. Pairs do not overlap. Inserts
+// another space before or after the pair.
 std::u32string SeparatePairs(std::u32string_view text, bool (*first)(char32_t), bool (*second)(char32_t), bool before) {
   std::u32string result;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -29,7 +29,7 @@ class NumpyChoice {
   bool has_buffer_ = false;
 };
 
-/// The mean and spread of the scores of bootstrap samples, each with as many lines as the corpus.
+/// The mean and spread of the scores of bootstrap samples. Each sample has as many lines as the corpus.
 struct BootstrapInterval {
   double mean = 0;
   double half_width = 0;  ///< half the width of the interval that contains 95% of the scores

@@ -38,14 +38,14 @@ std::vector<std::string_view> WordsAndMarks(std::string_view line) {
   return words;
 }
 
-// Appends for each order the n-gram counts of the hypothesis and of the reference, and the number of matches.
+// For each order, appends the n-gram counts of the hypothesis and of the reference, and the number of matches.
 void AppendCounts(std::u32string_view hypothesis, std::u32string_view reference, std::size_t orders,
                   std::vector<double>& counts) {
   for (std::size_t n = 1; n <= orders; ++n) {
     const auto size = [n](std::u32string_view text) {
       return static_cast<double>(text.size() < n ? 0 : text.size() - n + 1);
     };
-    // If the reference is too short to have n-grams, the hypothesis' n-grams are ignored.
+    // If the reference is too short to have n-grams, the n-grams of the hypothesis are ignored.
     counts.push_back(size(reference) == 0 ? 0 : size(hypothesis));
     counts.push_back(size(reference));
     counts.push_back(static_cast<double>(CountMatches(CountNgrams(hypothesis, n), CountNgrams(reference, n))));

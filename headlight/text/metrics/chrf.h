@@ -28,7 +28,7 @@ struct Chrf {
 HEADLIGHT_API Chrf CorpusChrf(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const ChrfOptions& options = {});
 
-/// Computes per-line statistics, three for each order, whose sums over a corpus determine its chrF.
+/// Computes the statistics of a line, three for each order. Their sums over a corpus determine its chrF.
 HEADLIGHT_API std::vector<double> ChrfStatistics(std::string_view hypothesis,
                                                  std::span<const std::string_view> references,
                                                  const ChrfOptions& options);

@@ -28,8 +28,8 @@ struct Entity {
   std::int32_t begin = 0, end = 0;  ///< the words [begin, end)
   bool operator==(const Entity&) const = default;
 };
-/// Returns the spans of a sentence. A span begins at each B-X and S-X. It also begins at an I-X, E-X or X that follows
-/// an E-X or S-X or does not follow a tag of X.
+/// Returns the spans of a sentence. A span begins at each B-X and S-X. A span also begins at an I-X, E-X or X if the
+/// previous tag is E-X or S-X, or if its name is not X.
 std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags);
 
 /// Precision, recall and F1 of exact spans over all sentences (Tjong Kim Sang and De Meulder, "Introduction to the

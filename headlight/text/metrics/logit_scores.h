@@ -13,7 +13,7 @@ namespace headlight {
 
 class HEADLIGHT_API LogitScores {
  public:
-  /// The largest number of classes with a confusion matrix, whose size is quadratic.
+  /// The largest number of classes for which a confusion matrix is computed. The size of the matrix is quadratic.
   static constexpr std::size_t kMostConfused = 1024;
 
   explicit LogitScores(std::size_t classes);

@@ -14,7 +14,7 @@ constexpr std::pair<std::string_view, std::string_view> kIrregular[] = {
     {"outings", "outing"}, {"outing", "outing"},   {"cannings", "canning"}, {"canning", "canning"},
     {"howe", "howe"},      {"proceed", "proceed"}, {"exceed", "exceed"},    {"succeed", "succeed"}};
 
-// Returns for each letter whether it is a consonant. The letter y is a consonant at the beginning of a word and after a
+// Returns true for each letter that is a consonant. The letter y is a consonant at the beginning of a word and after a
 // vowel.
 std::vector<bool> Consonants(std::string_view word) {
   std::vector<bool> consonants;

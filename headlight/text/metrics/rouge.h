@@ -17,12 +17,12 @@ struct RougeScore {
 struct Rouge {
   RougeScore rouge1, rouge2;  ///< scores of words and of word pairs
   RougeScore rouge_l;         ///< score of the longest common subsequence
-  RougeScore rouge_lsum;      ///< score of the union over sentences, with one sentence per line
+  RougeScore rouge_lsum;      ///< score of the longest common subsequences of sentences; each line is a sentence
 };
 
-/// Computes the scores of a text against its reference. Words are runs of the letters a to z, of either case, and
-/// digits; other scripts have no words. With `stem`, words of more than three letters are compared by their stems
-/// (PorterStem), as with use_stemmer=True.
+/// Computes the scores of a text against its reference. Words are runs of ASCII letters and digits. Text in other
+/// scripts has no words. With `stem`, words of more than three letters are compared by their stems (PorterStem), as
+/// with use_stemmer=True.
 HEADLIGHT_API Rouge RougeOf(std::string_view text, std::string_view reference, bool stem);
 
 /// Returns the mean scores over texts and their references. Throws Error if the sizes differ. At least one text is

@@ -106,7 +106,8 @@ class EditTable {
 };
 
 struct Alignment {
-  // For each reference word, the index of its hypothesis word or of the last one before it; -1: none.
+  // For each reference word, the index of its hypothesis word, or of the last hypothesis word before it. -1 if there is
+  // none.
   std::vector<int> at;
   std::vector<int> hypothesis_errors, reference_errors;  // sums over the preceding words, then over all words
 };

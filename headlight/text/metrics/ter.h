@@ -26,7 +26,8 @@ struct Ter {
 HEADLIGHT_API Ter CorpusTer(std::span<const std::string> hypotheses,
                             std::span<const std::vector<std::string>> references);
 
-/// Computes per-line statistics, the edits and the references' length, whose sums over a corpus determine its TER.
+/// Computes the statistics of a line: the number of edits and the length of the references. Their sums over a corpus
+/// determine its TER.
 HEADLIGHT_API std::array<double, 2> TerStatistics(std::string_view hypothesis,
                                                   std::span<const std::string_view> references);
 HEADLIGHT_API double TerOf(std::span<const double> sums);

@@ -10,7 +10,8 @@
 namespace headlight {
 namespace {
 
-// Returns true for white space as in Python's str.isspace: Unicode's, and four ASCII separators that Unicode excludes.
+// Returns true for white space as defined by Python's str.isspace: Unicode white space, and four ASCII separators that
+// Unicode excludes.
 bool IsSpace(char32_t code) { return u_isUWhiteSpace(static_cast<UChar32>(code)) || (code >= 0x1C && code <= 0x1F); }
 
 bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
@@ -33,8 +34,8 @@ std::string Replaced(std::string_view text, std::string_view from, std::string_v
   return result.append(text);
 }
 
-// Replaces each non-overlapping pair of a `first` and a following `second` by before + first + " " + second + after.
-// Processing bytes is correct, since no byte of a multi-byte character is a digit or a mark.
+// Replaces two adjacent bytes that satisfy `first` and `second` by before + first + " " + second + after. Pairs do not
+// overlap. Processing bytes is correct, since no byte of a multi-byte character is a digit or a mark.
 std::string Separate(std::string_view text, bool (*first)(char), bool (*second)(char), std::string_view before,
                      std::string_view after) {
   std::string result;

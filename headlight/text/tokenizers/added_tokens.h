@@ -16,9 +16,9 @@ struct AddedToken {
   std::int32_t id = 0;
   std::string content;
   bool special = false;                 ///< skipped by Decode
-  bool normalized = false;              ///< matched in the normalized text, otherwise in the raw text
+  bool normalized = false;              ///< if true, matched in the normalized text, otherwise in the raw text
   bool single_word = false;             ///< matched only between word boundaries
-  bool lstrip = false, rstrip = false;  ///< matches include the white space on that side
+  bool lstrip = false, rstrip = false;  ///< if true, a match includes the white space on its left or right
 };
 
 class AddedTokens {
@@ -41,7 +41,7 @@ class AddedTokens {
   const AddedToken* Find(std::string_view text, std::size_t at) const;
 
   std::vector<AddedToken> tokens_;  // longest first
-  std::array<bool, 256> begins_{};  // by byte, whether a token begins with it
+  std::array<bool, 256> begins_{};  // true for each byte with which a token begins
 };
 
 }  // namespace headlight

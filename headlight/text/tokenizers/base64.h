@@ -7,6 +7,6 @@
 namespace headlight {
 
 std::string EncodeBase64(std::string_view bytes);
-std::string DecodeBase64(std::string_view text);  ///< skips characters outside of the Base64 alphabet
+std::string DecodeBase64(std::string_view text);  ///< skips characters outside the Base64 alphabet
 
 }  // namespace headlight

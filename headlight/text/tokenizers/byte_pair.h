@@ -58,11 +58,11 @@ class BytePairSegmenter {
   void MergeAll(std::vector<Symbol>& symbols) const;
 
   BytePairOptions options_;
-  WordTable first_;                      // initial symbols, with prefix and suffix, to pieces
+  WordTable first_;                      // maps initial symbols, with prefix and suffix, to pieces
   WordTable whole_;                      // words that are a single piece
   std::array<std::int32_t, 256> bytes_;  // result of BytePieces; only for byte_fallback
-  NumberTable rank_;                     // (left piece << 32 | right piece) to rank
-  std::vector<std::int32_t> merged_;     // by rank, the resulting piece
+  NumberTable rank_;                     // maps (left piece << 32 | right piece) to the rank
+  std::vector<std::int32_t> merged_;     // the resulting piece of each merge, by rank
 };
 
 }  // namespace headlight

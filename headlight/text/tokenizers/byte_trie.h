@@ -49,7 +49,7 @@ class ByteTrie {
     }
   }
 
-  /// Builds a trie of texts whose ids are their indices.
+  /// Builds a trie of texts. The id of a text is its index.
   template <typename Texts, typename TextOf = std::identity>
   static ByteTrie Of(const Texts& texts, TextOf text_of = {}) {
     std::vector<std::pair<std::string_view, std::int32_t>> pieces;

@@ -1,4 +1,4 @@
-// The special and added tokens that files other than a folder's tokenizer.json declare.
+// Reads the special and added tokens that are declared in files other than tokenizer.json.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ struct TokenizerSettings {
   JsonView config;  ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
   JsonView added;   ///< added_tokens.json: tokens and their ids
   TokenizerFamily family = TokenizerFamily::unknown;
-  bool builds_parts = false;  ///< its class ignores the components in a tokenizer.json and builds them from settings
+  /// the tokenizer class ignores the components in a tokenizer.json, and builds them from the settings
+  bool builds_parts = false;
   std::int64_t model_vocabulary = 0;  ///< the model's number of tokens, from its config.json; 0: unknown
 
   std::string Special(const char* name, const char* fallback) const;  ///< the token in a role such as "eos_token"
@@ -37,10 +38,10 @@ struct TokenizerSettings {
 /// Reads the settings in a folder. Each file is optional. Throws Error if the class is not supported.
 TokenizerSettings ReadTokenizerSettings(const std::string& folder);
 
-/// Returns true if the class uses a SentencePiece model even if there is a tokenizer.json, as SigLIP's class does.
+/// Returns true for classes such as SigLIP's, which use a SentencePiece model even if there is a tokenizer.json.
 bool ReadsModelFirst(const TokenizerSettings& settings);
 
-/// A special token that a tokenizer family has in a role unless the configuration names another token.
+/// The default special token of a tokenizer family in a role.
 struct RoleToken {
   const char* role;
   const char* usual;
@@ -60,7 +61,7 @@ struct TokenTable {
   /// Assigns an id to the token. Throws Error, with a message that begins with `place`, if it already has another id.
   void Number(const std::string& content, std::int64_t id, const std::string& place);
   /// Adds an entry for `token`, a string or an object with its content and flags, to `added`. A token without an id
-  /// gets the next one. An existing entry with the same content is kept if it is one of the first `keep` entries, and
+  /// gets the next id. An existing entry with the same content is kept if it is one of the first `keep` entries, and
   /// otherwise replaced.
   void Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep = kAll);
   bool IsAdded(const std::string& content) const { return indices_.contains(content); }
@@ -80,11 +81,10 @@ enum class EntriesOf { tokenizer_json, vocabulary };
 /// 2. the tokens of `added_tokens_decoder` (with the entries of a vocabulary) or, without it, of added_tokens.json and
 ///    of `entries`, by their ids;
 /// 3. the special tokens of `family` and of the settings;
-/// 4. the additional special tokens.
-/// A token that is not in the vocabulary gets the next id if the class uses the tokenizers library, which ignores the
-/// ids in files. A special token without an id in any file gets one only if the model has a row for it. If the settings
-/// have equal special tokens, the last one is used. Throws Error naming the file if a token of the vocabulary is
-/// declared with another id.
+/// 4. the additional special tokens. A token that is not in the vocabulary gets the next id if the class uses the
+/// tokenizers library, which ignores the ids in files. A special token without an id in any file gets an id only if the
+/// model has a row for it. If the settings repeat a special token, the last one is used. Throws Error naming the file
+/// if a token of the vocabulary is declared with another id.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table,
                        EntriesOf of = EntriesOf::tokenizer_json);

@@ -12,8 +12,8 @@
 namespace headlight {
 namespace {
 
-// Returns for each code point up to U+0143 the byte that it represents, or -1 (GPT-2's bytes_to_unicode). Printable
-// Latin-1 characters represent themselves. The characters from U+0100 on represent the other bytes in order.
+// Returns the byte that each code point up to U+0143 represents, or -1 if there is none (GPT-2's bytes_to_unicode).
+// Printable Latin-1 characters represent themselves. The characters from U+0100 on represent the other bytes in order.
 constexpr std::array<std::int16_t, 0x144> ByteOfCharacter() {
   std::array<std::int16_t, 0x144> bytes{};
   bytes.fill(-1);

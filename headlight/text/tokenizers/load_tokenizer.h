@@ -1,4 +1,4 @@
-// Loads a tokenizer, whose kind is determined by the folder's files.
+// Loads a tokenizer. Its kind depends on the files in the folder.
 #pragma once
 
 #include <memory>

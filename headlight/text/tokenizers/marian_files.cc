@@ -15,7 +15,7 @@ constexpr std::string_view kSpaceRuns = " {2,}";
 
 // Returns TextNormalizer's steps as normalizers of the tokenizers library. The library's Precompiled normalizer
 // processes one grapheme at a time, but SentencePiece processes the whole text. Rare sequences of combining marks
-// therefore give other results, which is a known defect of the library.
+// therefore give different results. This is a known defect of the library.
 Json NormalizerJson(const SentencePieceModel& model) {
   std::vector<Json> steps;
   if (!model.charsmap.empty())

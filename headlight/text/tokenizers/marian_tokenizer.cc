@@ -42,7 +42,7 @@ struct Subwords {
   SentencePieceModel model;
   TextNormalizer normalizer;
   std::variant<BpeSegmenter, UnigramSegmenter<float>> segmenter;
-  std::vector<std::int32_t> tokens;  // by piece of the model, the id of the piece in the vocabulary
+  std::vector<std::int32_t> tokens;  // the vocabulary id of each piece of the model
 
  private:
   static std::variant<BpeSegmenter, UnigramSegmenter<float>> MakeSegmenter(const SentencePieceModel& model,
@@ -117,7 +117,7 @@ struct MarianTokenizer::State {
   bool one_model() const { return sides[0] == sides[1]; }
 
   std::vector<std::string> pieces;                       // by token
-  std::vector<std::string> decoded;                      // by token, its text in the output of Decode
+  std::vector<std::string> decoded;                      // the text of each token in the output of Decode
   std::unordered_map<std::string, std::int32_t> tokens;  // by piece
   SpecialTokens special;
   std::int32_t eos = 0, unk = 0, pad = 0;
@@ -218,7 +218,8 @@ std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side si
   for (std::size_t index = 0; index < segments.size(); ++index) {
     std::int32_t token = subwords.tokens[segments[index].piece];
     if (subwords.model.pieces[segments[index].piece].type == SentencePiece::Type::unknown) {
-      // Consecutive unknown characters are one piece. It may be in the vocabulary if the other side's model has it.
+      // Consecutive unknown characters are one piece. The piece may be in the vocabulary if the other side's model has
+      // it.
       while (index + 1 < segments.size() && segments[index + 1].piece == segments[index].piece) ++index;
       const auto found = state_->tokens.find(normalized.substr(begin, segments[index].end - begin));
       if (found != state_->tokens.end() && found->second != state_->eos && found->second != state_->pad) {

@@ -23,7 +23,7 @@ namespace headlight {
 class HEADLIGHT_API MarianTokenizer : public Tokenizer {
  public:
   /// Uses one model for both sides; ids are indices of its pieces. The model must have `</s>` and `<pad>` as control
-  /// pieces, as models of TrainVocabulary do.
+  /// pieces, as in the models of TrainVocabulary.
   explicit MarianTokenizer(SentencePieceModel model);
 
   /// Reads a folder's `source.spm`, `target.spm` and `vocab.json`. Throws Error naming the file and the problem if a

@@ -66,7 +66,7 @@ void SeparateIdeographs(NormalizedText& text) {
 struct Decomposed {
   char32_t character;
   std::uint8_t combining_class;
-  bool first;  // whether it is the first character in the decomposition of an input character
+  bool first;  // true for the first character in the decomposition of an input character
 };
 
 // Returns the decomposed characters in canonical order: consecutive marks are sorted by combining class.

@@ -29,8 +29,8 @@ struct Replace {
   void operator()(NormalizedText& text) const;
 };
 
-/// Applies SentencePiece's rules for translation ("nmt") without their normal form: removes controls, and replaces
-/// other invisible characters by spaces.
+/// Applies SentencePiece's rules for translation ("nmt") without their normal form: removes control characters, and
+/// replaces other invisible characters by spaces.
 void NormalizeForTranslation(NormalizedText& text);
 
 /// Inserts `content`, with the origin of the first character, before a non-empty text.
@@ -46,12 +46,12 @@ struct Precompiled {
   explicit Precompiled(std::string charsmap, const std::string& name);
   void operator()(NormalizedText& text) const;
   TextNormalizer rules;
-  std::array<bool, 128> keeps;  ///< by ASCII character, whether no rule begins with it
+  std::array<bool, 128> keeps;  ///< true for each ASCII character with which no rule begins
 };
 
 /// BERT's normalizer (Devlin et al., "BERT", 2019).
 struct BertNormalizer {
-  bool clean_text = true;            ///< remove controls and U+FFFD, and replace white space by spaces
+  bool clean_text = true;            ///< remove control characters and U+FFFD, and replace white space by spaces
   bool handle_chinese_chars = true;  ///< insert spaces around ideographs
   bool strip_accents = true;         ///< decompose, and remove nonspacing marks
   bool lowercase = true;

@@ -97,7 +97,7 @@ struct Unigram {
     for (std::size_t i = 0; i < path.size(); ++i) {
       if (path[i].piece == unknown) {
         while (i + 1 < path.size() && path[i + 1].piece == unknown) ++i;
-        // The consecutive unknown characters may be a piece together.
+        // The unknown characters together may be a piece.
         const auto found = ids.find(std::string(word.substr(begin, path[i].end - begin)));
         if (found != ids.end()) {
           path[i].piece = found->second;
@@ -195,7 +195,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
     scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
   Check(!scores.empty(), "{}: it is empty", vocabulary.location());
-  // The id is -1 without an unknown piece.
+  // The id is -1 if there is no unknown piece.
   const JsonView unknown_id = part["unk_id"];
   const auto unknown =
       static_cast<std::int32_t>(unknown_id.present() ? unknown_id.Integer(0, std::ssize(scores) - 1) : -1);
