@@ -23,7 +23,7 @@ struct PipelineState {
   std::string source;                                     ///< the file, for error messages
   std::vector<std::string> pieces;                        ///< by id, including added tokens
   std::unordered_map<std::string, std::int32_t> ids;      ///< ids by piece
-  std::vector<bool> special;                              ///< by id, whether the token is special
+  std::vector<bool> special;                              ///< by id, true for special tokens
   std::unordered_map<std::int32_t, std::string> written;  ///< by id, the decoded text if it differs from the piece
   std::optional<SiglipText> siglip;  ///< for SigLIP's SentencePiece model, applied before the normalizers
   AddedTokens raw, normalized;       ///< matched in the raw and in the normalized text
@@ -33,10 +33,10 @@ struct PipelineState {
   WordModel model;
   std::string continuing_prefix;  ///< prefix of pieces inside words
   std::int32_t unknown = -1;      ///< the model's unknown token, if it has one
-  bool is_bpe = false;            ///< whether the model is BPE
+  bool is_bpe = false;            ///< true if the model is BPE
   bool split_special = false;     ///< special tokens in a text are always treated as text
   bool cleans_up = false;         ///< Decode removes the spaces before punctuation
-  bool cuts_beginning = false;    ///< whether truncation removes the beginning
+  bool cuts_beginning = false;    ///< true if truncation removes the beginning of a text
   PostProcessor post_processor;
   std::vector<TokenDecoder> decoders;
 };

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;  // bytes; 500,000 pieces take about half
+constexpr std::uint64_t kLargestPipeline = std::uint64_t{1} << 26;  // bytes; 500,000 pieces take about half of this
 constexpr std::size_t kMostDecoderGrowth = 32;                      // limit on how much decoders lengthen a text
 constexpr std::size_t kLongestTokenizedText = std::size_t{1}
                                               << 28;  // bytes, so that offsets in the normalized text fit 32 bits
@@ -128,7 +128,7 @@ class Encoder {
       std::int32_t begin = word.begin, next = word.begin;
       for (const Segment& segment : segments_) {
         const std::int32_t end = word.begin + segment.end;
-        if (end > next) begin = std::exchange(next, end);  // otherwise it has the span of the previous token
+        if (end > next) begin = std::exchange(next, end);  // otherwise the token has the span of the previous token
         const std::string_view piece = bytes.substr(begin, end - begin);
         tokens_.push_back({segment.piece, words.text.Origin({begin, end}), Spaces(piece, state_.byte_level), word_});
       }
@@ -163,7 +163,7 @@ Encoding Assemble(const PipelineState& state, const Template& parts, std::span<c
     encoding.words.push_back(word);
   };
   const std::optional<bool>& trim = state.post_processor.trim_offsets;
-  std::int32_t ended = -1;  // id of the last token of SigLIP's text, which is not added again after it
+  std::int32_t ended = -1;  // id of the last token of a SigLIP text; the template does not add it again
   for (const TemplatePart& part : parts) {
     if (part.text < 0) {
       if (!options.add_special) continue;

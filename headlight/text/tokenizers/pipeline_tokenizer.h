@@ -19,16 +19,16 @@ struct Encoding {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> type_ids;  ///< for models with token types: 1 in a second text, otherwise mostly 0
   std::vector<std::int32_t> texts;     ///< index of the text, 0 or 1; -1 for added tokens such as [CLS]
-  std::vector<TextSpan> spans;         ///< bytes [begin, end) of that text; empty for added tokens
+  std::vector<TextSpan> spans;         ///< bytes [begin, end) of the text; empty for added tokens
   std::vector<std::int32_t> words;     ///< index of the pre-tokenizer's word; -1 for added tokens
 };
 
 struct EncodeOptions {
   bool add_special = true;   ///< add special tokens as the model expects, such as [CLS]
-  bool read_special = true;  ///< parse special tokens in the text, such as [MASK]; otherwise they are text
+  bool read_special = true;  ///< parse special tokens in the text, such as [MASK]; if false, treat them as text
 };
 
-/// The end of a long text that is truncated: "right" or "left" in tokenizer_config.json's `truncation_side`.
+/// The end at which a long text is truncated: "right" or "left" in tokenizer_config.json's `truncation_side`.
 enum class CutAt { end, beginning };
 
 struct PipelineState;

@@ -99,7 +99,8 @@ TEST(PipelineTokenizer, ReadsScoresLikeTheLibrary) {
   EXPECT_THAT(cut(-3.037214313117924, -12.711736998190766, -11.351587446511461), ElementsAre(1, 2, 3));
 }
 
-// Checks that vertical tab, form feed and next line, which are both white space and controls, are treated as controls.
+// Checks that vertical tab, form feed and next line are treated as control characters, although they are also white
+// space.
 TEST(PipelineTokenizer, CleansControlsFirst) {
   const PipelineTokenizer bert = Small("bert_cased");
   const Ids joined = bert.Encode("dogdog").ids;
@@ -249,7 +250,7 @@ std::string RefusalOf(const Json& file) {
   return ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "tokenizer.json"); });
 }
 
-// Checks that unknown keys and types are errors that name them, at every level.
+// Checks that unknown keys and types at every level cause errors that name them.
 TEST(PipelineTokenizer, RefusesUnknownKeysAndTypes) {
   const auto changed = [](const char* family, const char* pointer, const Json& value) {
     return RefusalOf(With(JsonOf(family), pointer, value));

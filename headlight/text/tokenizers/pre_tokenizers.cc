@@ -33,7 +33,7 @@ struct Part {
 // Combines matches and the text between them according to a Split's behavior. Removed parts have no bytes.
 void Divide(const std::vector<Part>& parts, SplitBehavior behavior, std::vector<TextSpan>& divided) {
   divided.clear();
-  bool before = false;  // whether the previous part was a match
+  bool before = false;  // true if the previous part was a match
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto [bytes, match] = parts[i];
     switch (behavior) {
@@ -88,7 +88,7 @@ void SplitWords(Words& words, SplitBehavior behavior, bool invert, const Find& f
   });
 }
 
-// Appends a word to `to`, preceded by `front`, which has the origin of the word's first character.
+// Appends `front` and a word to `to`. `front` has the origin of the word's first character.
 void AddWord(const NormalizedText& word, std::string_view front, Words& to) {
   const std::int32_t begin = to.text.size();
   ForEachCharacter(front,
@@ -124,7 +124,7 @@ Run RunAt(std::string_view text, std::size_t begin) {
   return run;
 }
 
-// Returns the end of the first word of `text`, which must not be empty, by GPT-2's rules:
+// Returns the end of the first word of a non-empty text by GPT-2's rules:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 std::size_t FirstWord(std::string_view text) {
   if (const std::size_t contraction = ContractionAt(text); contraction > 0) return contraction;

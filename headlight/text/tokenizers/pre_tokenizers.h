@@ -46,7 +46,8 @@ struct Digits {
 /// SentencePiece's pre-tokenizer: replaces spaces by `replacement`, which begins each word.
 struct Metaspace {
   std::string replacement = "\u2581";
-  /// The words that get a `replacement` if they have none: all, only the first one of a text, or none.
+  /// The words to which `replacement` is prepended if they do not begin with it: all, only the first one of a text, or
+  /// none.
   enum class Prepend { always, first, never };
   Prepend prepend = Prepend::always;
   bool split = true;
@@ -58,7 +59,7 @@ struct Metaspace {
 /// English contractions, and white space. The bytes of the result are the model's symbols.
 struct ByteLevelPreTokenizer {
   bool add_prefix_space = false;  ///< add a space before a text without one
-  bool use_regex = true;          ///< false: do not split
+  bool use_regex = true;          ///< if false, texts are not split
 
   void operator()(Words& words) const;
 };

@@ -31,7 +31,7 @@ BpeSegmenter::BpeSegmenter(const SentencePieceModel& model) {
       if (code < symbol_of_ascii_.size()) symbol_of_ascii_[code] = symbol;
     });
   }
-  // Finds every pair of symbols that forms a piece, which requires that all symbols are known.
+  // Finds every pair of symbols that forms a piece. All symbols must already be known.
   rank_.resize(size);
   bytes_.resize(size);
   for (std::int32_t id = 0; id < size; ++id) {

@@ -19,7 +19,7 @@ struct SentencePiece {
   /// The values are the same as in the file format. The text of a byte piece has the form <0x0A>.
   enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, byte = 6 };
   std::string text;  ///< a space is written as U+2581
-  float score = 0;   ///< BPE: higher merges earlier; unigram: log probability
+  float score = 0;   ///< BPE: the highest score is merged first; unigram: log probability
   Type type = Type::normal;
 };
 

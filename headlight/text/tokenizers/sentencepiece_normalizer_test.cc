@@ -17,7 +17,8 @@ std::string TestData(const std::string& name) {
   return ReadFile(std::string(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/") + name);
 }
 
-// Returns a model with the rules of nmt_nfkc (237 kB), which the trainer provides, so they are not in the repository.
+// Returns a model with the rules of nmt_nfkc. The trainer provides these rules (237 kB), so they are not in the
+// repository.
 SentencePieceModel NmtNfkc() {
   const std::string folder = fmt::format("{}/normalizer_{}", testing::TempDir(), getpid());
   std::filesystem::create_directories(folder);

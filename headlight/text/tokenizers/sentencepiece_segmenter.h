@@ -39,7 +39,8 @@ class BpeSegmenter {
   };
   /// A possible merge of two adjacent symbols.
   struct Merge {
-    // The rank of the merged piece's score, then the position of the left symbol.
+    // The rank of the merged piece's score in the upper 32 bits, and the position of the left symbol in the lower 32
+    // bits.
     std::uint64_t order;
     std::int32_t right, merged;
     std::int32_t left() const { return static_cast<std::int32_t>(order & 0xFFFFFFFF); }
@@ -52,7 +53,7 @@ class BpeSegmenter {
   /// numbered after the pieces.
   std::vector<std::int32_t> rank_;   // rank of a piece's score, 0 for the highest; equal scores have equal ranks
   std::vector<std::int32_t> bytes_;  // length of a piece
-  NumberTable merged_;               // (left symbol << 32 | right symbol) to piece
+  NumberTable merged_;               // maps (left symbol << 32 | right symbol) to the piece
   NumberTable symbol_of_character_;
   std::array<std::int32_t, 128> symbol_of_ascii_;
   std::int32_t unknown_ = 0;

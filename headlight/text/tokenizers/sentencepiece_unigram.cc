@@ -45,7 +45,7 @@ void UnigramSegmenter<Score>::Append(std::string_view text, std::vector<Segment>
       }
     }
     const std::size_t character = DecodeUtf8(text.substr(begin)).bytes;
-    bool alone = false;  // whether this single character is a piece
+    bool alone = false;  // true if this single character is a piece
     std::int32_t node = 0;
     for (std::size_t end = begin; end < text.size();) {
       node = trie_.Child(node, text[end++]);

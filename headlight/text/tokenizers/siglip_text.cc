@@ -16,14 +16,14 @@ bool Has(char32_t character, UProperty property) {
   return u_hasBinaryProperty(static_cast<UChar32>(character), property) != 0;
 }
 
-// Returns true for Python's white space: Unicode's, and the information separators.
+// Returns true for white space in Python: Unicode white space and the information separators.
 bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
 
 }  // namespace
 
 void LowercaseInContext(NormalizedText& text) {
-  // For each sigma, whether it has Unicode's Final_Sigma context: except for case-ignorable characters, a cased letter
-  // directly precedes it and none directly follows it.
+  // True for each sigma in Unicode's Final_Sigma context: except for case-ignorable characters, a cased letter directly
+  // precedes it and none directly follows it.
   std::vector<bool> ends_word;
   bool after_cased = false;
   ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {

@@ -28,7 +28,7 @@ class SimplePattern {
 
   struct Set {
     std::bitset<128> ascii;             // the ASCII characters, with `negated` already applied
-    std::vector<char32_t> others = {};  // non-ASCII characters; the flags below also apply only to these
+    std::vector<char32_t> others = {};  // non-ASCII characters; the flags below apply to non-ASCII characters only
     bool space = false, letter = false, number = false;
     bool negated = false;
 

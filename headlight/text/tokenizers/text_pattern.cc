@@ -159,7 +159,8 @@ class Translation {
 // Returns the limit of a search in ICU's units of 10,000 backtracking steps, about a millisecond each.
 std::int32_t MostSteps(std::size_t bytes) { return static_cast<std::int32_t>(200 + bytes / 100); }
 
-// Stops searches that are slow without backtracking: at each position of a long text, they fail after many characters.
+// Stops searches that are slow without backtracking, for example if each position of a long text fails only after many
+// characters.
 struct Deadline {
   using Clock = std::chrono::steady_clock;
 

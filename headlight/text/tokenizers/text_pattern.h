@@ -19,7 +19,7 @@ class TextPattern {
   static TextPattern Regular(const std::string& expression, const std::string& place);
 
   /// Returns the matches in the UTF-8 text from left to right. An empty match never directly follows another match.
-  /// Throws Error if matching exceeds the limits of time or memory, which can grow exponentially for some patterns.
+  /// Throws Error if matching exceeds the limits of time or memory. Some patterns need exponential time or memory.
   std::vector<TextSpan> Matches(std::string_view text) const;
 
  private:

@@ -30,8 +30,8 @@ class HEADLIGHT_API Tokenizer {
   virtual std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
                                            std::vector<TextSpan>* spans = nullptr) const = 0;
 
-  /// The special tokens before and after a source text. For example, T5 adds `</s>` after it, BART `<s>` before and
-  /// `</s>` after it.
+  /// The special tokens before and after a source text. For example, T5 adds `</s>` after the text. BART adds `<s>`
+  /// before the text and `</s>` after it.
   const std::vector<std::int32_t>& before() const { return before_; }
   const std::vector<std::int32_t>& after() const { return after_; }
 
@@ -41,10 +41,10 @@ class HEADLIGHT_API Tokenizer {
   /// Returns a token as it is in the vocabulary; empty for ids from size() on.
   virtual const std::string& Piece(std::int32_t id) const = 0;
   /// Returns readable tokens: the pieces, or in byte-level vocabularies the characters that the bytes represent, with
-  /// U+2581 for a space. If the bytes of a character are divided among tokens, each of these shows it with a fraction:
-  /// "🙂(1/3)".
+  /// U+2581 for a space. If the bytes of a character are divided among tokens, each of these tokens shows the character
+  /// with a fraction: "🙂(1/3)".
   virtual std::vector<std::string> Labels(std::span<const std::int32_t> ids) const;
-  /// Returns the id of a special token other than the end, such as a language code "de_DE".
+  /// Returns the id of a special token other than the end token, such as a language code "de_DE".
   virtual std::optional<std::int32_t> FindSpecial(std::string_view name) const = 0;
   virtual std::int32_t size() const = 0;  ///< largest id + 1
   /// Returns the size and kind of the tokenizer, for display.

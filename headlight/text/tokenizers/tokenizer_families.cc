@@ -69,7 +69,7 @@ constexpr std::array kAny = {"PreTrainedTokenizer", "PreTrainedTokenizerFast", "
 // Classes without their own code, and classes that Transformers 5.24 does not have.
 constexpr std::array kWithoutCode = {"Bloom", "ConvBert", "FNet", "MT5", "Parakeet", "Realm", "RetriBert"};
 
-// Model types whose vocabularies belong to these families, and others that have files with the same names.
+// Model types whose vocabularies belong to these families, and other model types that have files with the same names.
 const Table& ModelTypes() {
   static const Table types = {
       {"align", bert},

@@ -29,12 +29,13 @@ PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,
 /// Sets the pieces, their ids and the model in `state`.
 void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state);
 
-/// Returns the keys of an object whose values are distinct ids, by id. Ids without a key have an empty piece.
+/// Returns the keys of an object, indexed by their values, which are distinct ids. Ids without a key have an empty
+/// piece.
 std::vector<std::string> PiecesById(const JsonView& vocabulary);
 
 [[noreturn]] void RefuseType(const JsonView& part, std::string_view type, std::string_view known);
 
-/// Returns the `tokenizer.json` that is equivalent to the SentencePiece model in the folder, or nothing without a
+/// Returns the `tokenizer.json` that is equivalent to the SentencePiece model in the folder, or nothing if there is no
 /// model.
 std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settings);
 /// Returns the equivalent `tokenizer.json` for the bytes of a SentencePiece model.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLongestCandidate = 16;  // characters, as in SentencePiece
 constexpr std::size_t kMostSeeds = 1000000;    // initial pieces
 constexpr double kLeastExpected = 0.5;         // pieces with a lower expected count are removed
-constexpr double kKept = 0.75;                 // share of the pieces that one pruning keeps
+constexpr double kKept = 0.75;                 // share of the pieces that each pruning step keeps
 constexpr std::int64_t kUnigramTasks = 32;     // fixed, since sums are added in the order of tasks
 // The maximum length in bytes. Longer words are divided, so that the probability of a word does not underflow a double.
 constexpr std::size_t kLongestWord = 24;
@@ -52,8 +52,8 @@ std::vector<std::size_t> Boundaries(std::string_view text) {
 }
 
 // Returns every character, and the substrings of words that occur at least twice with different continuations. With
-// only one continuation, the longer substring is sufficient. Sorted by the number of characters of the text that they
-// cover.
+// only one continuation, the longer substring is sufficient. The result is sorted by the number of characters that a
+// substring covers in the text.
 std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   struct Suffix {
     std::string_view text;  // the rest of a word from a character on, at most as long as a piece

@@ -25,8 +25,8 @@ struct Window {
 std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
                                    std::int64_t overlap);
 
-/// Returns for each token of the windowed text the window in which it is farthest from an edge. The ends of the text do
-/// not count as edges.
+/// For each token of the windowed text, returns the window in which the token is farthest from an edge. The ends of the
+/// text do not count as edges.
 std::vector<std::int32_t> WindowOfEachToken(const std::vector<Window>& windows);
 
 /// Returns the span without the spaces at its ends.
