@@ -18,7 +18,7 @@ struct CaptionOptions {
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
-      {};  ///< captions of each image: at most beam_size, or the samples [num_return_sequences], else 1
+      {};  ///< captions of each image, at most beam_size without sampling [num_return_sequences], else 1
   std::optional<std::int32_t> max_length = {};    ///< tokens of a caption, including its end and the prompt; 1 to the
                                                   ///< model's positions [max_length, max_new_tokens], else
                                                   ///< 20 more than the prompt has
@@ -28,9 +28,9 @@ struct CaptionOptions {
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};  ///< the size of n-grams that must not repeat, else 0: no limit
 
-  /// Sampling instead of a search. The next token is sampled from softmax(logits / temperature). `top_k` and then
-  /// `top_p` restrict the choice to the most likely tokens, by number and by the sum of their probabilities.
-  /// [num_beams] is ignored.
+  /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
+  /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
+  /// probabilities. [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if `temperature`, `top_k` or `top_p` is set
   std::optional<double> temperature = {};  ///< above 0 [temperature], else 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all [top_k], else 50
@@ -47,7 +47,7 @@ struct CaptionOptions {
 struct ImageCaption {
   std::string text;         ///< the caption, on one line, including the prompt
   double score = 0;         ///< log-probability / length^alpha
-  std::int64_t tokens = 0;  ///< including the prompt, without the end
+  std::int64_t tokens = 0;  ///< including the prompt, excluding the end token
   bool complete = true;     ///< false if max_length truncated the text
 };
 

@@ -1,5 +1,5 @@
-// Shared by the pipelines that write text about images: a model with its image processor and tokenizer, and decoding
-// from encoded images.
+// A model that generates text about images, with its image processor and tokenizer, and decoding from encoded images.
+// Used by several pipelines.
 #pragma once
 
 #include <cstddef>

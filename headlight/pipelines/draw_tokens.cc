@@ -27,7 +27,7 @@ std::int64_t BytesOfSequence(const LanguageModel& model, std::span<const std::in
 std::vector<std::vector<std::int32_t>> DrawTokens(const LanguageModel& model, const TokensToDraw& wanted,
                                                   const TextToImageOptions& options) {
   if (wanted.prompts.empty()) return {};
-  // Keys and values of about 256 MB; generating more images at once is hardly faster.
+  // The size of the keys and values is limited to about 256 MB. Generating more images at once is hardly faster.
   constexpr std::int64_t most = 64, memory = 1 << 28;
   const std::int64_t bytes_each = BytesOfSequence(model, wanted.prompts.front()) * (options.guidance == 1 ? 1 : 2);
   const std::int64_t at_once = std::clamp<std::int64_t>(memory / bytes_each, 1, most);

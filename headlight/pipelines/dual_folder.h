@@ -1,5 +1,5 @@
-// Shared by the pipelines of dual encoders: a model with a tokenizer, an image processor or both, depending on its
-// towers, and embedding in batches.
+// A dual encoder with a tokenizer, an image processor or both, depending on its towers, and embedding in batches. Used
+// by several pipelines.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ class HEADLIGHT_API Embedder {
   std::vector<float> Embed(std::string_view text, const EmbedOptions& options = {}) const;
 
   std::int64_t dimension() const;  ///< length of a vector
-  Similarity similarity() const;   ///< cosine, unless the folder names another
+  Similarity similarity() const;   ///< cosine, unless the folder names another similarity
   std::int64_t longest() const;    ///< maximum number of tokens of a text, including [CLS] and [SEP]
   bool reads_proteins() const;     ///< true for an ESM, whose texts are protein sequences
 

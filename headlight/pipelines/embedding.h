@@ -26,7 +26,7 @@ HEADLIGHT_API double Compare(Similarity similarity, std::span<const float> a, st
 /// The pooling of the hidden states of a text's tokens.
 enum class EmbedPooling {
   folder,    ///< the folder's pooling, including special tokens
-  residues,  ///< the mean of a protein's residues, without special tokens, as `mean` in the esm repository
+  residues,  ///< the mean of a protein's residues, without special tokens, like `mean` in the esm repository
   none,      ///< no pooling: one vector for each residue of a protein
 };
 

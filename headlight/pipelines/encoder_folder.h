@@ -1,4 +1,4 @@
-// Shared by the pipelines of text encoders: a model with its tokenizer, truncation, and encoding in batches.
+// A text encoder with its tokenizer, truncation, and encoding in batches. Used by several pipelines.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ std::string NameOf(const TextName& name, std::size_t text);
 /// Throws Error naming the text if it is not UTF-8.
 void CheckText(std::string_view text, const TextName& name, std::size_t index);
 
-/// Returns the attention weights of every head of every layer for a text or a pair of texts. Throws Error if they are
-/// longer than the model's positions.
+/// Returns the attention weights of every head of every layer for a text or a pair of texts. Throws Error if the texts
+/// are longer than the model's positions.
 AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
                             std::optional<std::string_view> second = {});
 

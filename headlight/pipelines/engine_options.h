@@ -21,8 +21,9 @@ class HEADLIGHT_API QueueFull : public Error {
 };
 
 struct EngineOptions {
-  std::int64_t max_waiting = 1024;                         ///< the maximum number of waiting requests
-  std::int64_t max_waiting_bytes = std::int64_t{1} << 26;  ///< the maximum number of bytes of their texts and tokens
+  std::int64_t max_waiting = 1024;  ///< the maximum number of waiting requests
+  /// The maximum number of bytes of the texts and tokens of waiting requests.
+  std::int64_t max_waiting_bytes = std::int64_t{1} << 26;
   /// The maximum number of sequences in the batch. A request has one sequence for each of its samples, and for each
   /// part of a text that is split.
   std::int64_t max_running = 64;

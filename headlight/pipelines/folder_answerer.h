@@ -19,8 +19,8 @@ namespace headlight {
 
 /// The kind of input that a question is about.
 enum class AnswersFrom { passages, images };
-/// Returns the kind of input by the kind of model, without loading weights. Returns `passages` for models that do not
-/// answer questions; loading them throws Error.
+/// Returns the kind of input that the folder's model takes, without loading weights. Returns `passages` for models that
+/// do not answer questions. Loading such models throws Error.
 HEADLIGHT_API AnswersFrom AnswersFromOf(const std::string& folder);
 
 /// The options of FolderAnswerer::Load, which throws Error for an option that the model does not have.
@@ -48,7 +48,7 @@ enum class AnswerForm { found, written, chosen };
 struct FolderAnswer {
   std::string answer;                ///< empty if none is found
   std::optional<double> score = {};  ///< as in AnswerSpan or VisualAnswer; not set for a T5 or a BART
-  std::int32_t start = 0, end = 0;   ///< of a span: [start, end) in characters of the passage
+  std::int32_t start = 0, end = 0;   ///< for a span: [start, end) in characters of the passage
   bool found = true;                 ///< false if the passage has no answer
   /// With `top_k`, the other answers, the best first. These answers have an empty `further`.
   std::vector<FolderAnswer> further = {};

@@ -18,7 +18,7 @@ struct AttentionInput {
   std::optional<std::string> text, second;    ///< for an encoder (a pair), a language model or a CLIP
   std::optional<Image> image;
   std::optional<std::string> question,
-      detector;  ///< for models that answer questions; the folder of the detector for their regions
+      detector;  ///< the folder of a detector, for models that answer questions about regions of images
   std::optional<std::string> attention;  ///< in the format of ParseAttentionChoice
   std::optional<int> layer;              ///< only this layer, from 1
   std::optional<double> threshold;       ///< for a detector: the lowest score of an object

@@ -18,8 +18,8 @@ namespace headlight {
 struct EmbedderInputs {
   bool texts = false, images = false;
 };
-/// Returns the inputs by the kind of model, without loading weights. Returns `texts` for models without an embedder;
-/// loading them throws Error.
+/// Returns the inputs that the folder's model takes, without loading weights. Returns `texts` for models without an
+/// embedder. Loading such models throws Error.
 HEADLIGHT_API EmbedderInputs EmbedderInputsOf(const std::string& folder);
 
 struct FolderEmbedder {
@@ -33,7 +33,7 @@ struct FolderEmbedder {
   std::int64_t dimension = 0;                         ///< length of a vector
   std::int64_t longest = 0;                           ///< maximum number of tokens of a text
   Similarity similarity = Similarity::cosine;
-  bool proteins = false;  ///< whether texts are protein sequences
+  bool proteins = false;  ///< if true, texts are protein sequences
 };
 
 }  // namespace headlight

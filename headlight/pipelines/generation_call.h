@@ -21,8 +21,8 @@ class GenerationCall {
   GenerationCall(TextGenerator generator, GenerateOptions options);
   GenerationCall(const GenerationCall&) = delete;
 
-  /// Returns the requests for prompts that are texts or tokens: one request for each sample, or without sampling one
-  /// per prompt. Throws the same errors as Generate.
+  /// Returns the requests for prompts that are texts or tokens: one request per sample, or one per prompt without
+  /// sampling. Throws the same errors as Generate.
   std::vector<DecodingRequest> Requests(std::span<const std::string> prompts);
   std::vector<DecodingRequest> Requests(std::vector<std::vector<std::int32_t>> prompts);
 

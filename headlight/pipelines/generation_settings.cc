@@ -289,8 +289,7 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
   const bool of_model = json.value().Find("model_type") != nullptr;
   if (!start.present() && !of_model && kind == GenerationKind::translation) start = json["bos_token_id"];
   if (start.present() && start.Integer() != limits.start_id) decoding.prefix = {token(start)};
-  if (json.Get("force_bos_token_to_be_generated", false)
-          .Bool())  // a setting of 2020, which has priority in Transformers
+  if (json.Get("force_bos_token_to_be_generated", false).Bool())  // an old setting, which has priority in Transformers
     decoding.search.first_token = token(json.Get("bos_token_id", 0));
   else if (const JsonView first = json["forced_bos_token_id"]; first.present())
     decoding.search.first_token = token(first);

@@ -45,8 +45,8 @@ class HEADLIGHT_API ImageCaptioner {
     return Caption(std::span(&image, 1), options).front().front();
   }
 
-  /// Caption in two steps, so that other threads can prepare the next images during the computation. Fit resizes an
-  /// image for the model, and CaptionFitted writes the captions of such images.
+  /// Perform Caption in two steps, so that other threads can prepare the next images during the computation. Fit
+  /// resizes an image for the model, and CaptionFitted writes the captions of such images.
   Image Fit(const Image& image) const;
   std::vector<std::vector<ImageCaption>> CaptionFitted(std::span<const Image> fitted,
                                                        const CaptionOptions& options = {}) const;

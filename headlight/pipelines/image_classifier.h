@@ -31,7 +31,7 @@ struct ClassifyImageOptions {
 
 /// The classes of a model: none, the classes of its classification head, or classes described by labels (zero-shot).
 enum class ImageClasses { none, own, described };
-/// Returns the kind of classes by the kind of model, without loading weights.
+/// Returns the kind of classes of the folder's model, without loading weights.
 HEADLIGHT_API ImageClasses ImageClassesOf(const std::string& folder);
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image's scores do not depend
@@ -68,8 +68,8 @@ class HEADLIGHT_API ImageClassifier {
     return Scores(std::span(images.begin(), images.size()), options);
   }
 
-  /// Classify in two steps, so that other threads can prepare the next images during the computation. Fit resizes and
-  /// crops an image for the model, and ClassifyFitted classifies such images.
+  /// Perform Classify in two steps, so that other threads can prepare the next images during the computation. Fit
+  /// resizes and crops an image for the model, and ClassifyFitted classifies such images.
   Image Fit(const Image& image) const;
   std::vector<std::vector<LabelScore>> ClassifyFitted(std::span<const Image> fitted,
                                                       const ClassifyImageOptions& options = {}) const;

@@ -47,8 +47,8 @@ class HEADLIGHT_API ImageEmbedder {
     return Embed(std::span(&image, 1), options).vectors.ToVector<float>();
   }
 
-  /// Embed in two steps, so that other threads can prepare the next images during the computation. Fit resizes and
-  /// crops an image for the model, and EmbedFitted embeds such images.
+  /// Perform Embed in two steps, so that other threads can prepare the next images during the computation. Fit resizes
+  /// and crops an image for the model, and EmbedFitted embeds such images.
   Image Fit(const Image& image) const;
   Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 

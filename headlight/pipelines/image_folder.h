@@ -1,4 +1,4 @@
-// Shared by the pipelines that read images: a model with its image processor, and batching.
+// An image model with its image processor, and batching. Used by several pipelines.
 #pragma once
 
 #include <cstddef>

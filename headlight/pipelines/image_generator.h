@@ -18,7 +18,7 @@
 namespace headlight {
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// other images of a call, except that its index selects its random stream.
+/// other images of a call, except that the index of the image selects its random stream.
 class HEADLIGHT_API ImageGenerator {
  public:
   /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error that names

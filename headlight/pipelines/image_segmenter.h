@@ -47,8 +47,9 @@ class HEADLIGHT_API ImageSegmenter {
     return Segment(std::span(&image, 1), options).front();
   }
 
-  /// Segment in two steps, so that other threads can prepare the next images during the computation. Fit resizes an
-  /// image for the model, and SegmentFitted finds the segments of such images. `sizes` has their original sizes.
+  /// Perform Segment in two steps, so that other threads can prepare the next images during the computation. Fit
+  /// resizes an image for the model, and SegmentFitted finds the segments of such images. `sizes` has their original
+  /// sizes.
   Image Fit(const Image& image) const;
   std::vector<Segmentation> SegmentFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                           const SegmentOptions& options = {}) const;

@@ -53,8 +53,8 @@ class HEADLIGHT_API ImageTextEmbedder {
   std::vector<float> EmbedImage(const Image& image, const EmbedImageOptions& options = {}) const {
     return EmbedImages(std::span(&image, 1), options).vectors.ToVector<float>();
   }
-  /// EmbedImages in two steps, so that other threads can prepare the next images during the computation. Fit resizes
-  /// and crops an image for the model, and EmbedFitted embeds such images.
+  /// Perform EmbedImages in two steps, so that other threads can prepare the next images during the computation. Fit
+  /// resizes and crops an image for the model, and EmbedFitted embeds such images.
   Image Fit(const Image& image) const;
   Embeddings EmbedFitted(std::span<const Image> fitted, const EmbedImageOptions& options = {}) const;
 
@@ -71,8 +71,8 @@ class HEADLIGHT_API ImageTextEmbedder {
   /// independent. Throws Error if the model has only one tower.
   Tensor Probabilities(const Tensor& vectors, const Tensor& others) const;
 
-  bool reads_texts() const;        ///< whether the model has a text tower
-  bool reads_images() const;       ///< whether the model has an image tower
+  bool reads_texts() const;        ///< true if the model has a text tower
+  bool reads_images() const;       ///< true if the model has an image tower
   std::int64_t dimension() const;  ///< length of a vector
   std::int64_t longest() const;    ///< maximum number of tokens of a text; 0 without a text tower
 

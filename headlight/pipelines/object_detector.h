@@ -30,7 +30,7 @@ struct DetectOptions {
 struct DetectedObject {
   std::string label;
   double score = 0;           ///< the probability of the label, 0 to 1
-  Box box;                    ///< in the image's own pixels; may extend beyond its edges
+  Box box;                    ///< in pixels of the original image; may extend beyond the image's edges
   std::int32_t label_id = 0;  ///< the label's index in labels()
   bool operator==(const DetectedObject&) const = default;
 };
@@ -56,8 +56,8 @@ class HEADLIGHT_API ObjectDetector {
     return Detect(std::span(&image, 1), options).front();
   }
 
-  /// Detect in two steps, so that other threads can prepare the next images during the computation. Fit resizes an
-  /// image for the model, and DetectFitted finds the objects of such images. `sizes` has their original sizes.
+  /// Perform Detect in two steps, so that other threads can prepare the next images during the computation. Fit resizes
+  /// an image for the model, and DetectFitted finds the objects of such images. `sizes` has their original sizes.
   Image Fit(const Image& image) const;
   std::vector<std::vector<DetectedObject>> DetectFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                                         const DetectOptions& options = {}) const;

@@ -9,7 +9,7 @@
 namespace headlight {
 
 struct PredictionObserver {
-  ResidueHook residues;                                              ///< as Hooks::residues
+  ResidueHook residues;                                              ///< see Hooks::residues
   std::function<void(const FoldingOutputs&, bool last)> after_pass;  ///< called after each pass
 };
 

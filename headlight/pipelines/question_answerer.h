@@ -59,7 +59,7 @@ class HEADLIGHT_API QuestionAnswerer {
   /// If the question and context are longer than a window, the context is split into overlapping windows. The spans of
   /// all windows are compared, and the lowest score of "no answer" is used. Throws Error for an option out of its
   /// range. Throws Error that names the question if a text is not UTF-8, the context has no tokens, or the question
-  /// leaves it no space.
+  /// leaves no space for the context.
   std::vector<std::vector<AnswerSpan>> Answer(std::span<const Question> questions,
                                               const AnswerOptions& options = {}) const;
   std::vector<std::vector<AnswerSpan>> Answer(std::initializer_list<Question> questions,

@@ -1,4 +1,4 @@
-// Shared by the pipelines of models that read a text with the regions of an image: a model with its tokenizer.
+// A model that reads a text with the regions of an image, with its tokenizer. Used by several pipelines.
 #pragma once
 
 #include <cstdint>

@@ -122,7 +122,7 @@ PredictedStructure StructurePredictor::Run(const AlignmentTable& alignment, cons
     const bool first = predicted.passes == 0;
     const Tensor before = first ? Tensor() : outputs.structure.blocks.back().atoms;
     {
-      // Keep only the recycled outputs of the previous pass.
+      // Keeps only the recycled outputs of the previous pass.
       outputs.distances = outputs.lddt = outputs.aligned_errors = outputs.letters = outputs.resolved = {};
       FoldingFeatures features = DrawFeatures(alignment, sampling, options.seed, predicted.passes, templates);
       features.covariation = covariation;

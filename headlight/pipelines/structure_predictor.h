@@ -27,7 +27,7 @@ class FoldingModel;         // kinds/folding_model.h
 struct PredictionObserver;  // pipelines/prediction_observer.h
 
 struct PredictOptions {
-  std::uint64_t seed = 1;  ///< for the alignment rows that each pass samples, and the letters that it masks
+  std::uint64_t seed = 1;  ///< selects the alignment rows that each pass samples, and the letters that it masks
   /// The numbers of recycling passes after the first pass, of rows of the alignment (MSA), and of extra MSA rows. By
   /// default the model's configuration is used.
   std::optional<int> recycles = {};

@@ -36,12 +36,12 @@ struct GenerateOptions {
 
   /// Sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict the
   /// choice to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
-  std::optional<bool> sample = {};         ///< true if one of the next three is set, else [do_sample]
+  std::optional<bool> sample = {};         ///< true if one of the next three options is set, else [do_sample]
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
-  std::optional<double> top_p = {};        ///< above 0 to 1, else 1
+  std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
 
-  std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
+  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};                                           ///< the size of n-grams that must not repeat, else 0: no limit
   std::optional<std::int32_t> max_new_tokens = {};  ///< maximum number of new tokens, including the end, else 128
@@ -98,13 +98,13 @@ struct ScoreOptions {
   /// max_input_length / 2. A token of a later window has a context of at least `max_input_length` - `window_step`
   /// tokens.
   std::optional<std::int64_t> window_step = {};
-  /// Whether to put the model's start token before a text that does not begin with it. Without a start token, the first
-  /// token of the text has no score. The default is true if the model has a start token.
+  /// If true, the model's start token is put before a text that does not begin with it. Without a start token, the
+  /// first token of the text has no score. The default is true if the model has a start token.
   std::optional<bool> start_token = {};
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. A text does not depend on the
-/// other texts of a call, except that the index of its prompt selects its random stream.
+/// other texts of a call, except that the index of the prompt selects the random stream.
 class HEADLIGHT_API TextGenerator {
  public:
   /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and the problem if a

@@ -34,7 +34,7 @@ struct GeneratedImage {
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// other images of a call, except that its index selects its random stream.
+/// other images of a call, except that the index of the image selects its random stream.
 class HEADLIGHT_API TextToImage {
  public:
   /// Loads the folder of a DALL-E or DALL-E mini with its tokenizer, and the discrete VAE in its folder `vae`. Throws
@@ -58,7 +58,7 @@ class HEADLIGHT_API TextToImage {
   std::vector<GeneratedImage> Generate(std::string_view text, const TextToImageOptions& options = {}) const {
     return Generate({std::string(text)}, options).front();
   }
-  /// Generates images as Generate does, but keeps the upper `rows` rows of the codes of `begun`, by default half of the
+  /// Generates images like Generate, but keeps the upper `rows` rows of the codes of `begun`, by default half of the
   /// rows. `begun` is resized and cropped to a square. Also throws Error if no row is left to generate.
   std::vector<std::vector<GeneratedImage>> Complete(std::span<const std::string> texts, const Image& begun,
                                                     std::optional<std::int64_t> rows = {},
@@ -93,9 +93,9 @@ struct RankedImage {
   float score = 0;        ///< the cosine similarity of the image and the text
 };
 
-/// Sorts the images of one text by their CLIP or SigLIP similarity to it, the best first (Ramesh et al., "Zero-Shot
-/// Text-to-Image Generation", 2021, section 2.6). Images with the same score keep their order. Throws Error if `ranker`
-/// lacks a tower, and if the text has more tokens than `ranker` reads.
+/// Sorts the images of one text by their CLIP or SigLIP similarity to the text, the best first (Ramesh et al.,
+/// "Zero-Shot Text-to-Image Generation", 2021, section 2.6). Images with the same score keep their order. Throws Error
+/// if `ranker` lacks a tower, and if the text has more tokens than `ranker` reads.
 HEADLIGHT_API std::vector<RankedImage> RankImages(const ImageTextEmbedder& ranker, const std::string& text,
                                                   std::span<const GeneratedImage> images);
 

@@ -82,7 +82,7 @@ std::vector<Result> Ticket<Result>::Wait() {
     const std::lock_guard lock(queue_->mutex);
     Check(!std::exchange(job_->taken, true), "Wait was called before, and can be called only once");
   }
-  if (job_->error != nullptr) std::rethrow_exception(job_->error);  // it has ended and no longer changes
+  if (job_->error != nullptr) std::rethrow_exception(job_->error);  // the job has ended, so `error` no longer changes
   job_->Finish();
   WaitUntil({});  // calls on_text with the last pieces of the texts
   return std::move(static_cast<EngineJobOf<Result>&>(*job_).results);

@@ -29,7 +29,7 @@ struct EngineJob;
 /// A request in an Engine. Its destructor cancels the request. It may outlive the engine.
 ///
 /// One thread at a time may call Wait and WaitFor. Any thread may call Cancel at the same time. Wait and WaitFor call
-/// `on_text` on the calling thread, where it may block.
+/// `on_text` on the calling thread. `on_text` may block.
 template <typename Result>
 class HEADLIGHT_API Ticket {
  public:
@@ -39,7 +39,7 @@ class HEADLIGHT_API Ticket {
 
   /// Waits for the n_best results. They are bit-identical to the results of TextGenerator::Generate or
   /// Translator::TranslateBatch for only this request. Throws the same errors as these functions, and Cancelled or
-  /// TimedOut. Throws Error if it was called before. An exception from on_text cancels the request and is rethrown.
+  /// TimedOut. Throws Error if Wait was called before. An exception from on_text cancels the request and is rethrown.
   std::vector<Result> Wait();
 
   /// Waits for at most `time`, unless calls of on_text take longer. Returns true if the request has ended. An exception

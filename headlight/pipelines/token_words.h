@@ -11,11 +11,11 @@
 
 namespace headlight {
 
-/// Returns the index of the word in `text` of each token of each part; -1 if there is none. A space belongs to the next
-/// word.
+/// For each token of each part, returns the index of its word in `text`, or -1 if there is none. A space belongs to the
+/// next word.
 std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::span<const TextPart> parts);
 
-/// Returns the index of the word in the decoded text of each token; -1 for tokens that decode to nothing.
+/// For each token, returns the index of its word in the decoded text, or -1 if the token decodes to nothing.
 std::vector<std::int32_t> TargetWords(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
 }  // namespace headlight

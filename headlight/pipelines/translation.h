@@ -23,17 +23,17 @@ struct TranslateOptions {
   std::int32_t max_length = 0;  ///< tokens of a translation, including its end; 0: [max_length], else three
                                 /// times the source's length plus 50; at most the positions
   std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation, else 0
-  std::optional<double> repetition_penalty = {};  ///< above 1 makes repeated tokens less likely, else 1
+  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};  ///< the size of n-grams that must not repeat, else 0: no limit
 
-  /// Sampling instead of a search. The next token is sampled from softmax(logits / temperature). `top_k` and then
-  /// `top_p` restrict the choice to the most likely tokens, by number and by the sum of their probabilities.
-  /// [num_beams] is ignored.
-  std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three is set
+  /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
+  /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
+  /// probabilities. [num_beams] is ignored.
+  std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three options is set
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
-  std::optional<double> top_p = {};        ///< above 0 to 1, else 1
+  std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
   std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same translations [1]
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
@@ -71,7 +71,7 @@ struct Translation {
   double score = 0;         ///< log-probability / length^alpha; for a text in parts, the sum over the parts
   std::int64_t tokens = 0;  ///< number of source tokens, including special tokens
   std::int32_t parts = 1;   ///< more than 1 if the text had more tokens than the model has positions
-  bool complete = true;     ///< false if max_length or the model's positions truncated it
+  bool complete = true;     ///< false if max_length or the model's positions truncated the translation
   WordAlignment alignment;  ///< if requested
   std::vector<TranslatedToken> token_scores;  ///< if requested: each token and the end token, over all parts
   std::optional<AttentionRecord>

@@ -55,7 +55,7 @@ class HEADLIGHT_API Translator {
   /// Returns the number of translations of a text. Beam search may find fewer.
   std::int32_t n_best(const TranslateOptions& options) const;
 
-  /// Return the encoder's input tokens for a text, and their number. They include the prefix and special tokens.
+  /// Return the encoder's input tokens for a text, and their number. The tokens include the prefix and special tokens.
   std::vector<std::int32_t> SourceIds(std::string_view text, const TranslateOptions& options = {}) const;
   std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
 

@@ -42,7 +42,7 @@ class HEADLIGHT_API VariantScorer {
   /// Returns the score of each variant, in the order of `variants`, by masked marginals (Meier et al., "Language models
   /// enable zero-shot prediction of the effects of mutations on protein function", 2021):
   ///
-  /// sum over its substitutions of log p(to) - log p(from).
+  /// the sum over the variant's substitutions of log p(to) - log p(from).
   ///
   /// Each term is computed from the sequence with only that residue masked. With `joint` all residues of the variant
   /// are masked, as in the paper's equation. At most `batch_tokens` tokens, or one sequence, are encoded at once.

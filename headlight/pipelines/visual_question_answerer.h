@@ -39,7 +39,7 @@ struct VisualAnswer {
 };
 
 /// Immutable and cheap to copy; every method may be called from many threads at once. An answer does not depend on the
-/// other questions and images of a call, except that the index of its question selects its random stream.
+/// other questions and images of a call, except that the index of the question selects the random stream.
 class HEADLIGHT_API VisualQuestionAnswerer {
  public:
   /// Loads the folder of a BLIP that answers questions, with its tokenizer and preprocessor_config.json. Throws Error

@@ -22,7 +22,7 @@ bool IsPunctuation(char32_t character);     ///< true for the general category P
 bool IsNonspacingMark(char32_t character);  ///< true for the general category Mn
 bool IsMark(char32_t character);            ///< true for the general category M
 bool IsWordCharacter(char32_t character);   ///< true for \w in regular expressions (UTS 18, annex C)
-/// true for control, format and private-use characters (assigned characters of category C)
+/// Returns true for control, format and private-use characters (assigned characters of category C).
 bool IsOther(char32_t character);
 
 /// The character classes of byte-level BPE (Radford et al., "Language Models are Unsupervised Multitask Learners",
