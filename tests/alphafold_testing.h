@@ -55,7 +55,7 @@ class Golden {
     EXPECT_EQ(found, stored);
   }
 
-  // Returns an input on the tape, as a matrix whose columns are its last axis.
+  // Returns an input that the tape watches, as a matrix. The columns are the last axis of the input.
   Tensor Input(const std::string& name) {
     const Tensor stored = file_.Read(name, dtype());
     const Tensor input = tape_.Watch(stored.ViewAs({stored.rows(), stored.columns()}));
@@ -89,7 +89,8 @@ class Golden {
     EXPECT_LT(Deviation(ByName(parameters, &Parameter::gradient), GradientsOf(file_)), Tolerance());
   }
 
-  // Returns the tolerance. The goldens have single precision, so a double model only differs by their rounding.
+  // Returns the tolerance. The goldens have single precision, so a double-precision model only differs by the rounding
+  // of the goldens.
   double Tolerance() const { return dtype() == DType::float64 ? 1e-6 : 1e-4; }
 
  private:

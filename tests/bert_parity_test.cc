@@ -62,7 +62,7 @@ TEST(Bert, SavesAndLoads) {
   }
 }
 
-// Checks that packed models agree in every compute type, within its tolerance.
+// Checks that packed models agree with the golden in every compute type, within the tolerance of the type.
 TEST(Bert, ComputesInEveryPrecision) {
   const EncoderGolden golden(FolderOf("masked_words"));
   for (const auto& [compute, tolerance] :

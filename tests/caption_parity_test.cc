@@ -46,7 +46,7 @@ struct Golden {
   Numbers Rows(const std::string& name, const UnpaddedTexts& of) const {
     return of.Rows(file.Read(name, DType::float64));
   }
-  // Returns the weights of one sequence, [heads, query, key], without the padding on the right.
+  // Returns the attention weights of one sequence, [heads, query, key], without the padding on the right.
   Numbers Attention(const std::string& name, const LayerAttention& seen) const {
     const Tensor all = file.Read(name + "." + std::to_string(seen.layer), DType::float64);
     const std::int64_t heads = all.shape()[1], queries = seen.weights.shape()[2], keys = seen.weights.shape()[3];

@@ -166,7 +166,7 @@ TEST_P(ClipParity, SavesAndLoads) {
 }
 
 // Checks that images and texts of several sizes in one batch, without padding, give bit-identical results to single
-// ones.
+// images and texts.
 TEST(DualEncoder, IsBatchInvariant) {
   std::vector<Tensor> images;
   for (const auto& [height, width] : {std::pair(8, 8), std::pair(12, 20), std::pair(8, 8), std::pair(5, 7)}) {
@@ -222,8 +222,8 @@ TEST(DualEncoder, RefusesUnsupportedInput) {
   EXPECT_THAT(ErrorOf([&] { both->TextVectors(context, {}, {{0, 0}}); }), testing::HasSubstr("has no tokens"));
 }
 
-// Checks the standard deviations of OpenAI's program, which depend on a tower's width and depth. Only the patch
-// positions are initialized differently.
+// Checks the standard deviations of the initial weights. As in OpenAI's program, they depend on a tower's width and
+// depth. Only the patch positions are initialized differently.
 TEST(Clip, IsInitialisedByDepthAndWidth) {
   ClipConfig config;
   config.text->vocabulary = 500;

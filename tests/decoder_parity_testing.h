@@ -69,7 +69,7 @@ struct DecoderGolden : UnpaddedTexts {
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
   // Returns the rows [texts, longest, columns] of a tensor without padding rows.
   Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
-  // Returns the weights of one text, [heads, query, key], without padding.
+  // Returns the attention weights of one text, [heads, query, key], without padding.
   Numbers Attention(int layer, std::int32_t text) const {
     const Tensor all = file.Read("attentions." + std::to_string(layer), DType::float64);
     const std::int64_t heads = all.shape()[1], longest = all.shape()[2];

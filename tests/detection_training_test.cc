@@ -51,7 +51,7 @@ TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
   model.parameters().Initialise(1);
-  // Find a class that no object has.
+  // Finds a class that no object has.
   std::int32_t unseen = 0;
   const auto has = [&](const DetectionExample& example) {
     return std::ranges::any_of(example.boxes, [&](const LabelledBox& box) { return box.label == unseen; });

@@ -90,7 +90,7 @@ Source Divide(std::string_view text, std::string_view comment = "//") {
       source.code.append(text.substr(i, end + 1 - i));
       i = end + 1;
     } else if (text[i] == '\'' && comment == "//" && i > 0 && !IsWordCharacter(text[i - 1])) {
-      // Skip a character literal. The quote in 1'000 is a digit separator.
+      // Skips a character literal. The quote in 1'000 is a digit separator.
       i = std::min(text.find('\'', i + (text[i + 1] == '\\' ? 3 : 2)), text.size() - 1) + 1;
     } else {
       source.code += text[i++];

@@ -62,7 +62,7 @@ Lines WrongExcerpts(const std::string& name, const Lines& page, const fs::path& 
   return complaints;
 }
 
-// One complaint per statement of C++ that is indented, and so compared with no file.
+// Returns one complaint per indented C++ statement. Such a statement is not compared with a file.
 Lines UncheckedPrograms(const std::string& name, const Lines& page) {
   Lines complaints;
   bool in_program = false;
@@ -73,7 +73,7 @@ Lines UncheckedPrograms(const std::string& name, const Lines& page) {
   return complaints;
 }
 
-// One complaint per link to a missing file. Programs are skipped.
+// Returns one complaint per link to a missing file. Programs are skipped.
 Lines DeadLinks(const fs::path& page, const Lines& lines) {
   static const std::regex link(R"(\]\(([^)#]+)(#[^)]*)?\))");
   Lines complaints;

@@ -58,7 +58,7 @@ struct Golden {
 
   Tensor Read(const std::string& name) const { return file.Read(name, DType::float64); }
 
-  // Returns the weights of one sentence, [heads, query, key], without padding.
+  // Returns the attention weights of one sentence, [heads, query, key], without padding.
   Numbers Attention(const LayerAttention& seen) const {
     static constexpr const char* kNames[] = {"encoder_attentions.", "decoder_attentions.", "cross_attentions."};
     const Tensor all = Read(kNames[static_cast<int>(seen.kind)] + std::to_string(seen.layer));
@@ -153,7 +153,7 @@ TEST_P(EncoderDecoderFolder, SavesLikeTransformers) {
             LogitsOf(*LoadModel<EncoderDecoder>(FolderOf(GetParam())), golden));
 }
 
-// Checks that packed models agree in every compute type, within its tolerance.
+// Checks that packed models agree with the golden in every compute type, within the tolerance of the type.
 TEST_P(EncoderDecoderFolder, ComputesInEveryPrecision) {
   const Golden golden(GetParam());
   const Numbers expected = LogitsOf(*InDouble(FolderOf(GetParam())), golden);

@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(All, EsmFoldParity, testing::Values(DType::float32, DTy
 
 TEST_P(EsmFoldParity, EqualsTransformers) {
   const DType dtype = GetParam();
-  // The goldens have single precision, so the double model only differs by their rounding.
+  // The goldens have single precision, so the double-precision model only differs by the rounding of the goldens.
   const double tolerance = dtype == DType::float64 ? 1e-6 : 1e-4;
   const Safetensors golden = Golden();
   const std::unique_ptr<EsmFold> single = LoadModel<EsmFold>(kFolder);
@@ -170,8 +170,8 @@ TEST(EsmFold, RecyclesWithoutReadingTheSequenceAgain) {
   EXPECT_EQ(model->plan().rows, 0);
 }
 
-// Checks the order of attention maps: for each block, the attention over the sequence and of both triangles, followed
-// by the attention of the structure module's blocks.
+// Checks the order of attention maps. Each block has sequence attention and two triangle attentions. The attention of
+// the structure module's blocks follows.
 TEST(EsmFold, RecordsResidueAttention) {
   const std::unique_ptr<const FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   std::vector<ResidueAttentionKind> kinds;

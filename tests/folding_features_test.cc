@@ -82,7 +82,7 @@ TEST_F(AlignmentFeaturesGolden, FeaturesDependOnTheChoices) {
   EXPECT_EQ(features.extra.columns(), 25);
 }
 
-// Checks the features of a crop, whose clusters are computed from the whole chain.
+// Checks the features of a crop. The clusters are computed from the whole chain.
 TEST_F(AlignmentFeaturesGolden, CropSelectsColumns) {
   const AlignmentFeatures whole = FeaturesOf(table_, Choices()), crop = FeaturesOf(table_, Choices(), 3, 5);
   for (const auto part : {&AlignmentFeatures::target, &AlignmentFeatures::alignment, &AlignmentFeatures::extra}) {

@@ -44,7 +44,7 @@ ProteinChain ChainOf(const Safetensors& file) {
 
 void Append(Numbers& numbers, const Vector3& v) { numbers.insert(numbers.end(), {v.x, v.y, v.z}); }
 
-// Returns the golden's values, set to zero if their `mask` is 0. Each mask element covers `width` values.
+// Returns the golden's values. Values whose mask element is 0 are set to 0. Each mask element covers `width` values.
 Numbers Masked(const Safetensors& file, const std::string& name, const std::string& mask, std::size_t width) {
   Numbers values = ToDouble(file.Read(name, DType::float64));
   const Numbers known = ToDouble(file.Read(mask, DType::float64));

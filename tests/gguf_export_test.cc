@@ -27,7 +27,7 @@ constexpr LanguageModelSizes kSizes = {.model = 64,
                                        .begin_id = 1,
                                        .end_id = 2};
 
-// Writes a folder with a model of the family. All parameters, including norm weights and biases, are different numbers.
+// Writes a folder with a model of the family. All parameters, including norm weights and biases, have different values.
 void WriteModel(const std::string& family, const std::string& folder) {
   for (const NewLanguageModel& made : NewLanguageModels()) {
     if (made.name != family) continue;

@@ -1,5 +1,5 @@
-// Compares models in GGUF with the same models in Hugging Face's layout, whose logits equal Transformers'
-// (decoder_parity_test.cc).
+// Compares models in GGUF with the same models in Hugging Face's layout. decoder_parity_test.cc compares these models
+// with Transformers.
 #include <gmock/gmock.h>
 
 #include <filesystem>

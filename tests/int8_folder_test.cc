@@ -32,7 +32,7 @@ class Int8Folder : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, Int8Folder, testing::ValuesIn(kGoldenFolders),
                          [](const auto& test) { return test.param; });
 
-// Checks that a converted folder computes the same as the original that is quantized on loading.
+// Checks that a converted folder gives the same results as the original folder quantized on loading.
 void CheckConverted(const std::string& folder, Compute compute) {
   SCOPED_TRACE(Name(compute));
   const TemporaryFolder converted, again;

@@ -136,7 +136,8 @@ TEST(LlamaDescendants, Phi3ReadsYarnAsLongRope) {
   EXPECT_EQ(Changed("phi3", "\"longrope\"", "\"yarn\"").Load()->config().rotary, longrope);
 }
 
-// Checks that a smaller model may have the list of a larger model. Layers with entry 0 have no rotary positions.
+// Checks that a smaller model may have the no_rope_layers list of a larger model. Layers with entry 0 have no rotary
+// positions.
 TEST(LlamaDescendants, SmolLm3ReadsTheFirstEntriesOfALongerList) {
   const auto with = [](const std::string& entries) {
     return Changed("smollm3", "\"no_rope_layers\": [\n    1,\n    0\n", "\"no_rope_layers\": [" + entries);

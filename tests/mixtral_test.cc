@@ -84,7 +84,7 @@ TEST(Mixtral, DescribesItsExperts) {
   EXPECT_EQ(number("expert_ffn"), "3");
 }
 
-// Checks the load balancing loss. The loss of a step is the mean over its labels. This micro-batch has 7 of them.
+// Checks the load balancing loss. The loss of a step is the mean over its labels. This micro-batch has 7 labels.
 TEST(Mixtral, TrainsWithTheLoadBalancingLoss) {
   const TextExample text{{3, 4, 5, 6, 7, 8}, {}, {}, {}};
   const TextSets texts{.train = {text}, .valid = {text}};

@@ -1,4 +1,4 @@
-// Has a race that ThreadSanitizer must report. CTest expects this program to fail (cmake/tests.cmake).
+// Contains a data race that ThreadSanitizer must report. CTest expects this program to fail (cmake/tests.cmake).
 #include <thread>
 
 int main() {

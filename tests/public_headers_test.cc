@@ -98,7 +98,7 @@ TEST(PublicHeaders, EngineHeadersIncludeOnlyWhatIsInstalled) {
   EXPECT_THAT(Wrong(ReadIncludes(engine), both, false), testing::IsEmpty());
 }
 
-// The declarations of free functions, on one line each, that do not mark them HEADLIGHT_API.
+// Returns the declarations of free functions without HEADLIGHT_API, each on one line.
 std::vector<std::string> HiddenFunctions(std::istream& header) {
   static const std::regex other(
       "(inline|static|template|class|struct|enum|using|constexpr|extern|friend|namespace|HEADLIGHT_API)\\b.*");
@@ -116,7 +116,7 @@ std::vector<std::string> HiddenFunctions(std::istream& header) {
   return hidden;
 }
 
-// A program that links the shared library can call the functions of the users' headers and of the layers.
+// Checks that a program can call the functions of the users' headers and of the layers in the shared library.
 TEST(PublicHeaders, FunctionsAreExported) {
   Headers headers = ReadList("user_headers.txt");
   for (const std::string& header : ReadList("engine_headers.txt"))

@@ -30,7 +30,7 @@ struct Golden {
   std::vector<Tensor> images;
 };
 
-// Compares a model that uses running averages or, in training, batch statistics.
+// Compares a model that uses running averages, or batch statistics if `training` is true.
 void CompareWithGolden(Resnet& model, const Golden& golden, bool training, double tolerance) {
   const std::string prefix = training ? "train." : "use.";
   model.parameters().PrepareTraining();

@@ -1,4 +1,4 @@
-// The main function of every test program. It applies HEADLIGHT_CPU, as the headlight program does, so that tests can
+// The main function of every test program. Like the headlight program, it applies HEADLIGHT_CPU. Tests can therefore
 // also run with the instruction sets of older processors.
 #include <gmock/gmock.h>
 

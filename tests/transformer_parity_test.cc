@@ -63,7 +63,7 @@ class Golden {
     return result;
   }
 
-  // Returns the weights of one sentence, [heads, query, key], without padding.
+  // Returns the attention weights of one sentence, [heads, query, key], without padding.
   Numbers Attention(const LayerAttention& attention) const {
     static const std::map<AttentionKind, std::string> names = {{AttentionKind::encoder_self, "encoder_attentions."},
                                                                {AttentionKind::decoder_self, "decoder_attentions."},
@@ -119,7 +119,8 @@ double LossAndGradients(const EncoderDecoder& model, const Golden& golden) {
   return ToDouble(loss)[0];
 }
 
-// Returns the tolerance. The goldens have single precision, so the double model only differs by their rounding.
+// Returns the tolerance. The goldens have single precision, so the double-precision model only differs by the rounding
+// of the goldens.
 double Tolerance(DType dtype) { return dtype == DType::float64 ? 2e-7 : 3e-6; }
 
 class Parity : public testing::TestWithParam<const char*> {};
