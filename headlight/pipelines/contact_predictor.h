@@ -28,7 +28,7 @@ struct Contact {
 /// if `separation` is below 1.
 HEADLIGHT_API std::vector<Contact> BestContacts(const Tensor& probabilities, std::int64_t separation = 6);
 
-/// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Predicts the contacts between the residues of a protein. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API ContactPredictor {
  public:
   /// Loads the folder of an ESM with its contact head. Throws Error that names the file and the problem if a file is

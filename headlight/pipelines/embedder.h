@@ -19,8 +19,8 @@
 
 namespace headlight {
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. A text's vector does not depend
-/// on the other texts of a call.
+/// Computes the vectors of texts. Immutable and cheap to copy. All methods are thread-safe. A text's vector does not
+/// depend on the other texts of a call.
 class HEADLIGHT_API Embedder {
  public:
   /// Loads the folder of a text encoder, with or without the files of sentence-transformers. `modules.json` specifies

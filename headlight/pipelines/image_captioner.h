@@ -24,8 +24,8 @@ class CaptionModel;       // kinds/caption_model.h
 class PipelineTokenizer;  // text/tokenizers/pipeline_tokenizer.h
 struct CaptionFolder;
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. The captions of an image do not
-/// depend on the other images of a call, except that the index of the image selects its random stream.
+/// Generates captions of images. Immutable and cheap to copy. All methods are thread-safe. The captions of an image do
+/// not depend on the other images of a call, except that the index of the image selects its random stream.
 class HEADLIGHT_API ImageCaptioner {
  public:
   /// Loads the folder of a VisionEncoderDecoder or a BLIP with its tokenizer and preprocessor_config.json. Throws Error

@@ -34,8 +34,8 @@ enum class ImageClasses { none, own, described };
 /// Returns the kind of classes of the folder's model, without loading weights.
 HEADLIGHT_API ImageClasses ImageClassesOf(const std::string& folder);
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. An image's scores do not depend
-/// on the other images of a call.
+/// Classifies images. Immutable and cheap to copy. All methods are thread-safe. An image's scores do not depend on the
+/// other images of a call.
 class HEADLIGHT_API ImageClassifier {
  public:
   /// Loads the folder of an image encoder or an ImageGPT with a classification head, and its preprocessor_config.json.

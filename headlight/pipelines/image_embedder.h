@@ -27,8 +27,8 @@ struct EmbedImageOptions {
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. An image's vector does not depend
-/// on the other images of a call.
+/// Computes the vectors of images. Immutable and cheap to copy. All methods are thread-safe. An image's vector does not
+/// depend on the other images of a call.
 class HEADLIGHT_API ImageEmbedder {
  public:
   /// Loads the folder of any image encoder, with or without classes, and its preprocessor_config.json. Throws Error

@@ -17,8 +17,8 @@
 
 namespace headlight {
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// other images of a call, except that the index of the image selects its random stream.
+/// Generates and completes images. Immutable and cheap to copy. All methods are thread-safe. An image does not depend
+/// on the other images of a call, except that the index of the image selects its random stream.
 class HEADLIGHT_API ImageGenerator {
  public:
   /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error that names

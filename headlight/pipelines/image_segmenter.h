@@ -28,8 +28,8 @@ struct SegmentOptions {
   std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. An image's segments do not depend
-/// on the other images of a call.
+/// Finds the segments of images. Immutable and cheap to copy. All methods are thread-safe. An image's segments do not
+/// depend on the other images of a call.
 class HEADLIGHT_API ImageSegmenter {
  public:
   /// Loads the folder of a DETR with masks and its preprocessor_config.json. Throws Error that names the file and the

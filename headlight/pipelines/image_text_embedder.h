@@ -24,8 +24,8 @@
 
 namespace headlight {
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. A vector does not depend on the
-/// other texts or images of a call.
+/// Computes the vectors of images and texts. Immutable and cheap to copy. All methods are thread-safe. A vector does
+/// not depend on the other texts or images of a call.
 class HEADLIGHT_API ImageTextEmbedder {
  public:
   /// Loads the folder of a CLIP or SigLIP, or of one of their towers, with its tokenizer and preprocessor_config.json.

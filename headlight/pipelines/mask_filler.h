@@ -33,7 +33,7 @@ struct FilledToken {
 };
 using FilledMask = std::vector<FilledToken>;  ///< the predictions for one mask, the best first
 
-/// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Predicts masked tokens. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API MaskFiller {
  public:
   /// Loads the folder of a masked language model, such as a BERT. Throws Error that names the file and the problem if a

@@ -35,7 +35,7 @@ struct DetectedObject {
   bool operator==(const DetectedObject&) const = default;
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. The objects of an image do not
+/// Detects objects in images. Immutable and cheap to copy. All methods are thread-safe. The objects of an image do not
 /// depend on the other images of a call: images are not padded.
 class HEADLIGHT_API ObjectDetector {
  public:

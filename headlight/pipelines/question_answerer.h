@@ -44,7 +44,7 @@ struct AnswerSpan {
   bool found = false;               ///< false if the context has no answer
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Finds answers to questions in texts. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API QuestionAnswerer {
  public:
   /// Loads the folder of a model with a head for extractive question answering, such as a BERT. Throws Error that names

@@ -19,7 +19,7 @@
 
 namespace headlight {
 
-/// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Answers questions about images. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API RegionAnswerer {
  public:
   /// Loads a model with an answer head, and its tokenizer. The model is a ViLBERT, LXMERT or VisualBERT trained on the

@@ -54,8 +54,8 @@ struct PredictedStructure {
   int passes = 0;             ///< number of passes that were computed
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. The same seed gives the same
-/// structure.
+/// Predicts the structures of proteins. Immutable and cheap to copy. All methods are thread-safe. The same seed gives
+/// the same structure.
 class HEADLIGHT_API StructurePredictor {
  public:
   /// Loads a model's folder, or an .npz file published by DeepMind (docs/reference/files.md). Throws Error that names

@@ -39,7 +39,7 @@ struct TextOrPair {
   std::optional<std::string> second = {};
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Classifies texts and pairs of texts. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API TextClassifier {
  public:
   /// Loads the folder of a model with a head for classes of texts, such as a BERT. Throws Error that names the file and

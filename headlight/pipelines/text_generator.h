@@ -103,7 +103,7 @@ struct ScoreOptions {
   std::optional<bool> start_token = {};
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. A text does not depend on the
+/// Generates and scores texts. Immutable and cheap to copy. All methods are thread-safe. A text does not depend on the
 /// other texts of a call, except that the index of the prompt selects the random stream.
 class HEADLIGHT_API TextGenerator {
  public:

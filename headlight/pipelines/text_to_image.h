@@ -33,8 +33,8 @@ struct GeneratedImage {
   std::vector<std::int32_t> codes;  ///< codes of the discrete VAE, [rows, columns]
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. An image does not depend on the
-/// other images of a call, except that the index of the image selects its random stream.
+/// Generates images from texts. Immutable and cheap to copy. All methods are thread-safe. An image does not depend on
+/// the other images of a call, except that the index of the image selects its random stream.
 class HEADLIGHT_API TextToImage {
  public:
   /// Loads the folder of a DALL-E or DALL-E mini with its tokenizer, and the discrete VAE in its folder `vae`. Throws

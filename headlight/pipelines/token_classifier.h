@@ -53,7 +53,7 @@ struct NamedSpan {
   std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the text, from 0
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Finds labelled spans in texts. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API TokenClassifier {
  public:
   /// Loads the folder of a model with a head for classes of tokens, such as a BERT. Throws Error that names the file

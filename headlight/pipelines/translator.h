@@ -28,8 +28,8 @@ class Tokenizer;         // text/tokenizers/tokenizer.h
 class TranslationCall;   // pipelines/translation_call.h
 struct TranslatorState;  // pipelines/translator_state.h
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. A translation does not depend on
-/// the other texts of a call.
+/// Translates and summarizes texts. Immutable and cheap to copy. All methods are thread-safe. A translation does not
+/// depend on the other texts of a call.
 class HEADLIGHT_API Translator {
  public:
   /// Loads the folder of an encoder-decoder of any family, with its tokenizer. Throws Error naming the file and the

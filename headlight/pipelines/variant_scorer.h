@@ -32,7 +32,7 @@ struct VariantScore {
   double score = 0;     ///< sum of natural logarithms of probability ratios
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once.
+/// Scores the variants of a protein. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API VariantScorer {
  public:
   /// Loads the folder of a masked language model with one token per residue, such as an ESM-2. Throws Error that names

@@ -38,8 +38,9 @@ struct VisualAnswer {
   bool complete = true;  ///< false if max_length truncated the text
 };
 
-/// Immutable and cheap to copy; every method may be called from many threads at once. An answer does not depend on the
-/// other questions and images of a call, except that the index of the question selects the random stream.
+/// Generates answers to questions about images. Immutable and cheap to copy. All methods are thread-safe. An answer
+/// does not depend on the other questions and images of a call, except that the index of the question selects the
+/// random stream.
 class HEADLIGHT_API VisualQuestionAnswerer {
  public:
   /// Loads the folder of a BLIP that answers questions, with its tokenizer and preprocessor_config.json. Throws Error
