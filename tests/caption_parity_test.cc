@@ -70,7 +70,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   Context context;
   context.tape = &tape;
   std::size_t attentions = 0;
-  // Compares attention weights. `names` are the golden's names for the three kinds of attention; kinds with an empty
+  // Compares attention weights. `names` are the golden's names for the three kinds of attention. Kinds with an empty
   // name are skipped.
   const auto watch = [&](std::array<std::string, 3> names) {
     context.hooks.attention = [&, names = std::move(names)](const LayerAttention& seen) {

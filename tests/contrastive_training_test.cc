@@ -182,7 +182,7 @@ TEST_P(Contrastive, ScoresHardNegatives) {
   EXPECT_NEAR(report.loss, loss / 150, 1e-4 * loss / 150);
   EXPECT_NEAR(report.more_scores[0].value, texts_found, 1.4);  // rounding may order two equal scores differently
   EXPECT_NEAR(report.more_scores[1].value, images_found, 1.4);
-  // The first training batch has the same loss.
+  // The first training batch must have the same loss.
   const TrainingTask task =
       ContrastiveTask(*tiny.model, tiny.processor, *tiny.texts, set, set, {.batches = {.batch_size = 150}, .part = 64});
   const TrainingBatch batch = task.batches({})();
@@ -192,7 +192,7 @@ TEST_P(Contrastive, ScoresHardNegatives) {
   EXPECT_NEAR(trained, loss / 150, 1e-4 * loss / 150);
 }
 
-// Checks two images and three texts; the last text has no image. Texts 0 and 2 are equal, or all texts are equal.
+// Checks two images and three texts. The last text has no image. Texts 0 and 2 are equal, or all texts are equal.
 TEST(SigmoidPairLoss, IgnoresEqualTexts) {
   const Tensor logits = Tensor::From<double>({1, 2, 3, 4, 5, 6}, {3, 2});
   const auto loss = [&](const std::vector<std::int32_t>& first) {

@@ -145,7 +145,7 @@ TEST_F(ImageTraining, EndsWithTheSameBits) {
 // Checks mixing of each image with the previous one, which is often in another micro-batch.
 TEST_F(ImageTraining, MicroBatchesAreMixedAsTheirBatch) {
   const ImageSet train = Read("train", ImageSet::kMemory);
-  // Many tokens per image, so that a batch has several micro-batches.
+  // Uses many tokens per image, so that a batch has several micro-batches.
   const std::unique_ptr<Vit> model = SmallVit(/*patch=*/1);
   const auto rows_of_batch = [&](const MixOptions& mix, bool targets) {
     const TrainingTask task = ImageClassificationTask(*model, Processor(), train, train,

@@ -38,7 +38,7 @@ struct PairGolden : EncoderGolden {
     for (const Sequence& text : texts) text_lengths.push_back(text.length);
     text_length = file.At("input_ids").shape[1];
   }
-  // Reads a golden. `features`, `boxes` and `mask_name` are names of tensors; `boxes` is null for a model without
+  // Reads a golden. `features`, `boxes` and `mask_name` are names of tensors. `boxes` is null for a model without
   // boxes.
   PairGolden(const std::string& folder, DType dtype, const char* features, const char* boxes, const char* mask_name)
       : PairGolden(folder) {

@@ -124,7 +124,7 @@ TEST(BrokenTexts, HaveOneMaskPerSpan) {
 
 TEST(BrokenTexts, PermuteSentences) {
   Random random(1);
-  // Consecutive full stops end one sentence; the last sentence has no full stop.
+  // Consecutive full stops end one sentence. The last sentence has no full stop.
   const Ids text = {10, kStop, 11, 12, kStop, kStop, 13};
   std::set<Ids> orders;
   for (int draw = 0; draw < 2000; ++draw) {

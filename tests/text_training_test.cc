@@ -29,8 +29,8 @@ using testing::HasSubstr;
 
 constexpr std::int32_t kRing = 8, kMask = 8, kEnd = 9, kVocabulary = 10;
 
-// Returns texts that count modulo the ring, from 0 or 4, in steps of one or three. Two tokens determine the next one,
-// but a single token does not. The class of a text is its step.
+// Returns texts that count modulo kRing, from 0 or 4, in steps of one or three. Two tokens determine the next one, but
+// a single token does not. The class of a text is its step.
 std::vector<TextExample> Rings(int count, std::uint64_t seed) {
   Random random(seed);
   std::vector<TextExample> texts;

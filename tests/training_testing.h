@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-// Trains, and returns the last validation's report.
+// Trains a model, and returns the report of the last validation.
 inline ValidationReport LastReport(const TrainingTask& task, const TrainingOptions& options,
                                    const std::string& checkpoint) {
   ValidationReport last;

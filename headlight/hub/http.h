@@ -46,7 +46,7 @@ class HttpClient {
   // redirect for `head`. Throws Error for any other status, with advice for the user.
   HttpReply Send(HttpRequest request, const Receive& receive);
 
-  // Waits, and calls `poll` repeatedly.
+  // Waits for `time`, and calls `poll` repeatedly.
   void Pause(std::chrono::milliseconds time) const;
 
  private:

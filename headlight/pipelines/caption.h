@@ -14,7 +14,8 @@ namespace headlight {
 struct CaptionOptions {
   std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not included in its score
 
-  /// The search. Beam search keeps the beam_size best partial captions; 1 selects greedy search or sampling.
+  /// Options for the search. Beam search keeps the beam_size best partial captions. A beam_size of 1 selects greedy
+  /// search or sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int32_t kUsualLength = 20;  // Transformers' number of new tokens
 
-// Reads generation_config.json; without that file, reads config.json and its section for the text decoder.
+// Reads generation_config.json. Without that file, reads config.json and its section for the text decoder.
 void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
   const ConditionalDecoder::Limits& limits = folder.model->limits();
   std::vector<JsonView> sources = {files.generation_config};
@@ -85,7 +85,7 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
 std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
                                                      const DecodingOptions& decoding, const CaptionOptions& options,
                                                      std::span<const std::size_t> which) {
-  // Each sample is decoded as a separate entry with its own random stream; the samples of an image share its memory.
+  // Each sample is decoded as a separate entry with its own random stream. The samples of an image share its memory.
   const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
   constexpr std::size_t at_once = 256;  // entries, which bounds the memory of keys and values
   std::vector<std::vector<Hypothesis>> found;

@@ -44,7 +44,7 @@ CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& op
 DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& options);
 
 /// Generates options.n_best texts for each entry of the memory. `which` has the index of each entry within the whole
-/// call; the index selects the random stream.
+/// call. This index selects the random stream.
 std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
                                                      const DecodingOptions& decoding, const CaptionOptions& options,
                                                      std::span<const std::size_t> which);

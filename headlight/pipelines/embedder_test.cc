@@ -50,7 +50,7 @@ TEST(Embedder, EqualsSentenceTransformers) {
   }
 }
 
-// Returns a copy of the folder with these files replaced; a file without a text is removed.
+// Returns a copy of the folder with these files replaced. A file without a text is removed.
 std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, std::optional<std::string>>>& files) {
   auto folder = std::make_unique<TemporaryFolder>();
   std::filesystem::copy(kFolder, folder->path(), std::filesystem::copy_options::recursive);

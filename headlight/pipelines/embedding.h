@@ -14,11 +14,11 @@
 
 namespace headlight {
 
-/// The purpose of a text, which selects one of the prompts of sentence-transformers. A query has the prompt "query"; a
+/// The purpose of a text, which selects one of the prompts of sentence-transformers. A query has the prompt "query". A
 /// document has the first of "document", "passage" and "corpus". Otherwise the default prompt is used.
 enum class EmbedAs { text, query, document };
 
-/// The similarity functions of sentence-transformers. A larger value means more similar; distances are negated.
+/// The similarity functions of sentence-transformers. A larger value means more similar. Distances are negated.
 enum class Similarity { cosine, dot, euclidean, manhattan };
 HEADLIGHT_API const char* Name(Similarity similarity);
 /// Returns the similarity of two vectors of the same length. The cosine similarity with a zero vector is 0.

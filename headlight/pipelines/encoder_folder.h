@@ -31,8 +31,8 @@ struct NeededHead {
   const char* name;
 };
 
-/// Loads a text encoder with its tokenizer. Throws Error if the folder has no text encoder with that head, if the
-/// tokenizer has more tokens than the model, and for options that encoders do not have.
+/// Loads a text encoder with its tokenizer. Throws Error if the folder has no text encoder with that head, or if the
+/// tokenizer has more tokens than the model. Throws Error for options that encoders do not have.
 HEADLIGHT_API EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {},
                                               std::optional<NeededHead> head = {});
 
@@ -70,9 +70,9 @@ void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const
 /// for the model, or not encoded as one token per residue. The message begins with `name`.
 Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, const std::string& name);
 
-/// Encodes all texts in batches of at most `batch_tokens` tokens; a longer text is a batch of one text. Equal
+/// Encodes all texts in batches of at most `batch_tokens` tokens. A longer text is a batch of one text. Equal
 /// encodings, such as encodings of empty texts, are computed once. `done` receives the hidden states of a batch
-/// [tokens, model], the indices of its encodings, and the sequence of each encoding; equal encodings have the same
+/// [tokens, model], the indices of its encodings, and the sequence of each encoding. Equal encodings have the same
 /// sequence.
 using EncodedTexts = std::function<void(Context& context, const Tensor& hidden, const Sequences& texts,
                                         std::span<const std::size_t> which)>;

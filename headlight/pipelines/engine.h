@@ -35,7 +35,7 @@ class HEADLIGHT_API Engine {
   /// Throws Error for invalid options.
   explicit Engine(TextGenerator generator, const EngineOptions& options = {});
   explicit Engine(Translator translator, const EngineOptions& options = {});
-  /// Ends every request; the tickets throw Cancelled. Waits for the current forward pass.
+  /// Ends every request. The tickets throw Cancelled. Waits for the current forward pass.
   ~Engine();
   Engine(const Engine&) = delete;
 

@@ -123,7 +123,8 @@ struct Outcome {
   std::atomic<int> finished = 0, differing = 0, cancelled = 0, timed_out = 0, full = 0;
 };
 
-// Each thread submits random cases, cancels some, and expects the other results to equal the results of single calls.
+// Runs client threads. Each thread submits random cases, cancels some, and expects the other results to equal the
+// results of single calls.
 template <typename Request>
 void RunClients(Engine& engine, const std::vector<Case<Request>>& cases, int threads, int requests, Outcome& outcome,
                 const std::function<void(Request&)>& defect = {}) {

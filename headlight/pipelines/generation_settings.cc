@@ -159,7 +159,7 @@ void ReadSampling(const JsonView& json, SamplingOptions& sampling) {
   }
 }
 
-// SearchOptions::writes_padding handles the padding token in bad_words_ids.
+// Reads the logits processors. SearchOptions::writes_padding handles the padding token in bad_words_ids.
 void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search) {
   LogitsProcessors& processors = search.processors;
   const auto size = [&](const char* name, std::int32_t& value) {
@@ -284,8 +284,8 @@ TranslationSettings ReadTranslationSettings(const JsonView& json, TranslationSet
     return static_cast<std::int32_t>(id.Integer(0, limits.target_vocabulary - 1));
   };
   JsonView start = json["decoder_start_token_id"];
-  // With a generation_config.json without a start token, the start token is the BOS token. The start token of
-  // config.json is ignored.
+  // If generation_config.json has no start token, the start token is the BOS token. The start token of config.json is
+  // ignored.
   const bool of_model = json.value().Find("model_type") != nullptr;
   if (!start.present() && !of_model && kind == GenerationKind::translation) start = json["bos_token_id"];
   if (start.present() && start.Integer() != limits.start_id) decoding.prefix = {token(start)};

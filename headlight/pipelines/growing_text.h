@@ -16,14 +16,14 @@ namespace headlight {
 /// An incremental detokenizer. Its text equals Tokenizer::Decode of all tokens, but for each new token only a bounded
 /// tail is decoded, so that the total time is linear. The tail covers the context that decoders depend on:
 /// - the bytes of an incomplete character,
-/// - whether a piece is the first one (some decoders drop its space),
+/// - the position of a piece, since some decoders drop the space of the first piece,
 /// - a whole run of byte pieces (<0xE2>), which are decoded together.
 class GrowingText {
  public:
   /// The last tokens of the prompt are the context for decoding. They are not part of the text.
   explicit GrowingText(const Tokenizer& tokenizer, std::span<const std::int32_t> prompt = {});
 
-  /// Appends tokens. Returns true if the text has changed; ids outside the tokenizer's vocabulary add no text.
+  /// Appends tokens. Returns true if the text has changed. Ids outside the tokenizer's vocabulary add no text.
   bool Add(std::span<const std::int32_t> ids);
 
   std::string_view text() const { return std::string_view(text_).substr(begin_); }  // valid until the next Add

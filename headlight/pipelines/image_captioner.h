@@ -32,7 +32,7 @@ class HEADLIGHT_API ImageCaptioner {
   /// that names the file and the problem if a file is invalid or not supported.
   static ImageCaptioner Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Returns the n_best captions of each image, the best first; samples are in the order of sampling. Throws Error that
+  /// Returns the n_best captions of each image, the best first. Samples are in the order of sampling. Throws Error that
   /// names the image if it has no pixels or cannot be resized. Throws Error naming an invalid option.
   std::vector<std::vector<ImageCaption>> Caption(std::span<const Image> images,
                                                  const CaptionOptions& options = {}) const;

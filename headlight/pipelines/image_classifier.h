@@ -42,8 +42,8 @@ class HEADLIGHT_API ImageClassifier {
   /// Throws Error that names the file and the problem if a file is invalid or not supported.
   static ImageClassifier Load(const std::string& folder, const LoadOptions& options = {});
   /// Loads the folder of a CLIP or SigLIP for zero-shot classification with distinct `labels`. Each label replaces "{}"
-  /// in each of the templates (ImageTextEmbedder::EmbedLabels). For a CLIP the scores of all labels sum to 1; for a
-  /// SigLIP each is independent. Throws the same errors as Load and EmbedLabels.
+  /// in each of the templates (ImageTextEmbedder::EmbedLabels). For a CLIP, the scores of all labels sum to 1. For a
+  /// SigLIP, each score is independent. Throws the same errors as Load and EmbedLabels.
   static ImageClassifier LoadZeroShot(const std::string& folder, std::vector<std::string> labels,
                                       const std::vector<std::string>& templates = {"{}"},
                                       const LoadOptions& options = {});

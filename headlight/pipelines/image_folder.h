@@ -54,7 +54,7 @@ std::vector<Image> FitImages(const ImageProcessor& processor, std::span<const Im
 /// is scaled by the patch area, so that the number of patches stays the same.
 std::int64_t PixelsAtOnce(std::int64_t batch_pixels, Grid patch);
 
-/// Calls `compute` for images from FitImages, in order, in batches of at most `batch_pixels` pixels; a larger image is
+/// Calls `compute` for images from FitImages, in order, in batches of at most `batch_pixels` pixels. A larger image is
 /// a batch of one image. `compute` receives the pixel values and the index of the first image.
 using ValuesBatch = std::function<void(std::span<const Tensor> values, std::size_t first)>;
 void ForEachBatchOfValues(const ImageProcessor& processor, std::span<const Image> fitted, std::int64_t batch_pixels,

@@ -67,8 +67,8 @@ class HEADLIGHT_API ImageTextEmbedder {
   }
 
   /// Returns the probability that each of `others`, [others, dimension], matches each of `vectors`, [vectors,
-  /// dimension]; all have length 1. Returns [vectors, others]. For a CLIP each row sums to 1; for a SigLIP each pair is
-  /// independent. Throws Error if the model has only one tower.
+  /// dimension]. All vectors have length 1. The result is [vectors, others]. For a CLIP, each row sums to 1. For a
+  /// SigLIP, each pair is independent. Throws Error if the model has only one tower.
   Tensor Probabilities(const Tensor& vectors, const Tensor& others) const;
 
   bool reads_texts() const;        ///< true if the model has a text tower

@@ -20,7 +20,7 @@ struct LabelScore {
   bool operator==(const LabelScore&) const = default;
 };
 
-/// Returns the labels of each row of `scores`, [rows, labels] in float32, the highest score first; equal scores keep
+/// Returns the labels of each row of `scores`, [rows, labels] in float32, the highest score first. Equal scores keep
 /// the order of `labels`. Outputs of Problem::number (regression) stay in the order of `labels` unless `top_k` is set.
 /// Returns `top_k` labels per row, or all if it is not set. Throws Error if `top_k` is below 1.
 HEADLIGHT_API std::vector<std::vector<LabelScore>> LabelScores(const Tensor& scores,

@@ -1,4 +1,4 @@
-// A model that reads a text with the regions of an image, with its tokenizer. Used by several pipelines.
+// A model that reads a text and the regions of an image, and its tokenizer. Used by several pipelines.
 #pragma once
 
 #include <cstdint>

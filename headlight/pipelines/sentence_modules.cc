@@ -38,7 +38,7 @@ Pooling PoolingNamed(const JsonView& name) {
   return std::ranges::find_if(kModes, [&](const Mode& mode) { return given == mode.name; })->pooling;
 }
 
-// Reads the pooling modes. Older files have a boolean for each mode; newer files have the name of a mode or a list of
+// Reads the pooling modes. Older files have a boolean for each mode. Newer files have the name of a mode or a list of
 // names.
 void ReadPooling(const JsonView& config, SentenceModules& reading) {
   std::vector<Pooling> poolings;
@@ -239,8 +239,8 @@ std::string SentenceModules::PromptOf(EmbedAs purpose, const std::optional<std::
 
 namespace {
 
-// Returns the pooling of an encoder in GGUF. The value 0 means no pooling; the mean is then used, as for a folder
-// without modules.json.
+// Returns the pooling of an encoder in GGUF. The value 0 means no pooling. In this case, the mean is used, as for a
+// folder without modules.json.
 Pooling PoolingOfGguf(const Gguf& file) {
   const std::string key = file.Text("general.architecture") + ".pooling_type";
   constexpr Pooling poolings[] = {Pooling::mean, Pooling::mean, Pooling::first, Pooling::last};

@@ -28,14 +28,16 @@ struct TextGeneratorState;  // pipelines/text_generator_state.h
 /// Options that are not set are taken from the folder's generation_config.json. The names of the keys are in brackets.
 /// If the file has no value, the default after "else" applies. The eos_token_id of the file ends a text.
 struct GenerateOptions {
-  /// The search. Beam search keeps the beam_size best texts; 1 selects greedy search or sampling.
+  /// Options for the search. Beam search keeps the beam_size best texts. A beam_size of 1 selects greedy search or
+  /// sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
       {};  ///< texts for each prompt: at most beam_size, or the samples [num_return_sequences], else 1
 
-  /// Sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict the
-  /// choice to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is ignored.
+  /// Options for sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p`
+  /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is
+  /// ignored.
   std::optional<bool> sample = {};         ///< true if one of the next three options is set, else [do_sample]
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
@@ -112,7 +114,7 @@ class HEADLIGHT_API TextGenerator {
   ///   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
   static TextGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Returns the n_best continuations of each prompt, the best first; samples are in the order of sampling. A special
+  /// Returns the n_best continuations of each prompt, the best first. Samples are in the order of sampling. A special
   /// token in a prompt is encoded as that token. An empty prompt is replaced by the model's start token. Throws Error
   /// that names the prompt if it is not UTF-8 or has more tokens than the model has positions. An empty prompt is an
   /// error if the model has no start token. Throws Error naming an invalid option.

@@ -34,8 +34,8 @@ struct TagOptions {
   std::optional<std::int64_t> max_input_length =
       {};  ///< tokens of a window, at most the model's positions [the positions]
   /// The number of tokens that neighbouring windows share. If it is set, the spans of each window are found separately.
-  /// Among overlapping spans the longest is kept; among equally long spans, the span with the highest score. This is
-  /// the rule of Transformers' pipeline. Not available for `none`.
+  /// Among overlapping spans, the longest span is kept. Among equally long spans, the span with the highest score is
+  /// kept. This is the rule of Transformers' pipeline. Not available for `none`.
   std::optional<std::int64_t> stride = {};
   /// Only for `none`: the number of labels per token, the most probable first, including O. Each label is returned as a
   /// span. By default there is one span for each token whose most probable label is not O.

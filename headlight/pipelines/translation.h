@@ -15,7 +15,8 @@ namespace headlight {
 /// Options that are not set are taken from the folder's generation_config.json, or from config.json if that file is
 /// missing. The names of the keys are in brackets. If the file has no value either, the default after "else" applies.
 struct TranslateOptions {
-  /// The search. Beam search keeps the beam_size best partial translations; 1 selects greedy search.
+  /// Options for the search. Beam search keeps the beam_size best partial translations. A beam_size of 1 selects greedy
+  /// search.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 4
   std::optional<double> length_penalty = {};   ///< alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
@@ -37,18 +38,18 @@ struct TranslateOptions {
   std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same translations [1]
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
-  /// Other inputs. `target_prefix` has the beginning of the translations, which the model continues: one prefix for all
-  /// texts, or one per text. The prefix is part of the text and counts towards its length, but not towards the score.
-  /// It only precedes the first part of a split text.
+  /// Options for other inputs. `target_prefix` has the beginning of the translations, which the model continues: one
+  /// prefix for all texts, or one per text. The prefix is part of the text and counts towards its length, but not
+  /// towards the score. It only precedes the first part of a split text.
   std::vector<std::string> target_prefix = {};
   std::string task = {};             ///< name in task_specific_params of config.json, for its prefix and settings
   std::string prefix = {};           ///< put before each text, after the task's prefix, such as T5's "summarize: "
   std::string source_language = {};  ///< a special token, such as mBART's "de_DE"; else the tokenizer's default
-  /// A special token, like source_language; else [forced_bos_token_id]. For models whose decoder begins with a
+  /// A special token as in source_language, else [forced_bos_token_id]. For models whose decoder begins with a
   /// language, it replaces the start token.
   std::string target_language = {};
 
-  /// The results.
+  /// Options for the results.
   bool alignment = false;     ///< fills Translation::alignment
   bool token_scores = false;  ///< fills Translation::token_scores
   bool attention = false;     ///< fills Translation::attention

@@ -21,8 +21,8 @@ struct SourcePart {
       words;  ///< index of the word of each id, except special tokens at the end; empty unless words are aligned
 };
 
-/// Returns the attention weights for `source` and `target`. `source` includes its end token; `target` has no end token,
-/// and `start` precedes it. If a target fills all positions, its last token is not an input.
+/// Returns the attention weights for `source` and `target`. `source` includes its end token. `start` precedes `target`,
+/// which has no end token. If a target fills all positions, its last token is not an input.
 AttentionRecord Attend(const EncoderDecoder& model, const Tokenizer& tokenizer, std::span<const std::int32_t> source,
                        std::int32_t start, std::span<const std::int32_t> target);
 

@@ -40,7 +40,7 @@ class HEADLIGHT_API Translator {
   /// Returns the best translation of a text. Throws the same errors as TranslateBatch.
   std::string Translate(std::string_view text, const TranslateOptions& options = {}) const;
 
-  /// Returns the n_best translations of each text, the best first; samples are in the order of sampling. A text without
+  /// Returns the n_best translations of each text, the best first. Samples are in the order of sampling. A text without
   /// words has one translation, which is empty. A text with more tokens than the model has positions is split in two
   /// until each part fits. It is split near its middle: after a sentence, else after a clause, else after a word. The
   /// translations of the parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if it is not

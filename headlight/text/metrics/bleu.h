@@ -19,7 +19,8 @@ namespace headlight {
 struct BleuOptions {
   bool lowercase = false;
   BleuTokenizer tokenizer = MakeBleuTokenizer("13a");
-  /// Use only the n-gram orders that the hypothesis is long enough for, as sacreBLEU does for single sentences.
+  /// If true, uses only the n-gram orders for which the hypothesis is long enough, as in sacreBLEU for single
+  /// sentences.
   bool effective_order = false;
 };
 
@@ -49,7 +50,7 @@ HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_vie
 HEADLIGHT_API Bleu BleuOf(std::span<const double> sums, bool effective_order);
 HEADLIGHT_API std::string BleuSignature(std::size_t references, const BleuOptions& options);
 
-/// Formats the score as sacreBLEU does: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len =
+/// Formats the score like sacreBLEU: "BLEU|SIGNATURE = 41.02 72.1/48.0/33.5/23.9 (BP = 0.981 ratio = 0.982 hyp_len =
 /// ...)".
 HEADLIGHT_API std::string ToString(const Bleu& bleu);
 

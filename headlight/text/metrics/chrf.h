@@ -35,7 +35,7 @@ HEADLIGHT_API std::vector<double> ChrfStatistics(std::string_view hypothesis,
 HEADLIGHT_API double ChrfOf(std::span<const double> sums);
 HEADLIGHT_API std::string ChrfSignature(std::size_t references, const ChrfOptions& options);
 
-/// Formats the score as sacreBLEU does: "chrF2|SIGNATURE = 60.31".
+/// Formats the score like sacreBLEU: "chrF2|SIGNATURE = 60.31".
 HEADLIGHT_API std::string ToString(const Chrf& chrf);
 
 }  // namespace headlight

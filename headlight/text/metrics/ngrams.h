@@ -14,7 +14,7 @@ namespace headlight {
 /// The count of each n-gram. The keys are views of the text.
 using Ngrams = std::unordered_map<std::u32string_view, std::int64_t>;
 
-/// Assigns numbers to words; equal words have equal numbers.
+/// Assigns numbers to words. Equal words have equal numbers.
 class WordNumbers {
  public:
   template <typename Word>  // std::string or std::string_view

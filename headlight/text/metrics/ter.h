@@ -33,7 +33,7 @@ HEADLIGHT_API std::array<double, 2> TerStatistics(std::string_view hypothesis,
 HEADLIGHT_API double TerOf(std::span<const double> sums);
 HEADLIGHT_API std::string TerSignature(std::size_t references);
 
-/// Formats the score as sacreBLEU does: "TER|SIGNATURE = 41.18".
+/// Formats the score like sacreBLEU: "TER|SIGNATURE = 41.18".
 HEADLIGHT_API std::string ToString(const Ter& ter);
 
 }  // namespace headlight

@@ -46,7 +46,7 @@ class BytePairSegmenter {
     std::int32_t piece, bytes;    // `bytes` is 0 after the symbol is merged into the previous one
     std::int32_t previous, next;  // -1 at the ends
   };
-  /// A possible merge of the symbol at `left` with the next one; the heap's top has the lowest rank.
+  /// A possible merge of the symbol at `left` with the next one. The heap's top has the lowest rank.
   struct Merge {
     std::int32_t rank, left;
     friend bool operator<(const Merge& a, const Merge& b) {

@@ -22,8 +22,8 @@ namespace headlight {
 /// spelling.
 class HEADLIGHT_API MarianTokenizer : public Tokenizer {
  public:
-  /// Uses one model for both sides; ids are indices of its pieces. The model must have `</s>` and `<pad>` as control
-  /// pieces, as in the models of TrainVocabulary.
+  /// Uses one model for both sides. The ids are the indices of its pieces. The model must have `</s>` and `<pad>` as
+  /// control pieces, as in the models of TrainVocabulary.
   explicit MarianTokenizer(SentencePieceModel model);
 
   /// Reads a folder's `source.spm`, `target.spm` and `vocab.json`. Throws Error naming the file and the problem if a

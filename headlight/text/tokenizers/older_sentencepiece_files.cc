@@ -93,7 +93,7 @@ Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector
   return json;
 }
 
-// Numbers the pieces as fairseq does: <s>, <pad>, </s>, <unk>, then all pieces after the model's <unk>, <s> and </s>.
+// Numbers the pieces as in fairseq: <s>, <pad>, </s>, <unk>, then all pieces after the model's <unk>, <s> and </s>.
 void NumberAsFairseq(Vocabulary& vocabulary) {
   const std::vector<SentencePiece>& given = vocabulary.model.pieces;
   Check(given.size() > 3 && given[0].type == Type::unknown, "{}: the first of at least four pieces must be <unk>",

@@ -44,7 +44,7 @@ class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
   /// (DeBERTa-v2). SigLIP's spiece.model is used even if there is a tokenizer.json. Throws Error naming the file and
   /// the problem if a file is missing, invalid or not supported.
   static PipelineTokenizer Load(const std::string& folder);
-  /// Parses the content of a tokenizer.json; `name` is used in error messages.
+  /// Parses the content of a tokenizer.json. `name` is used in error messages.
   static PipelineTokenizer Parse(std::string_view json, const std::string& name);
 
   /// Encode a text or a pair of texts. Throws Error naming the byte if a text is not UTF-8.

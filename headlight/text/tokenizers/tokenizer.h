@@ -24,9 +24,9 @@ class HEADLIGHT_API Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Returns the ids of a text without special tokens around them; empty for a text without words. Special tokens in
-  /// the text are treated as text. `spans`, if given, gets the bytes of `text` that each token represents. Throws Error
-  /// naming the byte if `text` is not UTF-8.
+  /// Returns the ids of a text without special tokens around them. The result is empty for a text without words.
+  /// Special tokens in the text are treated as text. `spans`, if given, gets the bytes of `text` that each token
+  /// represents. Throws Error naming the byte if `text` is not UTF-8.
   virtual std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
                                            std::vector<TextSpan>* spans = nullptr) const = 0;
 
@@ -38,7 +38,7 @@ class HEADLIGHT_API Tokenizer {
   /// Returns the text of ids, without special tokens. Ids from size() on, which a model can generate, are skipped.
   virtual std::string Decode(std::span<const std::int32_t> ids) const = 0;
 
-  /// Returns a token as it is in the vocabulary; empty for ids from size() on.
+  /// Returns a token as it is in the vocabulary, or an empty text for ids from size() on.
   virtual const std::string& Piece(std::int32_t id) const = 0;
   /// Returns readable tokens: the pieces, or in byte-level vocabularies the characters that the bytes represent, with
   /// U+2581 for a space. If the bytes of a character are divided among tokens, each of these tokens shows the character

@@ -129,7 +129,7 @@ const Table& ModelTypes() {
 
 bool SaysNothing(const std::string& tokenizer_class) { return std::ranges::find(kAny, tokenizer_class) != kAny.end(); }
 
-// Returns the class name without the suffix "Tokenizer" or "TokenizerFast"; empty if it has neither.
+// Returns the class name without the suffix "Tokenizer" or "TokenizerFast", or an empty text if it has neither suffix.
 std::string_view StemOf(std::string_view tokenizer_class) {
   if (tokenizer_class.ends_with("Fast")) tokenizer_class.remove_suffix(std::string_view("Fast").size());
   constexpr std::string_view end = "Tokenizer";

@@ -28,7 +28,7 @@ bool Has(const std::vector<std::string>& special, const char* token) {
   return std::find(special.begin(), special.end(), token) != special.end();
 }
 
-// Returns the unknown token; empty for byte-level BPE.
+// Returns the unknown token, or an empty text for byte-level BPE.
 std::string Unknown(const TokenizerTrainingOptions& options, const std::vector<std::string>& special) {
   if (options.byte_level) return "";
   for (const char* token : {"<unk>", "[UNK]"})

@@ -22,7 +22,7 @@ struct TokenizerTrainingOptions {
   bool split_digits = false;  ///< make each digit a token, for models that do arithmetic
   /// Normalizers. All tokenizers except byte-level BPE and WordPiece always use NFKC.
   bool lowercase = false, nfkc = false, strip_accents = false;
-  /// The first tokens of the vocabulary; UsualSpecialTokens if empty.
+  /// The first tokens of the vocabulary. If empty, UsualSpecialTokens is used.
   std::vector<std::string> special = {};
   /// Memory limit for distinct words. If it is exceeded, the rarest words are dropped.
   std::size_t most_bytes = std::size_t{1} << 30;
