@@ -111,7 +111,7 @@ inline NamedNumbers ByName(const Parameters& parameters, Tensor Parameter::*memb
   return result;
 }
 
-// Returns the largest difference relative to the largest number. Both are taken over all tensors. Single gradients,
+// Returns the largest difference over all tensors, relative to the largest number in all tensors. Single gradients,
 // such as the gradient of a key's bias, may be noise.
 inline double Deviation(const NamedNumbers& actual, const NamedNumbers& expected) {
   Numbers all_actual, all_expected;

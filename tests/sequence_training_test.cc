@@ -103,7 +103,7 @@ TEST(BrokenTexts, HaveOneMaskPerSpan) {
     const Ids noised = AddNoise(Text(40), noise, random);
     Ids kept;
     std::ranges::copy_if(noised, std::back_inserter(kept), [](std::int32_t id) { return id != kMask; });
-    ASSERT_EQ(kept.size(), 28u);                // 30% of 40 are masked
+    ASSERT_EQ(kept.size(), 28u);                // 30% of 40 tokens are masked
     ASSERT_TRUE(std::ranges::is_sorted(kept));  // one sentence, whose words stay in order
     ++masks[std::ranges::count(noised, kMask)];
     without_first += kept.front() != kWords;

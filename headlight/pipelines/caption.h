@@ -20,14 +20,14 @@ struct CaptionOptions {
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
       {};  ///< captions of each image, at most beam_size without sampling [num_return_sequences], else 1
-  std::optional<std::int32_t> max_length = {};    ///< tokens of a caption, including its end and the prompt; 1 to the
-                                                  ///< model's positions [max_length, max_new_tokens], else
-                                                  ///< 20 more than the prompt has
-  std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a caption [min_length], else 0
-  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely
-                                                  ///< [repetition_penalty], else 1
+  /// The maximum number of tokens of a caption, including the prompt and the end token: 1 to the model's positions
+  /// [max_length, max_new_tokens], else 20 more than the prompt has.
+  std::optional<std::int32_t> max_length = {};
+  std::optional<std::int32_t> min_length = {};  ///< minimum number of tokens of a caption [min_length], else 0
+  /// Values above 1 make repeated tokens less likely [repetition_penalty], else 1.
+  std::optional<double> repetition_penalty = {};
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};  ///< the size of n-grams that must not repeat, else 0: no limit
+      {};  ///< the size of n-grams that must not repeat, else 0 (no limit)
 
   /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
   /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
@@ -36,7 +36,7 @@ struct CaptionOptions {
   std::optional<double> temperature = {};  ///< above 0 [temperature], else 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all [top_k], else 50
   std::optional<double> top_p = {};        ///< above 0, at most 1 [top_p], else 1
-  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same captions [1]
+  std::optional<std::uint64_t> seed = {};  ///< seed of sampling, else 1
   std::uint64_t first_stream = 0;          ///< image i uses the random stream (seed, first_stream + i)
 
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are encoded at once, at least 1

@@ -87,7 +87,7 @@ std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder
                                                      std::span<const std::size_t> which) {
   // Each sample is decoded as a separate entry with its own random stream. The samples of an image share its memory.
   const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
-  constexpr std::size_t at_once = 256;  // entries, which bounds the memory of keys and values
+  constexpr std::size_t at_once = 256;  // number of entries; bounds the memory of keys and values
   std::vector<std::vector<Hypothesis>> found;
   for (std::size_t begin = 0, count = memory.sentences.size() * samples; begin < count; begin += at_once) {
     Memory entries{memory.rows, {}};

@@ -23,8 +23,8 @@ namespace headlight {
 
 struct DualFolder {
   std::unique_ptr<const DualEncoder> model;
-  std::optional<WholeTexts> texts;          ///< if the model has a text tower
-  std::optional<ImageProcessor> processor;  ///< if the model has an image tower
+  std::optional<WholeTexts> texts;          ///< set if the model has a text tower
+  std::optional<ImageProcessor> processor;  ///< set if the model has an image tower
 };
 
 /// Loads a folder. Throws Error if it has no model of this kind, or if its tokenizer has more tokens than the model.

@@ -184,8 +184,8 @@ TEST(Embedder, AppliesDenseAndLayerNorm) {
   WriteFile(folder->File("3_LayerNorm/config.json"), R"({"dimension": 2})");
   const Tensor weight = Tensor::Empty({2, 12}), bias = Tensor::Empty({2}), gain = Tensor::Empty({2});
   weight.Fill(0);
-  weight.data<float>()[0] = 1;       // the first output is the first number
-  weight.data<float>()[12 + 1] = 1;  // the second output is the second number
+  weight.data<float>()[0] = 1;       // the first output equals the first input
+  weight.data<float>()[12 + 1] = 1;  // the second output equals the second input
   bias.Fill(0.5);
   gain.Fill(2);
   WriteSafetensors(folder->File("2_Dense/model.safetensors"),

@@ -31,9 +31,11 @@ enum class EmbedPooling {
 };
 
 struct EmbedOptions {
-  std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1. With more than 512, activations do
-                                    ///< not fit in the processor's cache
-  bool truncate = false;  ///< truncates a text that is too long for the model; otherwise such a text is an error
+  /// The number of tokens that are encoded at once, at least 1. With more than 512, activations do not fit in the
+  /// processor's cache.
+  std::int64_t batch_tokens = 512;
+  /// If true, truncates a text that is too long for the model; otherwise such a text is an error.
+  bool truncate = false;
   EmbedPooling pooling = EmbedPooling::folder;
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
   EmbedAs purpose = EmbedAs::text;

@@ -39,7 +39,7 @@ struct TextRequest {
   /// The same options as for TextGenerator::Generate. `batch_tokens` has no effect, and setting `cancelled` is an
   /// error. `on_text` is called by Ticket::Wait.
   GenerateOptions options = {};
-  std::optional<std::chrono::milliseconds> timeout = {};  ///< from Submit to the result; above 0
+  std::optional<std::chrono::milliseconds> timeout = {};  ///< maximum time from Submit to the result; above 0
 };
 
 /// A text to be translated or summarized.

@@ -40,7 +40,8 @@ struct EngineJob {
 
   /// Used only by the worker, until the request has ended.
   std::vector<DecodingRequest> sequences{};
-  std::size_t next = 0, decoded = 0;  ///< index of the next sequence to join the batch; sequences that have left it
+  /// Index of the next sequence to join the batch, and number of sequences that have left the batch.
+  std::size_t next = 0, decoded = 0;
   std::vector<std::vector<Hypothesis>> found{};  ///< hypotheses of each sequence
 };
 

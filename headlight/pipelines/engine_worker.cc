@@ -114,7 +114,7 @@ void EngineWorker::EndLate() {
 }
 
 std::vector<EngineWorker::Entry> EngineWorker::Joining(std::int64_t in_batch) {
-  std::int64_t sources = 0, tokens = 0;  // source tokens in the batch, and of the joining sequences
+  std::int64_t sources = 0, tokens = 0;  // source tokens in the batch and in the joining sequences
   for (const auto& [id, entry] : entries_)
     if (!entry.job->ended) sources += entry.source_tokens;
   std::vector<Entry> joining;
@@ -144,7 +144,7 @@ void EngineWorker::Join(const std::vector<Entry>& joining) {
   if (encoder_ != nullptr) Encode(joining);
   for (const Entry& entry : joining) {
     DecodingRequest& request = entry.job->sequences[entry.sequence];
-    if (encoder_ != nullptr && request.memory.empty()) continue;  // encoding its source failed
+    if (encoder_ != nullptr && request.memory.empty()) continue;  // the encoding of the source failed
     try {
       entries_.emplace(batch_->Add(std::move(request)), entry);
     } catch (const Error&) {

@@ -30,8 +30,8 @@ struct FolderAnswererOptions {
   std::optional<std::int64_t> max_length =
       {};  ///< the maximum number of tokens of an answer, unless the model chooses from a fixed set
   /// For models that extract answers:
-  bool always = false;                     ///< never returns "no answer"
-  std::optional<std::int64_t> top_k = {};  ///< answers to each question, 1 to 100 [1]
+  bool always = false;                     ///< if true, never returns "no answer"
+  std::optional<std::int64_t> top_k = {};  ///< number of answers to each question, 1 to 100 [1]
   bool align_words = true;                 ///< this option and the next two are as in AnswerOptions
   std::optional<std::int64_t> max_input_length =
       {};                                   ///< tokens of a window, which has the question and a part of the passage

@@ -20,7 +20,7 @@ struct AttentionInput {
   std::optional<std::string> question,
       detector;  ///< the folder of a detector, for models that answer questions about regions of images
   std::optional<std::string> attention;  ///< in the format of ParseAttentionChoice
-  std::optional<int> layer;              ///< only this layer, from 1
+  std::optional<int> layer;              ///< records only this layer, counted from 1
   std::optional<double> threshold;       ///< for a detector: the lowest score of an object
   std::optional<std::string> patch;      ///< ROW:COLUMN of the patch that is shown first
   TranslateOptions translate;

@@ -24,7 +24,7 @@ constexpr unsigned kDecoding = kTranslation | kCaption, kAll = kText | kDecoding
 struct Setting {
   const char* key;
   unsigned read;  // the kinds of models that implement the setting
-  Json usual;     // if not implemented: the value, other than null, that has no effect
+  Json usual;     // if not implemented: the value that has no effect, besides null
 };
 
 // Returns the keys of GenerationConfig that can change the output.

@@ -87,7 +87,7 @@ struct TranslationSettings {
   DecodingOptions decoding = {.search = {.beam_size = 4, .sampling = kDefaultSampling}};
   std::vector<std::string> stop = {};  ///< as in TextSettings
   std::string prefix;
-  bool length_given = false;  ///< the folder specifies a maximum length
+  bool length_given = false;  ///< true if the folder specifies a maximum length
 };
 
 /// Returns `settings`, overridden by the values in `json`, for a model with these limits. Lengths in `json` include the

@@ -44,7 +44,7 @@ class GrowingText {
   // The text consists of its first kept_ bytes and the decoded ids_ without their first skipped_ bytes.
   std::vector<std::int32_t> ids_;
   std::size_t kept_ = 0, skipped_ = 0;
-  std::size_t forget_at_;     // number of tokens
+  std::size_t forget_at_;     // number of tokens at which Forget is called next
   std::size_t run_ = kNoRun;  // the index in text_ where a final run of byte pieces begins
 };
 

@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kMasksAtOnce = 64;  // each needs logits over the vocabulary
+constexpr std::size_t kMasksAtOnce = 64;  // each mask needs logits over the vocabulary
 
 }  // namespace
 

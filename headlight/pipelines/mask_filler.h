@@ -20,16 +20,16 @@ namespace headlight {
 struct FillOptions {
   std::int64_t top_k = 5;           ///< predictions for each mask, at least 1
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
-  bool truncate = false;            ///< truncates a text that has too many tokens; otherwise such a text is an error
+  bool truncate = false;  ///< if true, truncates a text that has too many tokens; otherwise such a text is an error
   std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
   std::function<void(std::size_t text)> on_truncated = {};    ///< called with the index of each truncated text
 };
 
 /// A token that may replace a mask.
 struct FilledToken {
-  std::string text;     ///< the token as decoded text
-  std::int32_t id = 0;  ///< the id of the token
-  float score = 0;      ///< the probability of the token, 0 to 1
+  std::string text;  ///< the token as decoded text
+  std::int32_t id = 0;
+  float score = 0;  ///< the probability of the token, 0 to 1
 };
 using FilledMask = std::vector<FilledToken>;  ///< the predictions for one mask, the best first
 

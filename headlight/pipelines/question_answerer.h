@@ -22,9 +22,9 @@ struct EncoderFolder;
 
 struct AnswerOptions {
   std::int64_t top_k = 1;            ///< answers to each question, 1 to 100; a short context may have fewer
-  std::int64_t longest_answer = 15;  ///< tokens of an answer, at least 1
-  bool may_decline = true;           ///< allows "no answer"; otherwise the best span is always returned
-  bool align_words = true;           ///< extends answers to whole words; otherwise they end at token boundaries
+  std::int64_t longest_answer = 15;  ///< maximum number of tokens of an answer, at least 1
+  bool may_decline = true;           ///< if true, allows "no answer"; otherwise the best span is always returned
+  bool align_words = true;  ///< if true, extends answers to whole words; otherwise answers end at token boundaries
   /// Tokens of a window, which has the question and a part of the context [384, or as many as the model reads].
   std::optional<std::int64_t> max_input_length = {};
   std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share [128, at most half of a window]
@@ -38,7 +38,7 @@ struct Question {
 };
 
 struct AnswerSpan {
-  std::string answer;               ///< the part of the context; empty if there is none
+  std::string answer;               ///< a part of the context; empty if there is no answer
   float score = 0;                  ///< the probability of the span, or of no answer; 0 to 1
   std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the context, from 0
   bool found = false;               ///< false if the context has no answer

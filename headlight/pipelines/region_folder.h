@@ -24,7 +24,7 @@ HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
 struct RegionFolder {
   std::unique_ptr<const RegionTextEncoder> model;
   PipelineTokenizer tokenizer;
-  std::int64_t side;  ///< RegionSideOf; 0: the model reads whole images
+  std::int64_t side;  ///< result of RegionSideOf; 0 if the model reads whole images
 };
 
 /// Loads a folder. Throws Error if it has no model of this kind, or if its tokenizer has more tokens than the model.

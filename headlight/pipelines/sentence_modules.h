@@ -24,13 +24,13 @@ struct VectorModule {
   Kind kind = Kind::normalize;
   Tensor weight, bias;  ///< dense: [outputs, inputs], and [outputs] or empty; layer_norm: [inputs] each
   Activation activation = Activation::none;  ///< for dense
-  bool adds_input = false;                   ///< dense: has a residual connection
+  bool adds_input = false;                   ///< for dense: true if there is a residual connection
   Tensor residual;  ///< weight of the residual connection, [outputs, inputs]; empty: the identity
 };
 
 /// The pooling and modules of a folder. The default, for a folder without modules.json, is the mean over all tokens.
 struct HEADLIGHT_API SentenceModules {
-  bool given = false;                               ///< the folder has a modules.json
+  bool given = false;                               ///< true if the folder has a modules.json
   std::vector<Pooling> poolings = {Pooling::mean};  ///< the vectors of the poolings are concatenated
   bool pools_prompt = true;
   std::vector<VectorModule> modules = {};         ///< applied in this order

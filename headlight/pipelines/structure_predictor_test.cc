@@ -76,7 +76,8 @@ TEST(StructurePredictor, EqualsTheModelOnItsFeatures) {
   }
 }
 
-// Checks that the last moment is the structure of Predict, and that the attention weights are from the last pass.
+// Checks that the last moment equals the structure that Predict returns, and that the attention weights are from the
+// last pass.
 TEST(StructurePredictor, RecordsTheStepsOfFolding) {
   const StructurePredictor folder = StructurePredictor::Load(kFolder);
   const AlignmentTable table = TestAlignment();

@@ -33,23 +33,23 @@ struct GenerateOptions {
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
   std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
-      {};  ///< texts for each prompt: at most beam_size, or the samples [num_return_sequences], else 1
+      {};  ///< texts for each prompt, at most beam_size without sampling [num_return_sequences], else 1
 
   /// Options for sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p`
   /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is
   /// ignored.
   std::optional<bool> sample = {};         ///< true if one of the next three options is set, else [do_sample]
   std::optional<double> temperature = {};  ///< above 0, else 1
-  std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
+  std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
   std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
 
   std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};                                           ///< the size of n-grams that must not repeat, else 0: no limit
+      {};                                           ///< the size of n-grams that must not repeat, else 0 (no limit)
   std::optional<std::int32_t> max_new_tokens = {};  ///< maximum number of new tokens, including the end, else 128
   std::optional<std::int32_t> min_new_tokens = {};  ///< minimum number of new tokens, else 0
 
-  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same texts [1]
+  std::optional<std::uint64_t> seed = {};  ///< seed of sampling, else 1
   std::uint64_t first_stream = 0;          ///< prompt i uses the random stream (seed, first_stream + i)
   std::int64_t batch_tokens = 2048;        ///< prompt tokens that are processed at once
   std::vector<std::string> stop = {};      ///< a text ends before the first of these strings
@@ -79,7 +79,7 @@ struct GeneratedText {
 struct TokenScore {
   std::int32_t id = 0;
   TextSpan span;                          ///< the bytes of the token in the text
-  std::optional<double> log_probability;  ///< none for the first token without a start token
+  std::optional<double> log_probability;  ///< not set for the first token if there is no start token
 };
 
 struct HEADLIGHT_API TextScore {
@@ -92,7 +92,7 @@ struct HEADLIGHT_API TextScore {
 
 struct ScoreOptions {
   std::int64_t batch_tokens = 2048;  ///< tokens scored at once
-  bool with_end = false;             ///< also scores the end token after each text, as one more token and one more byte
+  bool with_end = false;  ///< if true, also scores the end token after each text, as one more token and one more byte
 
   /// Tokens of a window, including the start token: from 2 to the model's positions, which is the default.
   std::optional<std::int64_t> max_input_length = {};

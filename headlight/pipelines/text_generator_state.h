@@ -14,7 +14,7 @@ struct TextGeneratorState {
   std::unique_ptr<const LanguageModel> model;
   PipelineTokenizer tokenizer;
   TextSettings defaults;
-  std::int32_t first_id = -1;  ///< put before every text; -1: none
+  std::int32_t first_id = -1;  ///< token that is put before every text; -1 if there is none
 };
 
 }  // namespace headlight

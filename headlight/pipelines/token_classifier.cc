@@ -48,8 +48,8 @@ TokenLabel LabelOfWord(std::span<const TokenLabel> tokens, std::size_t begin, st
 
 // The tokens of one model input: a text or a window of it.
 struct Reading {
-  std::size_t text;          // index of the text
-  const Encoding* encoding;  // the tokens of the input
+  std::size_t text;  // index of the text
+  const Encoding* encoding;
   std::vector<TokenLabel> tokens;
   std::vector<float> all;  // [tokens, labels]; only if more than the most probable label is needed
 };

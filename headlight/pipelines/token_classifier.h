@@ -20,7 +20,7 @@ namespace headlight {
 
 struct EncoderFolder;
 
-/// The aggregation of token labels into spans, as `aggregation_strategy` in Transformers' pipeline.
+/// The aggregation of token labels into spans, like `aggregation_strategy` in Transformers' pipeline.
 enum class TagAggregation {
   none,     ///< each token is a span, with its whole label
   simple,   ///< neighbouring tokens of one kind are a span, which may begin or end within a word
@@ -32,7 +32,7 @@ enum class TagAggregation {
 struct TagOptions {
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
   std::optional<std::int64_t> max_input_length =
-      {};  ///< tokens of a window, at most the model's positions [the positions]
+      {};  ///< tokens of a window, at most the model's positions, which are the default
   /// The number of tokens that neighbouring windows share. If it is set, the spans of each window are found separately.
   /// Among overlapping spans, the longest span is kept. Among equally long spans, the span with the highest score is
   /// kept. This is the rule of Transformers' pipeline. Not available for `none`.
@@ -49,7 +49,7 @@ struct TagOptions {
 struct NamedSpan {
   std::string text;                 ///< the words of the span
   std::string label;                ///< without B-, I-, E- or S-, except with TagAggregation::none
-  float score = 0;                  ///< the mean probability of the labels of its words, or tokens; 0 to 1
+  float score = 0;                  ///< the mean probability of the labels of the span's words or tokens, 0 to 1
   std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the text, from 0
 };
 

@@ -20,22 +20,23 @@ struct TranslateOptions {
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 4
   std::optional<double> length_penalty = {};   ///< alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
-      {};  ///< translations of each text: at most beam_size, or the samples [num_return_sequences], else 1
-  std::int32_t max_length = 0;  ///< tokens of a translation, including its end; 0: [max_length], else three
-                                /// times the source's length plus 50; at most the positions
+      {};  ///< translations of each text, at most beam_size without sampling [num_return_sequences], else 1
+  /// The maximum number of tokens of a translation, including the end token. 0 selects [max_length], else three times
+  /// the source's length plus 50. The number is at most the model's positions.
+  std::int32_t max_length = 0;
   std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation, else 0
   std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};  ///< the size of n-grams that must not repeat, else 0: no limit
+      {};  ///< the size of n-grams that must not repeat, else 0 (no limit)
 
   /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
   /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
   /// probabilities. [num_beams] is ignored.
   std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three options is set
   std::optional<double> temperature = {};  ///< above 0, else 1
-  std::optional<std::int32_t> top_k = {};  ///< 0: all, else 50
+  std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
   std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
-  std::optional<std::uint64_t> seed = {};  ///< the same seed gives the same translations [1]
+  std::optional<std::uint64_t> seed = {};  ///< seed of sampling, else 1
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
   /// Options for other inputs. `target_prefix` has the beginning of the translations, which the model continues: one
@@ -50,9 +51,9 @@ struct TranslateOptions {
   std::string target_language = {};
 
   /// Options for the results.
-  bool alignment = false;     ///< fills Translation::alignment
-  bool token_scores = false;  ///< fills Translation::token_scores
-  bool attention = false;     ///< fills Translation::attention
+  bool alignment = false;     ///< if true, fills Translation::alignment
+  bool token_scores = false;  ///< if true, fills Translation::token_scores
+  bool attention = false;     ///< if true, fills Translation::attention
 
   std::int64_t batch_tokens = 2048;  ///< source tokens that are translated at once
   /// Called between steps, from any thread but never concurrently. If it returns true, the call throws Cancelled.
@@ -61,10 +62,11 @@ struct TranslateOptions {
 
 /// A token of a translation.
 struct TranslatedToken {
-  std::string piece;                           ///< the token as in the vocabulary, such as "▁dog"
-  std::int32_t word = -1;                      ///< index in Translation::text; a space belongs to the word after it;
-                                               /// -1: none, such as for the end token
-  std::optional<double> log_probability = {};  ///< none for the tokens of target_prefix
+  std::string piece;  ///< the token as in the vocabulary, such as "▁dog"
+  /// The index of the word in Translation::text, or -1 if there is none, such as for the end token. A space belongs to
+  /// the word after it.
+  std::int32_t word = -1;
+  std::optional<double> log_probability = {};  ///< not set for the tokens of target_prefix
 };
 
 struct Translation {

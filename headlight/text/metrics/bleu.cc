@@ -31,7 +31,7 @@ std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
   for (const std::string_view reference : references) reference_words.push_back(words_of(reference));
 
   const auto length = static_cast<std::int64_t>(words.size());
-  const auto nearest = [&](const std::u32string& reference) {  // the shorter reference if two are equally near
+  const auto nearest = [&](const std::u32string& reference) {  // ties: the shorter reference
     const auto size = static_cast<std::int64_t>(reference.size());
     return std::pair(std::abs(size - length), size);
   };

@@ -14,12 +14,12 @@ namespace headlight {
 
 struct ChrfOptions {
   bool lowercase = false;
-  bool words = false;  ///< chrF++
+  bool words = false;  ///< if true, computes chrF++
 };
 
 struct Chrf {
   double score = 0;       ///< 0 to 100
-  bool words = false;     ///< chrF++
+  bool words = false;     ///< true for chrF++
   std::string signature;  ///< the settings, in sacreBLEU's format
 };
 

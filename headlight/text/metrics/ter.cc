@@ -109,7 +109,8 @@ struct Alignment {
   // For each reference word, the index of its hypothesis word, or of the last hypothesis word before it. -1 if there is
   // none.
   std::vector<int> at;
-  std::vector<int> hypothesis_errors, reference_errors;  // sums over the preceding words, then over all words
+  // Sums over the preceding words; the last element is the sum over all words.
+  std::vector<int> hypothesis_errors, reference_errors;
 };
 
 Alignment AlignmentOf(const std::vector<Edit>& edits) {

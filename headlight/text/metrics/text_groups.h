@@ -12,7 +12,7 @@ namespace headlight {
 
 struct TextGroup {
   std::string by;                  ///< "words", "rarest word" or "likeness"
-  std::string range;               ///< "10 to 13"
+  std::string range;               ///< such as "10 to 13"
   std::vector<std::size_t> texts;  ///< indices, from 0
 };
 

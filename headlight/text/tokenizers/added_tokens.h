@@ -15,9 +15,9 @@ namespace headlight {
 struct AddedToken {
   std::int32_t id = 0;
   std::string content;
-  bool special = false;                 ///< skipped by Decode
+  bool special = false;                 ///< if true, Decode skips the token
   bool normalized = false;              ///< if true, matched in the normalized text, otherwise in the raw text
-  bool single_word = false;             ///< matched only between word boundaries
+  bool single_word = false;             ///< if true, matched only between word boundaries
   bool lstrip = false, rstrip = false;  ///< if true, a match includes the white space on its left or right
 };
 

@@ -60,7 +60,7 @@ inline constexpr std::int64_t kMostSpans = 12;
 struct AnswerSearch {
   std::int64_t longest = kLongestAnswer;  ///< maximum number of tokens of an answer
   std::int64_t spans = kMostSpans;        ///< number of best token spans per window that are used
-  bool whole_words = true;                ///< extend spans to whole words
+  bool whole_words = true;                ///< if true, spans are extended to whole words
 };
 
 /// Returns the answers of the window's best token spans. A span's score is the probability that the answer begins with

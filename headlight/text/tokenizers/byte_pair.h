@@ -17,13 +17,15 @@
 namespace headlight {
 
 struct BytePairOptions {
-  bool bytes = false;                          ///< initial symbols are bytes instead of characters
-  std::optional<std::int32_t> unknown;         ///< the piece for unknown characters; without it they are skipped
-  bool fuse_unknown = false;                   ///< consecutive unknown characters become one piece
+  bool bytes = false;  ///< if true, initial symbols are bytes instead of characters
+  /// The piece for unknown characters; if not set, unknown characters are skipped.
+  std::optional<std::int32_t> unknown;
+  bool fuse_unknown = false;                   ///< if true, consecutive unknown characters become one piece
   std::string continuing_subword_prefix = "";  ///< prefix of pieces inside a word
   std::string end_of_word_suffix = "";         ///< suffix of pieces that end a word
-  bool byte_fallback = false;  ///< an unknown character becomes byte pieces such as <0x0A>, if all of them exist
-  bool ignore_merges = false;  ///< a word that is itself a piece is used without merges
+  /// If true, an unknown character becomes byte pieces such as <0x0A>, unless a piece is missing.
+  bool byte_fallback = false;
+  bool ignore_merges = false;  ///< if true, a word that is itself a piece is used without merges
 };
 
 /// Returns for each byte the piece that represents it, such as <0x0A>, or -1 if there is none.

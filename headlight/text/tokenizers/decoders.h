@@ -22,7 +22,7 @@ std::string PieceOfBytes(std::string_view bytes);
 /// Returns the byte of a piece such as <0x0A>, or nothing for other pieces.
 std::optional<std::string> ByteOfPiece(std::string_view piece);
 
-/// Removes spaces before punctuation and the ends of English contractions, as with Transformers'
+/// Removes spaces before punctuation and the ends of English contractions, as in Transformers'
 /// `clean_up_tokenization_spaces`.
 std::string WithoutTokenizationSpaces(std::string text);
 
@@ -31,18 +31,19 @@ void DecodeByteLevel(std::vector<std::string>& pieces);
 
 struct WordPieceDecoder {
   std::string prefix = "##";
-  bool cleanup = true;  ///< remove spaces before punctuation and the ends of English contractions
+  bool cleanup = true;  ///< if true, removes spaces before punctuation and the ends of English contractions
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// SentencePiece's decoder: replaces `replacement` by a space. With `drop_first`, removes it in the first piece.
+/// SentencePiece's decoder: replaces `replacement` by a space. With `drop_first`, removes `replacement` at the
+/// beginning of the first piece.
 struct MetaspaceDecoder {
   std::string replacement = "\u2581";
   bool drop_first = true;
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// GPT-1's decoder: replaces the suffix by a space, and removes it in the last piece.
+/// GPT-1's decoder: replaces the suffix by a space, and removes the suffix of the last piece.
 struct BytePairDecoder {
   std::string suffix = "</w>";
   void operator()(std::vector<std::string>& pieces) const;

@@ -10,8 +10,8 @@ namespace headlight {
 /// The tokenizer settings that depend on the model.
 struct TokenizerOfModel {
   std::optional<std::int64_t> longest;  ///< maximum number of tokens of a text
-  bool reads_types = false;             ///< the model has token type embeddings
-  bool pads_left = false;               ///< pads on the left for generation, so that every text ends in the last column
+  bool reads_types = false;             ///< true if the model has token type embeddings
+  bool pads_left = false;  ///< if true, pads on the left for generation, so that every text ends in the last column
 };
 
 /// Writes a tokenizer_config.json with which Transformers' AutoTokenizer loads tokenizer.json without changes

@@ -33,7 +33,7 @@ constexpr const char* kSeedWords =
 constexpr const char* kBailingWords =
     R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)";
 constexpr const char* kBloomWords = R"( ?[^\(\s\|.,!?…。，、।۔،\)]+)";
-// The letters with case, as listed in the tokenizer of DeepSeek's first models.
+// The cased letters, as listed in the tokenizer of DeepSeek's first models.
 constexpr const char* kDeepSeekLetters =
     R"(\s?[)"
     R"(A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅ)"

@@ -11,9 +11,9 @@ namespace headlight {
 
 struct GgufWords {
   std::vector<const char*> patterns = {};  ///< regular expressions, applied one after another
-  bool composed = false;                   ///< texts are normalized to NFC
-  bool whole_pieces = false;               ///< a word that is itself a piece is used without merges (`ignore_merges`)
-  bool begins = false;  ///< texts begin with the bos token if tokenizer.ggml.add_bos_token is not set
+  bool composed = false;                   ///< if true, texts are normalized to NFC
+  bool whole_pieces = false;  ///< if true, a word that is itself a piece is used without merges (`ignore_merges`)
+  bool begins = false;        ///< if true, texts begin with the bos token if tokenizer.ggml.add_bos_token is not set
 };
 
 /// Returns the word splitting that tokenizer.ggml.pre names. Throws Error listing the known names for any other

@@ -26,9 +26,9 @@ struct NormalizedText {
   TextSpan Origin(TextSpan bytes) const { return {origins[bytes.begin].begin, origins[bytes.end - 1].end}; }
   std::int32_t size() const { return static_cast<std::int32_t>(text.size()); }
 
-  std::int32_t start = 0;         ///< the first byte of the part in the original text
-  std::size_t longest = 0;        ///< maximum bytes, so that the rules of a hostile file cannot exhaust memory
-  std::string text;               ///< UTF-8
+  std::int32_t start = 0;   ///< the first byte of the part in the original text
+  std::size_t longest = 0;  ///< maximum number of bytes, so that the rules of a hostile file cannot exhaust memory
+  std::string text;         ///< UTF-8
   std::vector<TextSpan> origins;  ///< by byte of `text`
 };
 

@@ -51,9 +51,9 @@ struct Precompiled {
 
 /// BERT's normalizer (Devlin et al., "BERT", 2019).
 struct BertNormalizer {
-  bool clean_text = true;            ///< remove control characters and U+FFFD, and replace white space by spaces
-  bool handle_chinese_chars = true;  ///< insert spaces around ideographs
-  bool strip_accents = true;         ///< decompose, and remove nonspacing marks
+  bool clean_text = true;  ///< if true, removes control characters and U+FFFD, and replaces white space by spaces
+  bool handle_chinese_chars = true;  ///< if true, inserts spaces around ideographs
+  bool strip_accents = true;         ///< if true, decomposes characters, and removes nonspacing marks
   bool lowercase = true;
 
   void operator()(NormalizedText& text) const;

@@ -29,13 +29,13 @@ struct PipelineState {
   AddedTokens raw, normalized;       ///< matched in the raw and in the normalized text
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> pre_tokenizers;
-  bool byte_level = false;  ///< the symbols of the model are bytes
+  bool byte_level = false;  ///< true if the symbols of the model are bytes
   WordModel model;
   std::string continuing_prefix;  ///< prefix of pieces inside words
   std::int32_t unknown = -1;      ///< the model's unknown token, if it has one
   bool is_bpe = false;            ///< true if the model is BPE
-  bool split_special = false;     ///< special tokens in a text are always treated as text
-  bool cleans_up = false;         ///< Decode removes the spaces before punctuation
+  bool split_special = false;     ///< if true, special tokens in a text are always treated as text
+  bool cleans_up = false;         ///< if true, Decode removes the spaces before punctuation
   bool cuts_beginning = false;    ///< true if truncation removes the beginning of a text
   PostProcessor post_processor;
   std::vector<TokenDecoder> decoders;

@@ -320,7 +320,7 @@ std::string PipelineTokenizer::Decode(std::span<const std::int32_t> ids, bool sk
     if (!Holds(id, size())) continue;
     const auto written = state_->written.find(id);
     const bool as_is = written == state_->written.end();
-    if (skip_special && state_->special[id] && as_is) continue;  // the library keeps the other special tokens
+    if (skip_special && state_->special[id] && as_is) continue;  // as in the library, others are kept
     if (Piece(id).empty() && Find("") != id) continue;           // no token has this id
     texts.push_back(as_is ? state_->pieces[id] : written->second);
   }

@@ -24,8 +24,9 @@ struct Encoding {
 };
 
 struct EncodeOptions {
-  bool add_special = true;   ///< add special tokens as the model expects, such as [CLS]
-  bool read_special = true;  ///< parse special tokens in the text, such as [MASK]; if false, treat them as text
+  bool add_special = true;  ///< if true, adds the special tokens that the model expects, such as [CLS]
+  /// If true, parses special tokens in the text, such as [MASK]; otherwise they are treated as text.
+  bool read_special = true;
 };
 
 /// The end at which a long text is truncated: "right" or "left" in tokenizer_config.json's `truncation_side`.

@@ -55,7 +55,7 @@ void Divide(const std::vector<Part>& parts, SplitBehavior behavior, std::vector<
         else
           divided.push_back(bytes);
         break;
-      case SplitBehavior::merged_with_next:  // the last of consecutive matches
+      case SplitBehavior::merged_with_next:  // only the last of consecutive matches is merged
         if (i > 0 && before && !match)
           divided.back().end = bytes.end;
         else

@@ -33,7 +33,7 @@ struct SplitPunctuation {
 struct Split {
   TextPattern pattern;
   SplitBehavior behavior = SplitBehavior::isolated;
-  bool invert = false;  ///< exchange matches and the text between them
+  bool invert = false;  ///< if true, matches and the text between them are exchanged
   void operator()(Words& words) const;
 };
 
@@ -58,7 +58,7 @@ struct Metaspace {
 /// GPT-2's pre-tokenizer: splits a text into words with the preceding space, numbers, runs of other characters, ends of
 /// English contractions, and white space. The bytes of the result are the model's symbols.
 struct ByteLevelPreTokenizer {
-  bool add_prefix_space = false;  ///< add a space before a text without one
+  bool add_prefix_space = false;  ///< if true, adds a space before a text that does not begin with a space
   bool use_regex = true;          ///< if false, texts are not split
 
   void operator()(Words& words) const;

@@ -26,7 +26,7 @@ struct SentencePiece {
 struct SentencePieceModel {
   SubwordAlgorithm algorithm = SubwordAlgorithm::unigram;
   std::vector<SentencePiece> pieces;  ///< exactly one piece is `unknown`
-  bool byte_fallback = false;         ///< unknown characters become byte pieces
+  bool byte_fallback = false;         ///< if true, unknown characters become byte pieces
   std::string unknown_surface = " \u2047 ";
   /// Normalization settings, see TextNormalizer.
   std::string normalization;  ///< the name, such as "nmt_nfkc"

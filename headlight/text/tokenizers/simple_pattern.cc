@@ -10,7 +10,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int32_t kMostLeast =
-    64;  // maximum N of {N,}: after a run that is too short, matching restarts at its next character
+    64;  // maximum N of {N,}, since matching restarts at the next character after a run that is too short
 
 bool IsLetterOrDigit(char32_t c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 

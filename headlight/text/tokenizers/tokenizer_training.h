@@ -17,9 +17,9 @@ enum class TokenizerAlgorithm { bpe, wordpiece, unigram };
 
 struct TokenizerTrainingOptions {
   TokenizerAlgorithm algorithm = TokenizerAlgorithm::bpe;
-  bool byte_level = false;    ///< byte-level BPE as in GPT-2, in which no text is unknown
+  bool byte_level = false;    ///< if true, byte-level BPE as in GPT-2, in which no text is unknown
   std::int32_t size = 30000;  ///< maximum number of tokens, including special ones
-  bool split_digits = false;  ///< make each digit a token, for models that do arithmetic
+  bool split_digits = false;  ///< if true, each digit is a token, for models that do arithmetic
   /// Normalizers. All tokenizers except byte-level BPE and WordPiece always use NFKC.
   bool lowercase = false, nfkc = false, strip_accents = false;
   /// The first tokens of the vocabulary. If empty, UsualSpecialTokens is used.

@@ -13,7 +13,7 @@ namespace headlight {
 struct VocabularyOptions {
   SubwordAlgorithm algorithm = SubwordAlgorithm::bpe;
   std::int32_t size = 8000;  ///< maximum number of tokens, including `</s>`, `<unk>` and `<pad>`
-  bool exact = false;        ///< throw Error if the text allows fewer tokens
+  bool exact = false;        ///< if true, throws Error if the text allows fewer tokens
   /// The maximum number of lines in memory. From a larger corpus, this many lines are sampled uniformly with `seed`.
   std::int64_t most_lines = 2'000'000;
   std::uint64_t seed = 1;

@@ -20,7 +20,7 @@ struct WordPieceOptions {
 /// Segments a word greedily: uses the longest piece at its beginning, then the longest one at each following position.
 class WordPieceSegmenter {
  public:
-  /// `pieces` has the pieces by id. Empty pieces are ignored, and at least one must not be empty.
+  /// `pieces` is indexed by id. Empty pieces are ignored. At least one piece must not be empty.
   WordPieceSegmenter(const std::vector<std::string>& pieces, const WordPieceOptions& options);
 
   /// Segments a non-empty word, and appends its segments to `segments`.
