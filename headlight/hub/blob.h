@@ -33,8 +33,8 @@ class IncompleteBlob {
   std::uint64_t done() const { return done_; }
   // Appends bytes. An offset of 0 discards the previous content.
   void Write(std::uint64_t offset, std::string_view bytes);
-  // Returns true if the content has this hash: SHA-256 (64 digits), or git's SHA-1 (40 digits). Returns true for names
-  // of other lengths.
+  // Returns true if the content has this hash: SHA-256 (64 digits), or git's SHA-1 (40 digits). Also returns true for
+  // hashes of other lengths, which cannot be checked.
   bool HasHash(const std::string& hash) const;
   void Commit();
   void Discard();  // removes the content

@@ -17,7 +17,7 @@ namespace headlight {
 struct HttpRequest {
   std::string url;
   std::string subject;  // prefix of error messages, such as "ORG/NAME: config.json"
-  // Requests only the headers. A redirect to another host is not followed, and its headers are returned.
+  // If true, requests only the headers. A redirect to another host is not followed, and its headers are returned.
   bool head = false;
   // The size of the file in the body. If it is set, an interrupted transfer is resumed, and a larger body is an error.
   std::optional<std::uint64_t> size = {};

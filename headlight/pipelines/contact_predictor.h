@@ -35,9 +35,9 @@ class HEADLIGHT_API ContactPredictor {
   /// invalid or not supported.
   static ContactPredictor Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Returns the most probable contacts of a protein, selected by BestContacts. `letters` has its residues in
-  /// one-letter codes. Throws Error if `letters` is empty, too long for the model, or has a letter that is not in the
-  /// vocabulary. The message begins with `name`.
+  /// Returns the most probable contacts of a protein, selected by BestContacts. `letters` has the residues of the
+  /// protein in one-letter codes. Throws Error if `letters` is empty, too long for the model, or has a letter that is
+  /// not in the vocabulary. The message begins with `name`.
   std::vector<Contact> Predict(std::string_view letters, std::int64_t separation = 6,
                                const std::string& name = "the sequence") const {
     return BestContacts(Scores(letters, name), separation);

@@ -25,14 +25,14 @@ class HEADLIGHT_API Embedder {
  public:
   /// Loads the folder of a text encoder, with or without the files of sentence-transformers. `modules.json` specifies
   /// the pooling and the modules after it. Without that file, a vector is the mean of the hidden states of all tokens.
-  /// Throws Error that names the file and the problem if a file is invalid or not supported, and if the processor
-  /// cannot compute in `compute`.
+  /// Throws Error that names the file and the problem if a file is invalid or not supported. Throws Error if the
+  /// processor does not support the compute type.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the vectors of the texts, [texts, dimension], or without pooling [residues of all texts, dimension].
   /// Throws Error that names the text if it is not UTF-8, has no tokens, or is too long and `truncate` is not set.
   /// Throws Error for an unknown prompt name. EmbedPooling::residues and EmbedPooling::none require a tokenizer with
-  /// one token per residue, such as that of an ESM.
+  /// one token per residue, such as the tokenizer of an ESM.
   Embeddings Embed(std::span<const std::string> texts, const EmbedOptions& options = {}) const;
   Embeddings Embed(std::initializer_list<std::string> texts, const EmbedOptions& options = {}) const {
     return Embed(std::span(texts.begin(), texts.size()), options);

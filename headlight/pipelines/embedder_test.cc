@@ -62,7 +62,7 @@ std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, s
   return folder;
 }
 
-// The goldens are made by tools/make_pooling_goldens.py.
+// Compares with the goldens of tools/make_pooling_goldens.py.
 TEST(Embedder, PoolsAndPromptsAsSentenceTransformers) {
   const JsonView golden = ReadJson(kFolder + "/poolings.json");
   const std::vector<std::string> texts = golden["texts"].Strings();

@@ -61,8 +61,8 @@ HEADLIGHT_API void CheckFinite(const Tensor& result, const Model& model, const s
 /// in the vocabulary.
 std::int32_t TokenOfResidue(const EncoderFolder& encoder, char letter, const std::string& name);
 
-/// Throws Error that begins with `name` if `letters` is empty. Throws Error unless the encoding consists of a special
-/// token, one token per residue, and another special token. The length is not checked.
+/// Throws Error, with a message that begins with `name`, if `letters` is empty. Throws Error unless the encoding
+/// consists of a special token, one token per residue, and another special token. The length is not checked.
 void CheckResidues(const EncoderFolder& encoder, std::string_view letters, const Encoding& encoding,
                    const std::string& name);
 

@@ -45,7 +45,7 @@ class EngineWorker {
   void Join(const std::vector<Entry>& joining);
   // Ends the request with the current exception.
   void EndFailed(EngineJob& job);
-  // Sets the encoder states of each sequence. Consecutive sequences with the same source share them.
+  // Sets the encoder states of each sequence. Consecutive sequences with the same source share their states.
   void Encode(std::span<const Entry> joining);
   // Sets the encoder states of sequences whose source is the last encoded source.
   void ShareEncoded(std::span<const Entry> same) const;

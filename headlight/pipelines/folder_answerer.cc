@@ -164,7 +164,7 @@ struct AnsweringKind {
 constexpr AnsweringKind kAnsweringKinds[] = {{EncoderDecoder::kKind, AnswersFrom::passages, LoadWriting},
                                              {CaptionModel::kKind, AnswersFrom::images, LoadLooking},
                                              {RegionTextEncoder::kKind, AnswersFrom::images, LoadChoosing}};
-// Also used for models that do not answer questions. Loading them throws Error.
+// Also used for models that do not answer questions. Loading such models throws Error.
 constexpr AnsweringKind kFindingKind = {"", AnswersFrom::passages, LoadFinding};
 
 const AnsweringKind& AnsweringKindOf(const std::string& folder) {

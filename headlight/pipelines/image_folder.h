@@ -68,9 +68,10 @@ HEADLIGHT_API void EncodeImages(const ImageFolder& folder, std::span<const Image
 
 std::vector<ImageSize> SizesOf(std::span<const Image> images);
 
-/// Runs a detector on images in the batches of ForEachBatchOfValues. `done` is called for each image in order with the
-/// output of its batch, the first row of the image in that output, and its index. Throws Error naming the image if an
-/// output is NaN or infinite. Throws Error unless there is one size per image and `threshold` is from 0 to 1.
+/// Runs a detector on images in the batches of ForEachBatchOfValues. `done` is called for each image in order. It
+/// receives the output of the batch, the first row of the image in this output, and the index of the image. Throws
+/// Error naming the image if an output is NaN or infinite. Throws Error unless there is one size per image and
+/// `threshold` is from 0 to 1.
 using ImageDetected =
     std::function<void(Context& context, const DetectedImages& found, std::int64_t row, std::size_t image)>;
 void DetectInBatches(const DetectorFolder& folder, std::span<const Image> fitted, std::span<const ImageSize> sizes,

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 const std::string kDetectors = HEADLIGHT_SOURCE_DIR "/tests/testdata/detectors/", kFolder = kDetectors + "detr_masks";
 
-// Goldens are made by tools/make_detector_goldens.py.
+// Compares with the goldens of tools/make_detector_goldens.py.
 TEST(ImageSegmenter, EqualsTransformers) {
   const ImageSegmenter segmenter = ImageSegmenter::Load(kFolder);
   const JsonView golden = ReadJson(kFolder + "/found.json");

@@ -14,7 +14,7 @@ struct LoadOptions {
   /// The type of matrix products. Default: float32, or the type in which `headlight convert` stored the folder, int8 or
   /// int4. Load throws Error if the CPU does not support the type.
   std::optional<Compute> compute = {};
-  /// Translator: restricts the output vocabulary of each text to the folder's shortlist (`headlight shortlist`), which
+  /// Translator: restricts the output vocabulary of each text to the folder's shortlist (`headlight shortlist`). This
   /// is often faster. Default: the whole vocabulary.
   bool shortlist = false;
   /// Translator, TextGenerator: keeps an int8 copy of the weights as the draft for speculative decoding of single

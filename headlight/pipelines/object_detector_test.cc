@@ -25,7 +25,7 @@ struct Detectors : testing::Test {
   const std::vector<Image> images = {Pattern(50, 30), Pattern(20, 41), Pattern(33, 33), Pattern(8, 70)};
 };
 
-// Goldens are made by tools/make_detector_goldens.py.
+// Compares with the goldens of tools/make_detector_goldens.py.
 TEST(ObjectDetector, EqualsTransformers) {
   for (const char* name : {"detr", "detr_padded", "detr_learned"}) {
     const ObjectDetector detector = ObjectDetector::Load(FolderOf(name));

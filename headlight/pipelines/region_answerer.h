@@ -27,7 +27,7 @@ class HEADLIGHT_API RegionAnswerer {
   /// if a file is invalid or not supported.
   static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Returns true if the model reads regions; false for a ViLT, which reads whole images.
+  /// Returns true if the model reads regions, or false for a ViLT, which reads whole images.
   bool reads_boxes() const;
   /// Returns the `top_k` most probable answers, the best first. The scores of all answers sum to 1. The `boxes` of
   /// objects in the image are in pixels, as returned by an ObjectDetector. Boxes outside the image are ignored. Throws

@@ -34,8 +34,8 @@ HEADLIGHT_API RegionFolder LoadRegionFolder(const std::string& folder, const Loa
 /// Tokenizes a question. Throws Error if it is not UTF-8, empty or too long.
 Encoding ReadQuestion(const RegionFolder& loaded, std::string_view question);
 
-/// Returns the co-attention of a question and the regions or patches of an image, in one layer (from 0) or all. Throws
-/// the same errors as ReadQuestion.
+/// Returns the co-attention of a question and the regions or patches of an image, in one layer (from 0) or in all
+/// layers. Throws the same errors as ReadQuestion.
 AttentionRecord RegionAttentionOf(const RegionFolder& loaded, const Image& image, std::span<const NamedBox> boxes,
                                   std::string_view question, std::optional<int> layer = {});
 

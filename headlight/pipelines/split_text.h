@@ -15,9 +15,9 @@ struct TextPart {
   std::vector<TextSpan> spans;       ///< the bytes of each token within `text`
 };
 
-/// Splits `text` into parts of at most `most` tokens; a text without words has no parts. A text that is too long is cut
-/// in two, and each half is split recursively. The cut is within the middle half of the tokens. The first of these
-/// kinds of boundaries that occurs there is used:
+/// Splits `text` into parts of at most `most` tokens. A text without words has no parts. A text that is too long is cut
+/// in two, and each half is split recursively. The cut is within the middle half of the tokens, at the first of these
+/// kinds of boundaries that occurs there:
 /// - after the end of a sentence (. ! ? and similar, with closing quotes and brackets),
 /// - after a clause (, ; : and similar),
 /// - after a word,

@@ -69,8 +69,8 @@ class HEADLIGHT_API StructurePredictor {
 
   /// Returns the intermediate results of Predict: the backbone after each block of the structure module in every pass,
   /// the predicted errors and distances, and attention. The attention is from the last pass, in all layers or in one
-  /// layer (from 0). Throws the same errors as Predict, and Error for a layer out of range and for more attention
-  /// weights than a page can hold.
+  /// layer (from 0). Throws the same errors as Predict. Also throws Error for a layer out of range, and for more
+  /// attention weights than a page can hold.
   StructureRecord Look(const AlignmentTable& alignment, const PredictOptions& options = {},
                        std::optional<int> layer = {}) const;
 

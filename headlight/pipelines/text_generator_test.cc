@@ -217,7 +217,7 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
     EXPECT_EQ(score.token_scores[i].log_probability, long_ones[1].token_scores[i].log_probability);
 }
 
-// Goldens are made by tools/make_score_goldens.py.
+// Compares with the goldens of tools/make_score_goldens.py.
 TEST(TextGenerator, ScoresInWindowsLikeTransformers) {
   const TemporaryFolder folder;
   for (const char* file : {"config.json", "model.safetensors"})

@@ -54,7 +54,7 @@ struct Reading {
   std::vector<float> all;  // [tokens, labels]; only if more than the most probable label is needed
 };
 
-// Returns the words with their labels, or without aggregation the tokens.
+// Returns the words with their labels, or the tokens if there is no aggregation.
 std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Reading& reading,
                                     TagAggregation aggregation) {
   const Encoding& encoding = *reading.encoding;

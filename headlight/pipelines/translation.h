@@ -1,4 +1,4 @@
-// Translations of texts, and the options of the translation.
+// Translations of texts, and the options for generating them.
 #pragma once
 
 #include <cstdint>

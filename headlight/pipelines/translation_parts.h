@@ -1,4 +1,4 @@
-// The parts of a text that is too long, and its Translation from the decoded parts.
+// The parts of texts that are too long, and the Translations that are built from the decoded parts.
 #pragma once
 
 #include <cstddef>

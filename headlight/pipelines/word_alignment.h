@@ -18,7 +18,7 @@ struct WordPair {
 };
 using WordAlignment = std::vector<WordPair>;  ///< sorted and distinct
 
-/// The index of each token's word; -1 for tokens without a word, such as the end token.
+/// The index of each token's word, or -1 for tokens without a word, such as the end token.
 struct TokenWords {
   std::vector<std::int32_t> source, target;
 };

@@ -18,7 +18,8 @@ std::span<const std::int32_t> NeighboursOf(const FaissGraph& graph, std::int64_t
   return all.first(static_cast<std::size_t>(std::ranges::find(all, -1) - all.begin()));
 }
 
-// Keeps the best candidates. `seen_` contains all candidates, and `open_` contains those that are not visited yet.
+// Keeps the best candidates. `seen_` contains all candidates, and `open_` contains the candidates that are not visited
+// yet.
 class GraphCandidates {
  public:
   explicit GraphCandidates(std::size_t most) : most_(most) {}

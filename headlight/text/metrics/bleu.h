@@ -46,7 +46,7 @@ inline constexpr std::size_t kBleuStatistics = 10;  ///< two lengths, then the m
 HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
                                                                  std::span<const std::string_view> references,
                                                                  const BleuOptions& options);
-/// Computes the score, without the signature.
+/// Computes the score from sums of statistics, without the signature.
 HEADLIGHT_API Bleu BleuOf(std::span<const double> sums, bool effective_order);
 HEADLIGHT_API std::string BleuSignature(std::size_t references, const BleuOptions& options);
 

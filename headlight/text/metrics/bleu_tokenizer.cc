@@ -82,7 +82,7 @@ std::u32string SeparatePairs(std::u32string_view text, bool (*first)(char32_t), 
   return result;
 }
 
-// As in mteval-v14.pl, a mark at the end of a line is not separated if it follows a number.
+// Splits a line by the rules of mteval-v14.pl. A mark at the end of a line is not separated if it follows a number.
 std::vector<std::string> TokenizeInternational(std::string_view line) {
   std::u32string text;
   ForEachCharacter(Stripped(line, false), [&](char32_t code, std::size_t, std::size_t) { text.push_back(code); });

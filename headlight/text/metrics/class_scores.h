@@ -13,7 +13,7 @@ namespace headlight {
 struct ClassCounts {
   std::int64_t right = 0, found = 0,
                both = 0;  ///< numbers of true, predicted, and correctly predicted members
-  /// Metrics from 0 to 1; 0 if the denominator is 0.
+  /// Return metrics from 0 to 1, or 0 if the denominator is 0.
   double precision() const;
   double recall() const;
   double f1() const;

@@ -44,8 +44,8 @@ bool EndsWithDoubleConsonant(std::string_view stem) {
   return stem.size() >= 2 && stem.back() == stem[stem.size() - 2] && Consonants(stem).back();
 }
 
-// Condition *o: the stem ends with a consonant, a vowel, and a consonant other than w, x and y. In NLTK, a stem that is
-// just a vowel and a consonant also meets the condition.
+// Returns true for condition *o: the stem ends with a consonant, a vowel, and a consonant other than w, x and y. In
+// NLTK, a stem that is just a vowel and a consonant also meets the condition.
 bool EndsShort(std::string_view stem) {
   const std::vector<bool> consonants = Consonants(stem);
   const std::size_t size = stem.size();

@@ -17,8 +17,8 @@ HEADLIGHT_API std::string LowerCase(std::string_view text);
 /// Returns the words between Unicode white space, as views of `text`.
 HEADLIGHT_API std::vector<std::string_view> SplitAtSpaces(std::string_view text);
 
-/// Returns the words and marks of a text by 13a's rules for Western languages, without its rules for text ends and
-/// entities.
+/// Returns the words and marks of a text by 13a's rules for Western languages, without the rules for entities and for
+/// the ends of texts.
 std::vector<std::string> SeparateMarks(std::string_view text);
 
 /// Returns the words and marks of a line without a newline, by the rules of mteval-v13a.pl (NIST's scorer) as in

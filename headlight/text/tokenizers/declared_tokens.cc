@@ -273,7 +273,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
   if (settings.builds_parts) declared.insert(declared.end(), of_file.begin(), of_file.end());
   CheckIds(of_file, table);
   CheckIds(declared, table);
-  // Other classes add the tokens of a tokenizer.json first, in its order.
+  // Other classes add the tokens of a tokenizer.json first, in the order of the file.
   if (!settings.builds_parts)
     for (const NumberedToken& entry : of_file) AddInOrder({entry}, takes_ids, table);
   AddInOrder(std::move(declared), takes_ids, table);

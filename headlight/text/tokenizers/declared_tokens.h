@@ -28,7 +28,7 @@ struct TokenizerSettings {
   JsonView config;  ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
   JsonView added;   ///< added_tokens.json: tokens and their ids
   TokenizerFamily family = TokenizerFamily::unknown;
-  /// the tokenizer class ignores the components in a tokenizer.json, and builds them from the settings
+  /// If true, the tokenizer class ignores the components in a tokenizer.json, and builds them from the settings.
   bool builds_parts = false;
   std::int64_t model_vocabulary = 0;  ///< the model's number of tokens, from its config.json; 0: unknown
 

@@ -15,8 +15,8 @@ struct TokenizerOfModel {
 };
 
 /// Writes a tokenizer_config.json with which Transformers' AutoTokenizer loads tokenizer.json without changes
-/// (PreTrainedTokenizerFast), with the special tokens in their usual roles. Without this file, AutoTokenizer uses the
-/// class of the model's family, which applies other rules to the vocabulary. An existing file with another class is not
+/// (PreTrainedTokenizerFast). The special tokens get their usual roles. Without this file, AutoTokenizer uses the class
+/// of the model's family, which applies other rules to the vocabulary. An existing file with another class is not
 /// changed. Nothing is written if there is no tokenizer.json. `model`, if given, sets the model-dependent settings.
 HEADLIGHT_API void WriteFastTokenizerConfig(const std::string& folder,
                                             const std::optional<TokenizerOfModel>& model = {});

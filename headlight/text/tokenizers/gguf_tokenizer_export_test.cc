@@ -1,4 +1,4 @@
-// Tests that tokenizers exported to GGUF give the same tokens after loading.
+// Checks that tokenizers exported to GGUF give the same tokens after loading.
 #include "headlight/text/tokenizers/gguf_tokenizer_export.h"
 
 #include <gmock/gmock.h>

@@ -35,8 +35,8 @@ class HEADLIGHT_API MarianTokenizer : public Tokenizer {
   /// also writes `tokenizer.json` for the tokenizers library. `longest` is the model's maximum number of tokens.
   void Save(const std::string& folder, std::int64_t longest = 512) const;
 
-  /// A token's span includes the preceding space. The text of a multilingual model may begin with the target language,
-  /// as in ">>fra<< Hello".
+  /// Encodes a text. A token's span includes the preceding space. The text of a multilingual model may begin with the
+  /// target language, as in ">>fra<< Hello".
   std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
                                    std::vector<TextSpan>* spans = nullptr) const override;
 

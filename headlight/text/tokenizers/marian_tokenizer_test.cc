@@ -123,7 +123,7 @@ TEST_P(MarianTokenizerOf, RoundTripsThroughFiles) {
     EXPECT_EQ(ReadFile(again + file), ReadFile(folder + file)) << file;
 }
 
-// Checks a folder with one model per language and a vocabulary in another order. The goldens are from Transformers'
+// Checks a folder with one model per language and a vocabulary in a different order. The goldens are from Transformers'
 // MarianTokenizer.
 TEST(MarianTokenizer, ReadsAPublishedFolder) {
   const MarianTokenizer tokenizer = MarianTokenizer::Load(TestData("tokenizer_marian"));

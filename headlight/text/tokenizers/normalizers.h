@@ -39,9 +39,9 @@ struct Prepend {
   void operator()(NormalizedText& text) const;
 };
 
-/// Applies SentencePiece's compiled rules per grapheme, as in the tokenizers library. A grapheme of less than six bytes
-/// is replaced by the result of the shortest rule that matches its beginning. Otherwise its characters are replaced
-/// separately.
+/// Applies SentencePiece's compiled rules per grapheme, as in the tokenizers library. A grapheme of fewer than six
+/// bytes is replaced by the result of the shortest rule that matches its beginning. Otherwise its characters are
+/// replaced separately.
 struct Precompiled {
   explicit Precompiled(std::string charsmap, const std::string& name);
   void operator()(NormalizedText& text) const;

@@ -83,7 +83,7 @@ BytePairSegmenter ParseBytePair(const JsonView& part, PipelineState& state) {
   return BytePairSegmenter(PiecesAsBytes(state.pieces), merges, options, part.location());
 }
 
-// Applies a unigram model as the tokenizers library does. Consecutive unknown characters become one unknown piece, or
+// Applies a unigram model as in the tokenizers library. Consecutive unknown characters become one unknown piece, or
 // their byte pieces if all of these exist.
 struct Unigram {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
@@ -125,7 +125,7 @@ struct Unigram {
   std::string place;                                   // for error messages
 };
 
-// Parses a score as the tokenizers library does: the digits as an integer, divided by a power of ten. The result is
+// Parses a score as in the tokenizers library: the digits as an integer, divided by a power of ten. The result is
 // rounded twice, which can change the segmentation if scores are nearly equal.
 double ScoreAsRead(double score) {
   const std::string text = fmt::format("{}", std::abs(score));

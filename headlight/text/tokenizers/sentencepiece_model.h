@@ -39,7 +39,7 @@ inline constexpr std::string_view kSpaceSymbol = "\u2581";
 
 /// Parses the bytes of a `.model` (or `.spm`) file, a protocol buffer. `name` is the file's name in error messages.
 /// Throws Error for damaged bytes. Also throws Error naming an unsupported feature: algorithms "word" and "char",
-/// unused pieces, whitespace as a suffix or unescaped, a denormalizer.
+/// unused pieces, white space as a suffix or without escaping, and denormalizers.
 HEADLIGHT_API SentencePieceModel ParseSentencePieceModel(std::string_view bytes, const std::string& name);
 
 /// Returns the bytes of a `.model` file for SentencePiece's library. Only for models without byte fallback.

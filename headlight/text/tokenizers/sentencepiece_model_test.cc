@@ -141,7 +141,7 @@ TEST(SentencePieceModel, RefusesByName) {
       {Good() + Field(3, Varint(5, 0)), "escape_whitespaces"},
       {Good() + Field(5, Field(2, "map")), "denormalizer"},
       {Good() + Field(3, Field(2, "map")), "charsmap is broken"},
-      // Lengths that exceed the file, are 2^63 or have more than ten bytes; a truncated number; wrong types.
+      // Wrong lengths (longer than the file, 2^63, or more than ten bytes), a truncated number, and wrong types.
       {Good() + "\x0A\x7F", "longer than the file"},
       {Good() + "\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", "longer than the file"},
       {Good() + "\x0A" + std::string(11, '\xFF'), "more than ten bytes"},
