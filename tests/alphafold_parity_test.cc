@@ -271,7 +271,7 @@ TEST(AlphaFold, RefusesInvalidInput) {
   EXPECT_THAT(error_of([](Passes& passes) { passes[0].present = std::make_shared<std::vector<std::uint8_t>>(3); }),
               HasSubstr("3 marks"));
 
-  // Templates for a model without template weights and invalid templates are rejected.
+  // Invalid templates are rejected. Templates for a model without template weights are also rejected.
   const std::vector<FoldingFeatures> others =
       PassesOf(Safetensors(kAlphaFoldGoldens + "templates/golden.safetensors"), DType::float32);
   EXPECT_THAT(error_of([&](Passes& passes) { passes[0].templates = others[0].templates; }), HasSubstr("2 templates"));

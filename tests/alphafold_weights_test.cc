@@ -28,7 +28,7 @@ const std::string kNpz = kPublished + "params_model_3_ptm.npz", kOpenFold = kPub
 const std::vector<std::pair<std::string, std::string>> kFolders = {
     {kPublished, "params_model_3_ptm.npz"}, {kPublished + "templates/", "params_model_1_ptm.npz"}};
 
-// Returns the tensors of a file by name, each with its bytes.
+// Returns the name and the bytes of each tensor of a file.
 std::vector<std::pair<std::string, std::string>> TensorsOf(const std::string& path) {
   const Safetensors file(path);
   std::vector<std::pair<std::string, std::string>> tensors;

@@ -29,7 +29,7 @@ namespace {
 
 std::string FolderOf(const std::string& name) { return HEADLIGHT_SOURCE_DIR "/tests/testdata/clip/" + name; }
 
-// The texts of a golden file without masked tokens.
+// The texts of a golden file, without the masked tokens.
 struct GoldenTexts {
   explicit GoldenTexts(const Safetensors& file) {
     const Tensor all = file.Read("input_ids", DType::int32);

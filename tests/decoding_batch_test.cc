@@ -166,8 +166,8 @@ TEST_F(DecodingBatchTest, AnInvalidPromptEndsOnlyItsOwnText) {
   }
 }
 
-// Checks that a memory of the wrong size only ends its own text. Also checks the first text, and combined memories of
-// several texts.
+// Checks that a memory of the wrong size only ends its own text. The text may be the first one, and the memories of
+// several texts may be combined.
 TEST_F(DecodingBatchTest, AMemoryOfWrongSizeEndsOnlyItsOwnText) {
   const Subject subject = OfMarian();
   const DecodingRequest &one = subject.requests[4], &other = subject.requests[8];

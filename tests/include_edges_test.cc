@@ -248,7 +248,7 @@ TEST(IncludeEdges, PlantedCyclesAreCaught) {
   // The cycle consists of a header and the other stem's source.
   EXPECT_THAT(RingsOf({{"headlight/io/a.h", include("io/b.h")}, {"headlight/io/b.cc", include("io/a.h")}}),
               ElementsAre("headlight/io/a -> headlight/io/b -> headlight/io/a"));
-  // The cycle has three stems, one of them through its -inl.h. Another stem is outside of the cycle.
+  // The cycle has three stems, one of them through its -inl.h. Another stem is outside the cycle.
   EXPECT_THAT(RingsOf({{"headlight/kernels/a.cc", include("kernels/d.h") + include("kernels/b-inl.h")},
                        {"headlight/kernels/b-inl.h", include("kernels/c.h")},
                        {"headlight/kernels/c.cc", include("kernels/a.h")},

@@ -85,7 +85,7 @@ TEST(LogitCap, AppliesToEveryChoiceOfTokens) {
   }
 }
 
-// Checks that guidance is refused. With a cap, its logits cannot be computed from a combination of states.
+// Checks that guidance is refused. With a cap, the guided logits cannot be computed from a combination of states.
 TEST(LogitCap, RefusesGuidance) {
   const GenerationOptions options{.search = {.guidance = 2}, .unguided = {4}, .max_new_tokens = 2};
   EXPECT_THAT(ErrorOf([&] { Generate(Capped(kCap), {kText}, options); }), testing::HasSubstr("guidance"));

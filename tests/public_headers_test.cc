@@ -1,6 +1,6 @@
 // Tests the two sets of installed headers (cmake/install.cmake). Users' headers must not include other headers, and
-// engine headers must only include installed headers. tests/consumer/run checks that each users' header compiles
-// without other includes.
+// engine headers must only include installed headers. tests/consumer/run checks that each of the users' headers
+// compiles without other includes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(PublicHeaders, UsersHeadersIncludeOnlyEachOther) {
   EXPECT_THAT(Wrong(ReadIncludes(users), users, true), testing::IsEmpty());
 }
 
-// Checks that headlight.h includes every users' header of these folders.
+// Checks that headlight.h includes all users' headers of these folders.
 TEST(PublicHeaders, UmbrellaIncludesEveryPipeline) {
   const Headers users = ReadList("user_headers.txt");
   const std::string umbrella = "headlight/headlight.h";

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 using Files = std::map<std::string, std::string>;  // text of each file by path
 
-// Returns "NAME: FILE, FILE" for each type that several files define outside of unnamed namespaces.
+// Returns "NAME: FILE, FILE" for each type that several files define outside unnamed namespaces.
 std::vector<std::string> Shared(const Files& files) {
   static const std::regex space(R"(namespace ([\w:]*) ?\{)");
   static const std::regex type(

@@ -28,7 +28,7 @@ std::vector<std::string> Texts(std::string_view text, const std::vector<Segment>
   return texts;
 }
 
-// Returns random strings over a few letters, so that pieces overlap, with scores that are often equal.
+// Returns random strings over a few letters, so that pieces overlap. Their random scores are often equal.
 std::map<std::string, float> RandomPieces(Random& random) {
   std::map<std::string, float> scores;
   for (const char* letter : {"a", "b", "\u2581"}) scores[letter] = -5;
@@ -50,7 +50,7 @@ std::string RandomText(Random& random) {
   return text;
 }
 
-// A naive reference: repeatedly searches all adjacent pairs and merges the best one.
+// Segments a text by the definition of BPE: repeatedly searches all adjacent pairs and merges the best one.
 std::vector<std::string> BpeByDefinition(std::string_view text, const std::map<std::string, float>& scores) {
   std::vector<std::string> symbols;
   while (!text.empty()) {
@@ -109,8 +109,8 @@ TEST(BpeSegmenter, DropsMergesWithTheProbability) {
   EXPECT_NEAR(static_cast<double>(segmenter.Segments(text, &random, 0.1).size()), 22000, 200);
 }
 
-// A naive reference: tries all segmentations. If scores are equal, the segmentation with the longest last pieces is
-// used.
+// Finds the best segmentation by trying all segmentations. If scores are equal, the segmentation with the longest last
+// pieces is used.
 std::pair<double, std::vector<std::string>> BestWay(
     const std::string& text, const std::map<std::string, float>& scores, float unknown,
     std::map<std::string, std::pair<double, std::vector<std::string>>>& known) {

@@ -23,7 +23,7 @@ bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
 
 void LowercaseInContext(NormalizedText& text) {
   // True for each sigma in Unicode's Final_Sigma context: except for case-ignorable characters, a cased letter directly
-  // precedes it and none directly follows it.
+  // precedes the sigma, and no cased letter directly follows it.
   std::vector<bool> ends_word;
   bool after_cased = false;
   ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {

@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// Lowercases as Python's str.lower: a sigma at the end of a word becomes U+03C2. Other characters do not depend on
+/// Lowercases like Python's str.lower: a sigma at the end of a word becomes U+03C2. Other characters do not depend on
 /// context.
 void LowercaseInContext(NormalizedText& text);
 

@@ -25,8 +25,8 @@ enum class TokenizerFamily {
   xlm_roberta
 };
 
-/// Returns true if the declared class uses a tokenizer.json unchanged, such as "PreTrainedTokenizerFast". Other classes
-/// build some of the components from settings.
+/// Returns true if the declared class, such as "PreTrainedTokenizerFast", uses a tokenizer.json unchanged. Other
+/// classes build some of the components from settings.
 bool TakesFileAsItIs(const std::string& tokenizer_class);
 
 /// Returns the family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast". If the class is

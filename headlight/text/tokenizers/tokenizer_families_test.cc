@@ -41,7 +41,7 @@ TEST(TokenizerFamilies, ErrorsNameUnsupportedClasses) {
   }
 }
 
-// Checks that the class can be declared in either file, with and without a tokenizer.json.
+// Checks that the class can be declared in config.json or tokenizer_config.json, with and without a tokenizer.json.
 TEST(TokenizerFamilies, OfFoldersAreChecked) {
   const std::string whole = ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_bert_cased.json");
   for (const char* file : {"config.json", "tokenizer_config.json"})

@@ -20,8 +20,8 @@ inline constexpr std::string_view kClipWords =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
 /// Builds the components that a file describes, and refuses unknown keys. With ScoresAre::text, scores are rounded as
-/// when the tokenizers library parses them from text. The settings of the file's folder, if given, may declare more
-/// tokens.
+/// in the tokenizers library, which parses them from text. The settings of the file's folder, if given, may declare
+/// more tokens.
 enum class ScoresAre { exact, text };
 PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,
                                 const TokenizerSettings* settings = nullptr);

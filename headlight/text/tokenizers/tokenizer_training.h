@@ -20,7 +20,7 @@ struct TokenizerTrainingOptions {
   bool byte_level = false;    ///< if true, byte-level BPE as in GPT-2, in which no text is unknown
   std::int32_t size = 30000;  ///< maximum number of tokens, including special ones
   bool split_digits = false;  ///< if true, each digit is a token, for models that do arithmetic
-  /// Normalizers. All tokenizers except byte-level BPE and WordPiece always use NFKC.
+  /// The normalizers to apply. All tokenizers except byte-level BPE and WordPiece always use NFKC.
   bool lowercase = false, nfkc = false, strip_accents = false;
   /// The first tokens of the vocabulary. If empty, UsualSpecialTokens is used.
   std::vector<std::string> special = {};

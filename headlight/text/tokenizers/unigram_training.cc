@@ -206,7 +206,7 @@ std::vector<std::int32_t> BestSegmentation(const ByteTrie& trie, const std::vect
 
 bool IsCharacter(const Piece& piece) { return CountCharacters(piece.text) == 1; }
 
-// The M step: returns new probabilities, without pieces of low expected count.
+// The M step: returns new probabilities, and omits pieces with a low expected count.
 std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector<double>& expected) {
   std::vector<Piece> kept;
   double sum = 0;

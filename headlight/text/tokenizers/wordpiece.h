@@ -17,7 +17,8 @@ struct WordPieceOptions {
   std::int64_t max_input_chars_per_word = 100;   ///< longer words are unknown
 };
 
-/// Segments a word greedily: uses the longest piece at its beginning, then the longest one at each following position.
+/// Segments a word greedily: uses the longest piece at the beginning of the word, then the longest piece at each
+/// following position.
 class WordPieceSegmenter {
  public:
   /// `pieces` is indexed by id. Empty pieces are ignored. At least one piece must not be empty.
