@@ -155,8 +155,8 @@ TEST(TextTraining, CountsPredictMasks) {
   EXPECT_GT(others.by_neighbours, bits.by_neighbours + 0.3);
 }
 
-// Checks tags and answers. Each token's tag is the step, with B- at the first token; the last token of three has no
-// tag. The answer is the position of 0.
+// Checks tags and answers. The tags of a text are B, I, I, O, B, I, with the step as the name. The answer is the
+// position of 0.
 TEST(TextTraining, FitsTagsAndAnswers) {
   const TemporaryFolder folder;
   const TextSets rings = Sets();

@@ -40,7 +40,7 @@ struct CaptionOptions {
   std::uint64_t first_stream = 0;          ///< image i uses the random stream (seed, first_stream + i)
 
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are encoded at once, at least 1
-  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
+  std::function<std::string(std::size_t image)> name_of = {};  ///< image name in error messages; "image 1" by default
   /// Called between tokens, from any thread but never concurrently. If it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};
 };

@@ -37,7 +37,7 @@ struct EmbedOptions {
   /// If true, truncates a text that is too long for the model; otherwise such a text is an error.
   bool truncate = false;
   EmbedPooling pooling = EmbedPooling::folder;
-  std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
+  std::function<std::string(std::size_t text)> name_of = {};  ///< text name in error messages; "text 1" by default
   EmbedAs purpose = EmbedAs::text;
   std::optional<std::string> prompt_name = {};  ///< name of a prompt, instead of the prompt for the purpose
 };

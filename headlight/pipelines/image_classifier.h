@@ -26,7 +26,7 @@ namespace headlight {
 struct ClassifyImageOptions {
   std::optional<std::int64_t> top_k = {};     ///< labels per image, at least 1; all if it is not set
   std::int64_t batch_pixels = 4 * 224 * 224;  ///< pixels of resized images that are encoded at once, at least 1
-  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
+  std::function<std::string(std::size_t image)> name_of = {};  ///< image name in error messages; "image 1" by default
 };
 
 /// The classes of a model: none, the classes of its classification head, or classes described by labels (zero-shot).

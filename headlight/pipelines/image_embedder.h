@@ -24,7 +24,7 @@ struct EmbedImageOptions {
   /// Pixels of resized images that are encoded at once, at least 1. For patches larger than 16 x 16, the number is
   /// raised in proportion to the patch's area.
   std::int64_t batch_pixels = 4 * 224 * 224;
-  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
+  std::function<std::string(std::size_t image)> name_of = {};  ///< image name in error messages; "image 1" by default
 };
 
 /// Computes the vectors of images. Immutable and cheap to copy. All methods are thread-safe. An image's vector does not

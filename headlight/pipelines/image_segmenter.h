@@ -25,7 +25,7 @@ struct SegmentOptions {
   double threshold = 0.5;               ///< only segments with a score above this are returned; 0 to 1
   SegmentRules rules = {};              ///< how pixels are assigned to segments
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are computed at once, at least 1
-  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
+  std::function<std::string(std::size_t image)> name_of = {};  ///< image name in error messages; "image 1" by default
 };
 
 /// Finds the segments of images. Immutable and cheap to copy. All methods are thread-safe. An image's segments do not

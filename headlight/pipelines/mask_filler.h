@@ -21,7 +21,7 @@ struct FillOptions {
   std::int64_t top_k = 5;           ///< predictions for each mask, at least 1
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
   bool truncate = false;  ///< if true, truncates a text that has too many tokens; otherwise such a text is an error
-  std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
+  std::function<std::string(std::size_t text)> name_of = {};  ///< text name in error messages; "text 1" by default
   std::function<void(std::size_t text)> on_truncated = {};    ///< called with the index of each truncated text
 };
 

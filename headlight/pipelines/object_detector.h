@@ -23,7 +23,7 @@ namespace headlight {
 struct DetectOptions {
   double threshold = 0.5;               ///< only objects with a score above this are returned; 0 to 1
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are computed at once, at least 1
-  std::function<std::string(std::size_t image)> name_of = {};  ///< names an image in errors; "image 1" by default
+  std::function<std::string(std::size_t image)> name_of = {};  ///< image name in error messages; "image 1" by default
 };
 
 /// An object in an image.

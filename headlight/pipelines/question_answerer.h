@@ -29,7 +29,7 @@ struct AnswerOptions {
   std::optional<std::int64_t> max_input_length = {};
   std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share [128, at most half of a window]
   std::int64_t batch_tokens = 512;          ///< tokens that are encoded at once, at least 1
-  std::function<std::string(std::size_t text)> name_of = {};  ///< names a question in errors; "text 1" by default
+  std::function<std::string(std::size_t text)> name_of = {};  ///< question name in error messages; "text 1" by default
 };
 
 struct Question {

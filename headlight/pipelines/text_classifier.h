@@ -29,7 +29,7 @@ struct ClassifyOptions {
   std::optional<std::int64_t> top_k = {};  ///< labels per text, at least 1; all if it is not set
   std::int64_t batch_tokens = 512;         ///< tokens that are encoded at once, at least 1
   bool truncate = false;  ///< if true, truncates a text that has too many tokens; otherwise such a text is an error
-  std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
+  std::function<std::string(std::size_t text)> name_of = {};  ///< text name in error messages; "text 1" by default
   std::function<void(std::size_t text)> on_truncated = {};    ///< called with the index of each truncated text
 };
 

@@ -42,7 +42,7 @@ struct TagOptions {
   std::optional<std::int64_t> top_k = {};
   std::optional<TagAggregation> aggregation =
       {};  ///< default: `first`, or `simple` if there are labels S-X or E-X (BIOES)
-  std::function<std::string(std::size_t text)> name_of = {};  ///< names a text in errors; "text 1" by default
+  std::function<std::string(std::size_t text)> name_of = {};  ///< text name in error messages; "text 1" by default
 };
 
 /// A labelled part of a text.

@@ -109,7 +109,7 @@ void Compose(std::vector<Change>& changes, const std::vector<std::uint8_t>& clas
                                             static_cast<UChar32>(changes[i].character));
       if (both >= 0) {
         composed[starter].character = static_cast<char32_t>(both);
-        // The input characters of the composed mark count as replaced by the starter.
+        // The starter also replaces the input characters of the composed mark.
         if (changes[i].by <= 0) composed[starter].by += changes[i].by - 1;
         continue;
       }
