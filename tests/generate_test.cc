@@ -76,7 +76,7 @@ std::vector<double> LogSoftmax(const std::vector<double>& logits) {
 }
 
 // Returns the scores of the next token after each prompt followed by the ids, computed by the definition of guidance.
-// For beams the scores are sums of log-probabilities, otherwise log-probabilities.
+// The scores are log-probabilities, or sums of log-probabilities for beams.
 std::vector<double> GuidedScores(const LanguageModel& model, std::vector<std::int32_t> prompt,
                                  const std::vector<std::int32_t>& ids, const GenerationOptions& options) {
   const auto logits = [&](std::vector<std::int32_t> text) {

@@ -51,7 +51,8 @@ const std::map<std::string, Names> kFolders = {
 // The folders that may include everything. No other folder may include them.
 const Names kComposers = {"headlight", "server", "cli", "python", "tests", "bench", "docs", "tools"};
 
-// A library that a header would force on its includers. Only sources of `folders` may use it (empty: all).
+// A library with restricted use. Headers may include it only if `in_headers` is true. Only `folders` may include it; if
+// `folders` is empty, all may.
 struct Library {
   std::regex path;
   bool in_headers;

@@ -21,8 +21,8 @@ struct TranslateOptions {
   std::optional<double> length_penalty = {};   ///< alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
       {};  ///< translations of each text, at most beam_size without sampling [num_return_sequences], else 1
-  /// The maximum number of tokens of a translation, including the end token. 0 selects [max_length], else three times
-  /// the source's length plus 50. The number is at most the model's positions.
+  /// The maximum number of tokens of a translation, including the end token. If 0, the folder's [max_length] is used,
+  /// else three times the source's length plus 50. The number is at most the model's positions.
   std::int32_t max_length = 0;
   std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation, else 0
   std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
