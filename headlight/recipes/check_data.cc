@@ -116,7 +116,7 @@ std::string CheckSummary(DataCheck options) {
     if (!fs::is_regular_file(path, ignored) && !fs::is_directory(path, ignored)) return "";
   }
   options.examples = 0;
-  options.max_characters = kMaxLineBytes;  // the training run reports skipped and truncated texts
+  options.max_characters = kMaxLineBytes;  // the training run itself reports skipped and truncated texts
   options.shifts = options.decode = false;
   CheckResult result;
   try {

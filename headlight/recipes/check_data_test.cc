@@ -219,7 +219,7 @@ TEST_F(CheckDataTest, FindsShifts) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_THAT(found[0], HasSubstr("line i - 1 of"));
     EXPECT_NEAR(line_of(found[0]), 300, 8);
-    source.erase(source.begin() + 449);  // aligned again
+    source.erase(source.begin() + 449);  // from here on, the lines are aligned
     found = shifts(source, target);
     ASSERT_EQ(found.size(), 2U);
     EXPECT_THAT(found[1], HasSubstr("are aligned again"));

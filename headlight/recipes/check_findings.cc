@@ -4,7 +4,7 @@ namespace headlight {
 namespace {
 
 struct KindWords {
-  const char *name, *one, *several;  // the name in JSON, and the texts for a count of one and for other counts
+  const char *name, *one, *several;  // name in JSON, and texts for a count of one and for other counts
 };
 
 KindWords WordsOf(FindingKind kind) {

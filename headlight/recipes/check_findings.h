@@ -49,19 +49,19 @@ class FindingCollector {
  public:
   explicit FindingCollector(std::int64_t examples) : examples_(examples) {}
 
-  /// Adds a finding. `example()` returns its text, and is only called if the example is kept.
+  /// Adds a finding. `example()` returns the text of an example. It is only called if the example is kept.
   template <typename Example>
   void Add(FindingKind kind, const Example& example) {
     Finding& finding = Count(kind, 1);
     if (Keeps(kind, finding)) finding.examples.push_back(example());
   }
-  /// Adds several findings; examples beyond the limit are dropped.
+  /// Adds several findings. Drops examples beyond the limit.
   void Add(FindingKind kind, std::int64_t count, std::vector<std::string> examples);
   std::vector<Finding> Take();
 
  private:
   Finding& Count(FindingKind kind, std::int64_t count);
-  // Keeps all damaged images and all extensions of skipped images.
+  // Returns true if the next example is kept. Damaged images and extensions of skipped images are always kept.
   bool Keeps(FindingKind kind, const Finding& finding) const {
     return kind == FindingKind::damaged || kind == FindingKind::left_out || std::ssize(finding.examples) < examples_;
   }
@@ -76,7 +76,7 @@ struct HashedRow {
   auto operator<=>(const HashedRow&) const = default;
 };
 
-/// Check text files and image folders, as CheckData does.
+/// Check text files or image folders for CheckData.
 CheckResult CheckTextFiles(const DataCheck& options, const CheckObserver& observer);
 CheckResult CheckImageFolders(const DataCheck& options, const CheckObserver& observer);
 

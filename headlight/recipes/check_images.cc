@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-// Returns the format of a file by its first bytes, as an extension, or "" if the file is not an image.
+// Returns the format of a file from its first bytes, as an extension, or "" if the file is not an image.
 std::string_view FormatOf(std::string_view file) {
   if (file.starts_with("\xFF\xD8\xFF")) return "jpg";
   if (file.starts_with("\x89PNG\r\n\x1A\n")) return "png";
@@ -48,7 +48,6 @@ std::string ExtensionOf(const fs::path& path) {
   return extension;
 }
 
-// Returns the format of an extension.
 std::string_view FormatOfExtension(std::string_view extension) {
   if (extension == "jpeg") return "jpg";
   if (extension == "tif") return "tiff";
@@ -142,7 +141,7 @@ class FolderChecker {
         findings_.Add(FindingKind::empty_classes, [&] { return folder + "/" + name; });
   }
 
-  // Returns whether a file with an unsupported extension is an image, by its content or extension.
+  // Returns true if a file with an unsupported extension is an image, judging by its content or extension.
   static bool IsOtherImage(const fs::path& path) {
     const std::string other = path.string();
     if (IsUnreadImagePath(other)) return true;

@@ -21,15 +21,15 @@ struct DataCheck {
   /// - texts,
   /// - parallel: line i of two files is a source and its target,
   /// - pairs: a source and its target in columns,
-  /// - labels: one or two texts and their class, classes or number,
-  /// - questions: with a context and answers,
+  /// - labels: one or two texts with a class, several classes or a number,
+  /// - questions: a question with a context and answers,
   /// - tags: words and their tags.
   ///
-  /// If empty, plain files have texts, and the task of records is determined by the names of their members.
+  /// If empty, plain files have texts, and the names of the members determine the task of records.
   std::string task = {};
   std::optional<TextFormat> format = {};  ///< format of texts; by default decided by the file name
   TextColumns columns = {};               ///< columns of texts and labels; by default the usual names
-  bool several_labels = false;            ///< a label in a table may be several, separated by commas
+  bool several_labels = false;            ///< if true, a label in a table may be several labels, separated by commas
   PairColumns pairs = {};                 ///< columns of pairs; by default the usual names
   std::int64_t max_characters = 5000;     ///< longer texts are findings
   std::string tokenizer = {};             ///< folder of a tokenizer, to count tokens for `max_tokens`
@@ -38,9 +38,9 @@ struct DataCheck {
   std::int64_t min_side = 16;              ///< pixels; images with a shorter side are findings
   std::int64_t most_pixels = kMostPixels;  ///< images with more pixels are reported as damaged
   std::int64_t examples = 5;               ///< examples of each finding; all damaged images are listed
-  bool shifts = true;                      ///< whether to search for misaligned lines
-  bool decode = true;                      ///< whether to decode images, which finds damaged and small images
-  bool classes = true;                     ///< whether the subfolders of a folder of images are classes
+  bool shifts = true;                      ///< if true, searches for misaligned lines
+  bool decode = true;                      ///< if true, decodes images to find damaged and small ones
+  bool classes = true;                     ///< if true, the subfolders of a folder of images are classes
 };
 
 /// One kind of mistake.

@@ -29,7 +29,7 @@ std::vector<std::string> NamesOf(const JsonView& record) {
   return names;
 }
 
-// Returns the task of a record, by the names of its members.
+// Determines the task of a record from the names of its members.
 std::string_view TaskOf(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options) {
   const auto has = [&](const char* name) { return HasMember(record, header, name); };
   if (record["translation"].value().As<Json::Object>() != nullptr) return "pairs";
@@ -65,7 +65,7 @@ void AddLabels(const JsonView& record, const std::vector<std::string>& header, c
   }
 }
 
-// Makes a row of words and their tags.
+// Returns a row with words and their tags.
 CheckedRow TaggedRow(const std::vector<std::string>& words, std::vector<std::string> tags, const std::string& place) {
   Check(words.size() == tags.size(), "{}: {} tokens have {} tags", place, words.size(), tags.size());
   return {.texts = {fmt::format("{}", fmt::join(words, " "))}, .labels = std::move(tags)};

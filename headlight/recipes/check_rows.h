@@ -17,9 +17,9 @@ struct CheckedRow {
   bool is_pair = false;  ///< a source and its target
   std::vector<std::string> labels = {};
   std::vector<std::string> wrong_answers = {};  ///< answers that are not at their position in the second text
-  std::int64_t line = 0;                        ///< its first line, or the number of a question
+  std::int64_t line = 0;                        ///< the first line of the row, or the number of a question
   std::size_t columns = 0;                      ///< number of columns of a line with tabs; 0 for other formats
-  bool has_lines = false;                       ///< whether a text may have several lines
+  bool has_lines = false;                       ///< if true, a text may have several lines
 };
 
 /// Reads the rows of a file in the same way as a training run.
@@ -34,9 +34,9 @@ class RowReader {
   /// Returns the next row, or nothing after the last row. Throws Error for a row that cannot be read. The next call
   /// continues after that row.
   std::optional<CheckedRow> Next();
-  bool has_records() const;    ///< whether rows are records instead of lines
-  bool has_questions() const;  ///< whether rows are numbered questions of a SQuAD file
-  bool is_tabbed() const;      ///< whether rows have columns without names
+  bool has_records() const;    ///< returns true if rows are records instead of lines
+  bool has_questions() const;  ///< returns true if rows are numbered questions of a SQuAD file
+  bool is_tabbed() const;      ///< returns true if rows have columns without names
 
  private:
   struct Source;

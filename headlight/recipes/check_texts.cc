@@ -46,8 +46,8 @@ bool HasLetter(std::string_view text) {
   });
 }
 
-// Returns the first control character (except tabs) or byte order mark in a text, or 0. With `lines`, line ends are
-// allowed.
+// Returns the first control character (except tabs) or byte order mark in a text, or 0. If `lines` is true, line ends
+// are allowed.
 char32_t ControlIn(std::string_view text, bool lines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -111,8 +111,8 @@ class TextChecker {
     std::vector<std::uint64_t> first;
   };
 
-  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. If the same
-  // error occurs again, the file itself is unreadable, such as a damaged .gz.
+  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. If the same error
+  // occurs again, the whole file is unreadable, such as a damaged .gz.
   template <typename Next>
   void ForEach(const Next& next) {
     std::string last;

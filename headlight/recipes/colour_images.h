@@ -12,10 +12,10 @@
 
 namespace headlight {
 
-/// Reads the images of a share of files, folders, patterns and IDX files (ListImages), and resizes them with the
+/// Reads the images of a share from files, folders, patterns and IDX files (see ListImages), and resizes them with the
 /// processor. The resized pixels of an image determine its share. Throws Error naming the files that cannot be read or
-/// have more than `most_pixels` pixels. With `skipped`, such files are skipped, and their errors are added to
-/// `skipped`. Throws Error if the share has no image.
+/// have more than `most_pixels` pixels. If `skipped` is given, such files are skipped instead, and their errors are
+/// added to it. Throws Error if the share has no image.
 std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
                                     std::int64_t most_pixels, const TextShare& share = {},
                                     std::vector<std::string>* skipped = nullptr);

@@ -1,4 +1,4 @@
-// Shared by the two kinds of contrastive training: on images with texts, and on pairs of texts.
+// Shares code between contrastive training on images with texts and on pairs of texts.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct ContrastiveTraining : ModelTraining {
   std::string tokenizer;                     ///< the folder of the tokenizer for a model from scratch
   std::int64_t positions = 77;               ///< tokens of the longest text, for a model from scratch
   std::int64_t micro_batch_size =
-      ContrastiveOptions{}.part;  ///< pairs per micro-batch; only its activations are in memory
+      ContrastiveOptions{}.part;  ///< pairs per micro-batch; only the activations of one micro-batch are in memory
 
   /// Options for images with texts.
-  std::vector<std::string> images;                      ///< folders of the images in COCO's files
+  std::vector<std::string> images;                      ///< folders of the images that COCO files name
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< sizes of the text tower [`layers`, `heads`]
   std::optional<std::int64_t> text_model_dim;           ///< size of the text tower [`model_dim`]
   std::optional<std::int64_t> vector_dim;               ///< embedding size of a CLIP [`model_dim`]
   std::optional<double> random_resized_crop;  ///< smallest share of an image's area in a crop; 1: no cropping [1]
-  bool truncate = false;                      ///< truncates texts that are too long
-  bool skip_errors = false;                   ///< whether to skip damaged images
+  bool truncate = false;                      ///< if true, truncates texts that are too long
+  bool skip_errors = false;                   ///< if true, skips damaged images
 
   /// Options for pairs of texts.
   std::optional<double> scale;  ///< factor of the cosine similarities [20]

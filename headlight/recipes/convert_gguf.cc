@@ -35,7 +35,7 @@ Json ConfigFor(ModelFolder& files) {
     config.Set("sliding_window", Json());
     files.config = JsonView(std::move(config), files.config.location());
   }
-  // Throw Error for models that are not language models, and for families without a layout in GGUF.
+  // These calls throw Error for models that are not language models, and for families without a layout in GGUF.
   FamilyOf(files, LanguageModel::kKind, nullptr);
   GgufArchitectureFor(files.config, files.weights);
   return CompleteConfig(files);

@@ -17,13 +17,14 @@ struct GgufConversion {
   std::string out = {};         ///< the file to write
   std::string type = {};        ///< a type of io/gguf_mix.h, such as Q4_K_M; empty: tensors keep their types
   std::string importance = {};  ///< a text, or an importance matrix in GGUF; empty: all columns have equal importance
-  std::string save_importance = {};  ///< where the importance matrix is written, if not empty
-  bool overwrite = false;            ///< whether `out` may be replaced
+  std::string save_importance = {};  ///< path to write the importance matrix to; empty: not written
+  bool overwrite = false;            ///< if true, an existing `out` is replaced
 };
 
 /// The callbacks of a conversion. They may be empty. An exception from a callback ends the conversion.
 struct GgufConversionObserver {
-  std::function<void(std::int64_t tokens, std::int64_t total)> text = {};      ///< for the importance matrix
+  std::function<void(std::int64_t tokens, std::int64_t total)> text =
+      {};  ///< tokens processed for the importance matrix
   std::function<void(std::int64_t written, std::int64_t total)> weights = {};  ///< elements of tensors
 };
 

@@ -76,7 +76,7 @@ void CheckNumbers(const Tensor& rows, const ImageFolder& folder, const std::vect
     CheckFinite(rows.ViewRows(i, 1), *folder.model, sources[first + static_cast<std::size_t>(i)].name());
 }
 
-// Returns the confusion matrix as a table with the names on the right.
+// Returns the confusion matrix as a table with the class names on the right.
 std::string Table(const std::vector<std::string>& labels, const std::vector<std::int64_t>& confusions) {
   const std::size_t width = fmt::format("{}", std::ranges::max(confusions)).size();
   std::string table = "confusion matrix (rows: true class, columns: predicted class):\n";

@@ -34,8 +34,8 @@ EvaluationResult EvaluateImageCoder(const Evaluation& options, const EvaluationO
 /// ignore the image.
 EvaluationResult EvaluateRegionTextEncoder(const Evaluation& options, const EvaluationObserver& observer);
 
-/// Predicts structures of chains with known structures, and scores them. Baselines without a model are contacts from
-/// alignments and, with options.train, known structures.
+/// Predicts structures of chains with known structures, and scores them. Also scores contacts from alignments and, with
+/// options.train, baselines computed from known structures.
 EvaluationResult EvaluateFolding(const Evaluation& options, const EvaluationObserver& observer);
 
 }  // namespace headlight

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// The number of questions of a kind, and how many are answered correctly without the image.
+// Counts the questions of a kind, and the answers that are correct without the image.
 struct BlindCounts {
   std::int64_t questions = 0, by_question = 0, by_kind = 0;
 

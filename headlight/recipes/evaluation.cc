@@ -27,9 +27,9 @@ namespace {
 struct EvaluatedKind {
   std::string_view kind;
   EvaluationResult (*evaluate)(const Evaluation& options, const EvaluationObserver& observer);
-  const char* files;                      // the contents of its files
+  const char* files;                      // the contents of the files
   std::vector<std::string_view> options;  // names of the options, in addition to --compute
-  bool zero_shot = false;                 // whether the kind is only used with `zero_shot`
+  bool zero_shot = false;                 // if true, the kind is only used with `zero_shot`
 };
 
 const std::vector<EvaluatedKind>& EvaluatedKinds() {
@@ -87,7 +87,7 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
   return kinds;
 }
 
-// Returns the names of the models that have an option, for options that encoder-decoders do not have.
+// Names the models that have an option. Used for options that encoder-decoders do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
   if (option == "--format") return "language models and encoders of texts";
@@ -107,7 +107,7 @@ std::string InBackquotes(std::string_view option) {
   return "`" + name + "`";
 }
 
-// Throws Error for an option that a kind does not have, and if files are missing.
+// Throws Error for an option that the kind of model does not have, and if files are missing.
 void CheckOptions(Evaluation options, const EvaluatedKind& kind) {
   OptionTable table;
   Describe(table, options);

@@ -21,22 +21,22 @@ namespace headlight {
 /// The options of an evaluation. Evaluate throws Error for an option that the model's task does not have.
 struct Evaluation {
   std::string folder = {};              ///< the model's folder
-  std::vector<std::string> files = {};  ///< the test set, in the formats that the training of the model's task reads
+  std::vector<std::string> files = {};  ///< the test set, in the same formats as training data for the model's task
   LoadOptions load = {};
-  TextSource source_of_texts = {};  ///< for text models: where the texts are in the files
+  TextSource source_of_texts = {};  ///< for text models: the location of the texts in the files
 
   /// Options of image models.
   std::vector<std::string> images = {};          ///< folders of the images; default: next to the files
   std::optional<std::int64_t> most_pixels = {};  ///< larger images cause errors before they are decoded [kMostPixels]
   bool confusion = false;                        ///< for classifiers: checks that the confusion matrix is not too large
 
-  /// Options of image encoders: the evaluation of features with the labelled images of `train`.
-  std::optional<std::int64_t> knn = {};  ///< the number of nearest images that vote (k-NN)
-  bool linear_probe = false;             ///< evaluates the features by logistic regression
-  bool pixels = false;                   ///< evaluates the preprocessed pixels instead of the features
+  /// Options of image encoders for evaluating features with the labelled images of `train`.
+  std::optional<std::int64_t> knn = {};  ///< for k-NN: the number of nearest images that vote
+  bool linear_probe = false;             ///< if true, evaluates the features by logistic regression
+  bool pixels = false;                   ///< if true, evaluates the preprocessed pixels instead of the features
 
   /// Options of a CLIP or SigLIP.
-  bool zero_shot = false;                   ///< the files have images by class, for zero-shot classification
+  bool zero_shot = false;                   ///< if true, the files have images by class, for zero-shot classification
   std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 
   /// The training data: labelled images for `knn` and `linear_probe`, questions for a baseline that ignores the image,
@@ -47,28 +47,28 @@ struct Evaluation {
 
   /// Options of models that read regions.
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
-  std::string detector = {};            ///< alternatively, the folder of a detector that finds boxes
+  std::string detector = {};            ///< folder of a detector that finds boxes, instead of `boxes`
 
-  bool truncate = false;  ///< truncates texts that are too long, if they are not split
-  bool end = false;       ///< for language models: also scores the end token of each text
+  bool truncate = false;  ///< if true, truncates texts that are too long, unless they are split
+  bool end = false;       ///< for language models: if true, also scores the end token of each text
 
   // Options of encoder-decoders.
   /// A file of references, aligned line by line with the single file of sources. If it is empty, the files have pairs
   /// of texts.
   std::string reference = {};
   PairColumns pairs = {};  ///< columns of .jsonl and .csv files
-  std::string out = {};    ///< file for the model's texts; empty: none
-  bool rouge = false;      ///< ROUGE instead of BLEU and chrF
-  bool stemmer = false;    ///< ROUGE compares words by their English stems
+  std::string out = {};    ///< file for the generated texts; empty: none
+  bool rouge = false;      ///< if true, computes ROUGE instead of BLEU and chrF
+  bool stemmer = false;    ///< if true, ROUGE compares words by their English stems
   TranslationMetricOptions metrics = {.metrics = {"bleu", "chrf"}};
   TranslateOptions translate = {};
 };
 
 struct EvaluationResult {
-  Json scores;       ///< an object
+  Json scores;       ///< a JSON object
   std::string text;  ///< the scores as text for printing
 
-  /// The confusion matrix of image classifiers, if there are not too many classes.
+  /// The classes and the confusion matrix of an image classifier. Empty for too many classes.
   std::vector<std::string> labels = {};
   std::vector<std::int64_t> confusions = {};  ///< [true class, predicted class]: number of images
 };

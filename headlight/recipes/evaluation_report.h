@@ -1,4 +1,4 @@
-// Shared by all evaluations: makes results from scores, and reports to the observer.
+// Makes the results of all evaluations from scores, and reports to the observer.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace headlight {
 struct Evaluated {
   const char* task;  ///< the task's name in JSON
   ValidationReport report;
-  const char* units;  ///< such as "texts"; also a key in JSON
+  const char* units;  ///< the unit of the examples, such as "texts"; also a key in JSON
   std::size_t count;
   const char* labels;      ///< the units that the loss is averaged over, such as "texts"
   std::string lines = {};  ///< additional scores as text; `members` has them in JSON

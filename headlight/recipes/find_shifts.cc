@@ -82,7 +82,7 @@ std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deq
   std::array<double, kOffsets> score;
   score.fill(-kChange);
   score[kLargestOffset] = 0;
-  // For each line, the offsets that are reached by a change (bits), and the offset before the change.
+  // For each line, the offsets that are reached by a change (one bit per offset), and the offset before the change.
   std::vector<std::uint16_t> changed(lines);
   std::vector<std::uint8_t> changed_from(lines);
   for (std::size_t line = 0; line < lines; ++line) {

@@ -33,7 +33,7 @@ void CompleteAugmentation(ImageAugmentation& options);
 Augmentation AugmentationOf(const ImageAugmentation& options, const ImageProcessor& processor);
 MixOptions MixOf(const ImageAugmentation& options);
 
-/// Returns the settings that a resumed run must share.
+/// Returns the settings that must not change when a run is resumed.
 Json RunOf(const ImageAugmentation& options);
 
 }  // namespace headlight

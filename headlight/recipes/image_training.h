@@ -1,4 +1,4 @@
-// Shared by training runs on images: their options, a ViT or ResNet from scratch, and the run.
+// Shares the options, new models and training loop of training on images.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct ImageTraining : ModelTraining {
   /// The stages of a ResNet. Without channels, a ViT is trained.
   std::vector<std::int64_t> channels, depths;
   std::optional<double> drop_path;         ///< probability of skipping the last layer (stochastic depth) [0]
-  bool skip_errors = false;                ///< whether to skip damaged images
+  bool skip_errors = false;                ///< if true, skips damaged images
   std::int64_t most_pixels = kMostPixels;  ///< larger images cause errors before they are decoded
 };
 
@@ -40,7 +40,7 @@ inline constexpr TrainingDefaults kImageDefaults = {.sizes = {.model = 192, .hea
                                                     .beta2 = 0.999,
                                                     .epsilon = 1e-8};
 
-/// Describes the options, which must outlive the table. `images` describes the training files; `validates`: whether
+/// Describes the options, which must outlive the table. `images` describes the training files. If `validates` is true,
 /// there are options for validation.
 HEADLIGHT_API void Describe(OptionTable& table, ImageTraining& options, const TrainingDefaults& defaults,
                             const std::string& images, bool validates);
@@ -51,24 +51,25 @@ void DescribeMostPixels(OptionTable& table, std::int64_t& most_pixels);
 /// Describes --channels and --depths, for a ResNet.
 void DescribeResnet(OptionTable& table, ImageTraining& options);
 
-/// Reads these images and their texts, if any. With `skip_errors`, damaged images are skipped, each with a warning.
+/// Reads the listed images and their texts, if any. If `skip_errors` is true, damaged images are skipped with a
+/// warning.
 ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels, const TrainingObserver& observer,
                       const TextShare& share = {});
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share);
 
 /// Calls read(i) for each of `count` images on all threads. Returns for each image whether the call succeeded. Throws
-/// Error naming the images that failed, or with `skip_errors` reports each of them in a note.
+/// Error naming the images that failed. If `skip_errors` is true, reports each of them in a note instead.
 std::vector<bool> ReadableImages(std::size_t count, const std::function<void(std::size_t image)>& read,
                                  bool skip_errors, const TrainingObserver& observer);
 
-/// Returns whether a class has the name of a split, such as train or test.
+/// Returns true if a class has the name of a split, such as train or test.
 bool IsNameOfSet(std::string_view label);
 
 /// Reports the number of images in unsupported formats in these folders.
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer);
 
-/// Reports the CheckSummary of image folders. Does nothing for tables and other files. `classes`: whether the
+/// Reports the CheckSummary of image folders. Does nothing for tables and other files. If `classes` is true, the
 /// subfolders are classes.
 void NoteCheckOfImages(const TrainingObserver& observer, const std::vector<std::string>& folders, bool classes);
 

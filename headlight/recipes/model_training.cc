@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kTrainingGroup = "Training";
 
-// Parses "encoder.*=0.1".
+// Parses a learning rate factor, such as "encoder.*=0.1".
 ParameterGroup RateOf(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   Check(equals != std::string::npos && equals > 0, "`rate` {}: expected PATTERN=FACTOR, such as encoder.*=0.1", text);

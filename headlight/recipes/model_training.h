@@ -86,12 +86,13 @@ struct ModelSizes {
 /// The defaults of options that ModelTraining does not set. The defaults tuning_* apply with `from`.
 struct TrainingDefaults {
   ModelSizes sizes = {};
-  bool has_heads = true;  ///< whether the model has attention heads; their number must divide the model size
+  bool has_heads = true;  ///< if true, the model has attention heads; their number must divide the model size
   double dropout = 0;
   std::int64_t batch = BatchOptions{}.batch_size;
   std::int64_t epochs = 20, tuning_epochs = 3;
   ScheduleKind schedule = ScheduleKind::cosine, tuning_schedule = ScheduleKind::cosine;
-  double learning_rate = 1e-3, tuning_rate = 1e-4;  ///< peak values; 0 selects (model * warmup)^-0.5, as in the paper
+  double learning_rate = 1e-3,
+         tuning_rate = 1e-4;  ///< peak values; 0 selects (model * warmup)^-0.5, as in Vaswani et al. (2017)
   double weight_decay = 0, tuning_weight_decay = 0;
   double clip_norm = 1, average_decay = 0;
   double beta2 = AdamOptions{}.beta2, epsilon = AdamOptions{}.epsilon;
@@ -136,8 +137,8 @@ Option& AddModelNumber(OptionTable& table, const std::string& name, Value& value
   return option;
 }
 
-/// Option values by option name. ApplyPreset sets the options that have no value yet; these must be std::optional. It
-/// omits options of models from scratch if `from` is given, and `epochs` if another limit is given.
+/// Option values by option name. ApplyPreset sets the options that have no value yet, which must be std::optional. It
+/// omits options of models from scratch if `from` is given. It omits `epochs` if another limit is given.
 using OptionValues = std::map<std::string, std::string>;
 HEADLIGHT_API void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionValues& values);
 template <typename Options>
@@ -161,12 +162,13 @@ const typename Presets::mapped_type& PresetOf(const Presets& presets, const std:
 /// Adds options for the names of the record members with source and target.
 void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group);
 
-/// Completes the options, and checks what can be checked before anything is read. `validates`: whether validation data
-/// is needed. Throws Error for options that exclude each other.
+/// Completes the options, and checks what can be checked before anything is read. If `validates` is true, validation
+/// data is needed. Throws Error for options that exclude each other.
 HEADLIGHT_API TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaults& defaults,
                                             bool validates = true);
 
-/// Throws Error if no `things`, such as texts, were read from the files, or if none of them is in the share.
+/// Throws Error if the files have no `things`, such as texts, or if none of them is in the share. `count` is the number
+/// of `things` in the share.
 void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
                    const TextShare& share);
 /// Throws Error unless exactly one of validation files and a validation share is given.
@@ -175,12 +177,12 @@ void CheckValidation(bool has_files, double share);
 /// Add options for tasks that predict tokens.
 void AddLabelSmoothing(OptionTable& table, double& label_smoothing);
 void AddRDrop(OptionTable& table, TeacherForcingOptions& options);
-/// If R-Drop is used, adds its settings to the settings that a resumed run must share.
+/// Adds the settings of R-Drop to `of` if it is used. They must not change when a run is resumed.
 void SetRDrop(const TeacherForcingOptions& options, Json& of);
 
-/// Trains a model. `name` is the name of the task. `of` has settings that a resumed run must share, in addition to the
-/// options. `corpus_hash` identifies the training data. `save` saves the best model with its files. `labels` is as in
-/// TrainingRun.
+/// Trains a model. `name` is the name of the task. `of` has settings that must not change when a run is resumed, in
+/// addition to the options. `corpus_hash` identifies the training data. `save` saves the best model with its files.
+/// `labels` is as in TrainingRun.
 HEADLIGHT_API TrainingResult RunModelTraining(const TrainingTask& task, const ModelTraining& options,
                                               const TrainingPlan& plan, const char* name, const std::string& labels,
                                               std::uint64_t corpus_hash, Json of,

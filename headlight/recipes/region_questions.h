@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// The parameters of this conversion.
+/// The parameters of the conversion.
 struct QuestionReading {
   const PipelineTokenizer& tokenizer;
   const RegionTextEncoder& model;
@@ -21,8 +21,8 @@ struct QuestionReading {
   std::vector<std::string>& kinds;         ///< kinds of questions; new kinds are added
 };
 
-/// Returns the questions as token ids, with the regions of their images. The kinds of the set are not set. Throws Error
-/// naming a question that is longer than the model reads. Throws the same errors as ImageBoxes.
+/// Returns the questions as token ids, with the regions of their images. Does not set the kinds of the result. Throws
+/// Error naming a question that is longer than the model reads. Throws the same errors as ImageBoxes.
 VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& reading);
 
 }  // namespace headlight

@@ -22,8 +22,8 @@ namespace headlight {
 
 struct RegionTraining : TextTraining {
   std::vector<std::string> boxes;           ///< files of boxes in the images
-  std::string detector;                     ///< alternatively, the folder of a detector that finds boxes
-  bool skip_errors = false;                 ///< whether to skip damaged images
+  std::string detector;                     ///< folder of a detector that finds boxes, instead of `boxes`
+  bool skip_errors = false;                 ///< if true, skips damaged images
   std::optional<std::int64_t> region_size;  ///< pixels per side of a region, for a model from scratch [12]
 
   std::int64_t longest() const { return positions.value_or(64); }
@@ -62,7 +62,7 @@ class ImageBoxes {
   std::vector<std::string> labels_;
 };
 
-/// Returns for each path whether the image can be read. Throws Error or adds notes as ReadableImages does.
+/// Returns for each path whether the image can be read. Reports errors in the same way as ReadableImages.
 std::vector<bool> ReadablePaths(const std::vector<std::string>& paths, const RegionTraining& options,
                                 const TrainingObserver& observer);
 

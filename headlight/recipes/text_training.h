@@ -25,7 +25,7 @@ namespace headlight {
 struct TextTraining : ModelTraining {
   std::string tokenizer;                  ///< folder of the tokenizer, for a model from scratch
   std::optional<std::int64_t> positions;  ///< tokens of the longest text, for a model from scratch [512]
-  TextSource source;                      ///< where the texts are in the files; with labels, only its format is used
+  TextSource source;  ///< the location of the texts in the files; for labelled texts, only `format` is used
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
   std::int64_t longest() const { return positions.value_or(512); }
@@ -39,14 +39,14 @@ inline constexpr TrainingDefaults kTextDefaults = {
 HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults,
                             const std::string& texts);
 
-/// Checks what can be checked before texts are read, and locks the folder. `tokenizes`: whether a model from scratch
+/// Checks what can be checked before texts are read, and locks the folder. If `tokenizes` is true, a model from scratch
 /// needs a tokenizer's folder. Throws Error for options that exclude each other and for missing files.
 [[nodiscard]] TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes = true);
 
 /// Sets the sizes and dropouts of a model from scratch.
 void SetSizes(const TrainingPlan& plan, BertConfig& config);
 
-/// Returns the token with one of these names, which published tokenizers use.
+/// Returns the token with one of these names. Published tokenizers use different names.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 

@@ -12,7 +12,7 @@
 namespace headlight {
 
 struct CaptionTraining : ImageTraining {
-  std::vector<std::string> images;  ///< folders of the images in COCO's files
+  std::vector<std::string> images;  ///< folders of the images that COCO files name
   std::string tokenizer;            ///< folder of the tokenizer, for a model from scratch
   std::int64_t positions = 64;      ///< tokens of the longest caption, for a model from scratch
   double label_smoothing = 0;
@@ -23,8 +23,8 @@ struct CaptionTraining : ImageTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, CaptionTraining& options);
 
-/// Trains a model, and saves its folder. From scratch the model is a ViT with a GPT-2 of the same sizes. Throws Error
-/// if a file or an option is wrong.
+/// Trains a model, and saves its folder. A model from scratch is a ViT with a GPT-2 of the same sizes. Throws Error if
+/// a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainCaptions(CaptionTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

@@ -88,7 +88,7 @@ DetectionSet Read(const DetectionTraining& options, const std::vector<std::strin
   return set;
 }
 
-// Skips images that cannot be read, or whose annotations do not fit them.
+// Skips images that cannot be read or do not match their annotations.
 void LeaveOutDamaged(const DetectionTraining& options, DetectionSet& set, const TrainingObserver& observer) {
   const auto read = [&](std::size_t i) {
     const Image image = ReadImage(set.examples[i].image, options.most_pixels);
@@ -212,7 +212,7 @@ TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver&
   TrainingPlan plan = CompleteTraining(options, kDetectionDefaults);
   if (!options.from_scratch()) {
     CheckKind<DetectionModel>(options.from);
-    // This group follows the user's groups, which have priority.
+    // The user's groups come first and have priority.
     plan.training.adam.groups.push_back({.pattern = "model.backbone.*", .rate_factor = 0.1});
   }
   const TrainingFolder folder(options.out, options.resume, options.ranks);

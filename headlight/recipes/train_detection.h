@@ -26,7 +26,7 @@ struct DetectionTraining : ModelTraining {
   std::optional<double> cell_loss;          ///< weight of an auxiliary loss at the encoder's cells [0]
   std::optional<Backbone> backbone;         ///< for a model from scratch [resnet50]
   std::optional<std::int64_t> num_queries;  ///< number of object queries [100, or as in the model to fine-tune]
-  bool skip_errors = false;                 ///< whether to skip damaged images
+  bool skip_errors = false;                 ///< if true, skips damaged images
   std::int64_t most_pixels = kMostPixels;
   /// Called with the list of image files before the first image is decoded; may be empty.
   std::function<void(const std::vector<std::string>& files)> sources = {};

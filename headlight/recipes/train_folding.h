@@ -23,7 +23,7 @@ struct FoldingTraining : ModelTraining {
   std::int64_t crop = 256;         ///< the maximum number of residues of a training crop
   double clip_example_norm = 0.1;  ///< clips each chain's gradient to this norm; 0: no clipping
   double clamped = kClampedShare, smooth_lddt = 0;
-  bool fine_tuning = false;  ///< adds the losses of AlphaFold's fine-tuning stage
+  bool fine_tuning = false;  ///< if true, adds the losses of AlphaFold's fine-tuning stage
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, FoldingTraining& options);

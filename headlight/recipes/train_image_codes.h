@@ -20,7 +20,7 @@ struct ImageCodesTraining : ModelTraining {
   std::optional<double> first_kl_weight, kl_weight;
   std::optional<std::int64_t> kl_batches;
   ImageCodesOptions annealing;  ///< annealing of the temperature, and flips
-  bool skip_errors = false;     ///< whether to skip damaged images
+  bool skip_errors = false;     ///< if true, skips damaged images
   std::int64_t most_pixels = kMostPixels;
 };
 

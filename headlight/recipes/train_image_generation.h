@@ -11,15 +11,15 @@ namespace headlight {
 
 struct ImageGenerationTraining : ModelTraining {
   std::int64_t image_size = 32, clusters = 64;  ///< for a model from scratch: pixels per side, and colours
-  bool flip = false;                            ///< mirrors a random half of the images in each epoch
-  bool skip_errors = false;                     ///< whether to skip damaged images
+  bool flip = false;                            ///< if true, mirrors a random half of the images in each epoch
+  bool skip_errors = false;                     ///< if true, skips damaged images
   std::int64_t most_pixels = kMostPixels;       ///< larger images cause errors before they are decoded
 };
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageGenerationTraining& options);
 
-/// Trains an ImageGPT, and saves a model folder. From scratch its colours are found by k-means. Throws Error if a file
-/// or an option is wrong.
+/// Trains an ImageGPT, and saves a model folder. The colours of a model from scratch are found by k-means. Throws Error
+/// if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainImageGeneration(ImageGenerationTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

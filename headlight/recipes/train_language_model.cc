@@ -48,7 +48,7 @@ std::unique_ptr<LanguageModel> FromScratch(const LanguageModelTraining& options,
                                            const NewLanguageModel& family, const PipelineTokenizer& tokenizer) {
   const std::int32_t end_id = TokenOf(tokenizer, options.tokenizer, "token that ends a text",
                                       {"<|endoftext|>", "</s>", "<|end_of_text|>", "[SEP]"});
-  // If the tokenizer adds exactly one token before every text, this is the start token.
+  // If the tokenizer adds exactly one token before every text, that token is the start token.
   const std::vector<std::int32_t> before = tokenizer.Encode("").ids;
   const LanguageModelSizes usual;
   std::unique_ptr<LanguageModel> model =
@@ -120,7 +120,7 @@ TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingO
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(options.tokenizer_folder());
   std::unique_ptr<LanguageModel> model;
   if (!options.from_scratch()) model = LoadModel<LanguageModel>(options.from, {.dropout = options.chosen_dropout()});
-  // The token that begins a text takes one position.
+  // The start token takes one position.
   const std::int64_t longest = (model ? model->limits().positions : options.longest()) - 1;
   Check(longest >= 1, "`positions` {}: after the token that begins a text there is no space for others", longest + 1);
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share) {

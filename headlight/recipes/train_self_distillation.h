@@ -33,8 +33,8 @@ struct SelfDistillationTraining : ImageTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, SelfDistillationTraining& options);
 
-/// Trains a model, and saves the folder of the teacher. From scratch the model is a ViT or a ResNet. Throws Error if a
-/// file or an option is wrong.
+/// Trains a model, and saves the teacher's folder. A model from scratch is a ViT or a ResNet. Throws Error if a file or
+/// an option is wrong.
 HEADLIGHT_API TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

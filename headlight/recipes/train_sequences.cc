@@ -164,8 +164,8 @@ void ReadCorrupted(const SequenceTraining& options, EncoderDecoder& model, const
   prepared.task = new_task(tokenizer, around);
 }
 
-// Runs the training, for all three kinds of examples. read(model, tokenizer, prepared) reads the examples and makes the
-// task. `own` has additional settings that a resumed run must share.
+// Runs the training for all three kinds of examples. read(model, tokenizer, prepared) reads the examples and makes the
+// task. `own` has additional settings that must not change when a run is resumed.
 template <typename Read>
 TrainingResult TrainSequences(SequenceTraining& options, const char* name, NewFamily family, const Json::Object& own,
                               const Read& read, const TrainingObserver& observer) {
@@ -194,8 +194,8 @@ void DescribeSequences(OptionTable& table, SequenceTraining& options, const char
   AddRDrop(table, options.teacher_forcing);
 }
 
-// Describes the options of training on corrupted texts. Texts are split into pieces of at most `positions` tokens, also
-// with `from`.
+// Describes the options of training on corrupted texts. Texts are split into pieces of at most `positions` tokens, even
+// if `from` is given.
 void DescribeCorruption(OptionTable& table, SequenceTraining& options, double& share, double& length) {
   DescribeSequences(table, options, "one text per line or as records (`format`)");
   Describe(table, options.source);

@@ -19,7 +19,7 @@ struct SequenceTraining : TextTraining {
 struct SequenceToSequenceTraining : SequenceTraining {
   enum class Family { bart, t5 };
   Family family = Family::bart;  ///< for a model from scratch
-  std::string prefix;            ///< put before each source, such as T5's "summarize: "
+  std::string prefix;            ///< prefix of each source, such as T5's "summarize: "
   PairColumns columns;           ///< columns of .jsonl and .csv files
 };
 
@@ -35,8 +35,9 @@ HEADLIGHT_API void Describe(OptionTable& table, SequenceToSequenceTraining& opti
 HEADLIGHT_API void Describe(OptionTable& table, SpanCorruptionTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, DenoisingTraining& options);
 
-/// Train an encoder-decoder, and save a model folder. Pairs train a BART or T5, masked spans a T5 (Raffel et al.,
-/// 2020), corrupted texts a BART (Lewis et al., 2020). Throw Error if a file or an option is wrong.
+/// Train an encoder-decoder, and save a model folder. The first function trains a BART or T5 on pairs, the second a T5
+/// on masked spans (Raffel et al., 2020), and the third a BART on corrupted texts (Lewis et al., 2020). Throw Error if
+/// a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainSequenceToSequence(SequenceToSequenceTraining options,
                                                      const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainSpanCorruption(SpanCorruptionTraining options, const TrainingObserver& observer);

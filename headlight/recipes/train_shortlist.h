@@ -40,8 +40,8 @@ HEADLIGHT_API void Describe(OptionTable& table, ShortlistTraining& options);
 /// Returns the path of the file that TrainShortlist writes.
 HEADLIGHT_API std::string ShortlistPath(const ShortlistTraining& options);
 
-/// Trains a shortlist for a MarianMT model and writes it to the model's folder. Throws Error if a file or an option is
-/// wrong, and for other models.
+/// Trains a shortlist for a MarianMT model and writes it to the model's folder. Throws Error for other models, and if a
+/// file or an option is wrong.
 HEADLIGHT_API TrainedShortlist TrainShortlist(const ShortlistTraining& options,
                                               const ShortlistTrainingObserver& observer = {});
 

@@ -39,7 +39,7 @@ struct Reading {
 struct PreparedTask {
   const std::vector<TextExample>* texts;
   std::function<TrainingTask(TextEncoder& model)> task;
-  Json run = Json::Object{};  // the task's own options, which a resumed run must share
+  Json run = Json::Object{};  // the task's own options, which must not change when a run is resumed
 };
 
 struct EncoderTask {

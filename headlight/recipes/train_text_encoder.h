@@ -19,7 +19,7 @@ struct EncoderTraining : TextTraining {
   /// For text classifiers: one label per text, several labels, or regression [as in the model's head].
   std::optional<Problem> problem = {};
   TextColumns columns = {};  ///< for text classifiers: columns of .jsonl and .csv files
-  bool truncate = false;     ///< for text classifiers: truncates texts that are too long
+  bool truncate = false;     ///< for text classifiers: if true, truncates texts that are too long
 };
 
 struct MaskedLanguageModelTraining : EncoderTraining {};
@@ -32,8 +32,8 @@ HEADLIGHT_API void Describe(OptionTable& table, TextClassifierTraining& options)
 HEADLIGHT_API void Describe(OptionTable& table, TokenClassifierTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, QuestionAnswererTraining& options);
 
-/// Train a model, and save its folder. From scratch the model is a BERT, or with a preset an ESM-2. A model without a
-/// head for the task gets a new one. Throw Error if a file or an option is wrong.
+/// Train a model, and save its folder. A model from scratch is a BERT, or an ESM-2 if a preset is given. A model
+/// without a head for the task gets a new one. Throw Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainMaskedLanguageModel(MaskedLanguageModelTraining options,
                                                       const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainTextClassifier(TextClassifierTraining options, const TrainingObserver& observer);

@@ -35,8 +35,8 @@ std::vector<std::string> GridAttentionNames() {
   return names;
 }
 
-// Returns the kind of each layer: the names, repeated for all layers. The default is from the paper, appendix B.1:
-// layer i (from 1) has column attention if (i - 2) mod 4 = 0, and row attention otherwise. The last layer has
+// Returns the attention kind of each layer: `names`, repeated for all layers. The default is from the paper, appendix
+// B.1: layer i (from 1) has column attention if (i - 2) mod 4 = 0, and row attention otherwise. The last layer has
 // convolutional attention.
 std::vector<GridAttentionKind> KindsOf(const std::vector<std::string>& names, int layers) {
   std::vector<GridAttentionKind> kinds;

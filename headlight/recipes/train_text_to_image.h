@@ -11,12 +11,12 @@
 namespace headlight {
 
 struct TextToImageTraining : ModelTraining {
-  std::vector<std::string> images;   ///< folders of the images in COCO's files
+  std::vector<std::string> images;   ///< folders of the images that COCO files name
   std::string vae, tokenizer;        ///< folders of the discrete VAE and the tokenizer, for a model from scratch
   std::int32_t text_positions = 32;  ///< tokens of the longest text, for a model from scratch
   std::vector<std::string> attention_types;  ///< for a model from scratch, repeated for all layers; empty: as in DALL-E
   double drop_text = 0;                      ///< share of the images that are trained on without their text
-  bool skip_errors = false;                  ///< whether to skip damaged images
+  bool skip_errors = false;                  ///< if true, skips damaged images
 
   const std::string& text_folder() const { return from.empty() ? tokenizer : from; }
   std::string coder_folder() const { return from.empty() ? vae : from + "/vae"; }

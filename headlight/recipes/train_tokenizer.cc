@@ -102,7 +102,7 @@ TrainedTokenizer TrainTokenizer(const TokenizerTraining& options, const Tokenize
   try {
     return TrainInto(options, observer);
   } catch (...) {
-    if (made) std::filesystem::remove(options.out, error);  // only if it is empty
+    if (made) std::filesystem::remove(options.out, error);  // remove() only removes an empty folder
     throw;
   }
 }

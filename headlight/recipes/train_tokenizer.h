@@ -15,10 +15,10 @@ namespace headlight {
 
 struct TokenizerTraining {
   std::vector<std::string> files;  ///< texts, plain or gzip
-  TextSource source = {};          ///< where the texts are in the files
+  TextSource source = {};          ///< the location of the texts in the files
   std::string out;                 ///< the folder for tokenizer.json
   TokenizerTrainingOptions tokenizer = {};
-  std::int32_t sentinels = 0;  ///< T5's <extra_id_0>, <extra_id_1>, ..., after the other special tokens
+  std::int32_t sentinels = 0;  ///< number of T5's <extra_id_0>, <extra_id_1>, ..., after the other special tokens
 };
 
 /// The callbacks of the training. `progress` may be empty.
@@ -36,7 +36,7 @@ struct TrainedTokenizer {
 HEADLIGHT_API void Describe(OptionTable& table, TokenizerTraining& options);
 
 /// Trains a tokenizer on the files' texts, and writes tokenizer.json and tokenizer_config.json to the folder, which is
-/// created if needed. Replaces an earlier tokenizer in a folder that has nothing else. Throws Error if a file or an
+/// created if needed. Replaces an earlier tokenizer if the folder has no other files. Throws Error if a file or an
 /// option is wrong, and if the folder has part of a model or of another tokenizer.
 HEADLIGHT_API TrainedTokenizer TrainTokenizer(const TokenizerTraining& options,
                                               const TokenizerTrainingObserver& observer = {});

@@ -46,7 +46,7 @@ TEST_F(TrainTokenizerTest, WritesAFolderAndReportsProgress) {
   EXPECT_EQ(tokenizer.Find("<extra_id_1>"), 1);  // 0 is the default special token of byte-level BPE
   EXPECT_EQ(tokenizer.Find("<extra_id_0>"), 2);
   EXPECT_FALSE(told.empty());
-  TrainTokenizer(options);  // training again, without an observer
+  TrainTokenizer(options);  // trains again, without an observer
 }
 
 TEST_F(TrainTokenizerTest, ReportsIfTheTextAllowsFewerTokens) {

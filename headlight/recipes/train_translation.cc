@@ -83,7 +83,7 @@ std::int64_t PositionsOf(const TranslationTraining& options) {
   return std::max(options.positions, std::int64_t{options.corpus.max_tokens} + 1);
 }
 
-// Returns the held-out pairs of the training texts. Empty and long pairs are skipped, as in the corpus.
+// Returns the held-out pairs of the training texts. Empty and long pairs are skipped, as in the training corpus.
 TranslationValidation HoldOut(const TranslationTraining& options, const MarianTokenizer& tokenizer) {
   TranslationValidation set;
   const TextShare share = options.validated();
@@ -260,7 +260,7 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
   if (!options.preset.empty()) ApplyPreset(options, PresetOf(kTranslationPresets, options.preset));
   const TrainingPlan plan = CompleteTraining(options, kTranslationDefaults);
   TransformerConfig config = ConfigOf(options, plan);
-  CheckConfig([&] {  // before the vocabulary is trained, which takes long
+  CheckConfig([&] {  // vocabulary training is slow, so the configuration is checked first
     TransformerConfig checked = config;
     checked.source_vocabulary = checked.target_vocabulary = std::max<std::int64_t>(1, options.vocabulary.size);
     return checked;
@@ -284,7 +284,7 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
 
   const std::string vocabulary = options.out + "/source.spm", cache = options.out + "/corpus.cache";
   const bool learned = HasCheckpoint(
-      CheckpointOf(options.out));  // otherwise the vocabulary may be incomplete, or made with other settings
+      CheckpointOf(options.out));  // otherwise the vocabulary may be incomplete, or trained with other settings
   if (!learned)
     held.Prepare([&] {
       Note(observer, fmt::format("training a vocabulary of {} from {}", options.vocabulary.size,

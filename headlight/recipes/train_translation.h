@@ -15,8 +15,8 @@
 
 namespace headlight {
 
-/// The options of translation training. `train` and `valid` are two files each, with the source and the target text,
-/// plain or gzip, aligned line by line. Alternatively each is one file of pairs (PairReader).
+/// The options of translation training. `train` and `valid` are each two files, plain or gzip: the source and the
+/// target text, aligned line by line. Alternatively, each is one file of pairs (PairReader).
 struct TranslationTraining : ModelTraining {
   std::string preset;                          ///< base (as in the paper) or multi30k
   std::optional<std::int32_t> decoder_layers;  ///< [as many as `layers`]
@@ -27,7 +27,7 @@ struct TranslationTraining : ModelTraining {
   PairColumns columns;           ///< columns of files with pairs
   VocabularyOptions vocabulary;  ///< the seed is not used
   double bpe_dropout = 0;
-  CorpusOptions corpus;                   ///< which pairs are skipped
+  CorpusOptions corpus;                   ///< determines which pairs are skipped
   TeacherForcingOptions teacher_forcing;  ///< `batches` is not used
 };
 
@@ -37,7 +37,7 @@ HEADLIGHT_API void Describe(OptionTable& table, TranslationTraining& options);
 /// the tokenizer's files. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainTranslation(TranslationTraining options, const TrainingObserver& observer);
 
-/// Trains a vocabulary on both sides of the files, which are as in TranslationTraining::train.
+/// Trains a vocabulary on both sides of the files. `files` has the format of TranslationTraining::train.
 HEADLIGHT_API MarianTokenizer LearnVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
                                               const PairColumns& columns = {});
 

@@ -38,7 +38,7 @@ bool IsOfTokenizer(std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Returns whether a training run writes this file before its first checkpoint or model.
+// Returns true if a training run writes this file before its first checkpoint or model.
 bool IsOfStart(std::string_view name) {
   return IsOfTokenizer(name) || name == "training.json" || name == "metrics.jsonl" || name == "corpus.cache" ||
          name.starts_with("events.out.tfevents.") || name.find(".headlight-new-") != std::string_view::npos;
@@ -173,7 +173,7 @@ TrainingFolder::~TrainingFolder() {
   std::error_code ignored;
   if (!HasBegun(path_)) {
     RemoveStart(path_, /*with_mark=*/true);
-    if (made_) fs::remove(path_, ignored);  // only if it is empty
+    if (made_) fs::remove(path_, ignored);  // remove() only removes an empty folder
   }
   close(lock_);
 }

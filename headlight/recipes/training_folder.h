@@ -15,9 +15,9 @@ namespace headlight {
 class HEADLIGHT_API TrainingFolder {
  public:
   /// Creates the folder if needed. Removes the files of an earlier run that did not reach a checkpoint. Throws Error if
-  /// the folder has other files, if another process trains into it, and, unless `resume`, if it has a checkpoint or a
-  /// model. On other ranks, `path` is replaced by a scratch folder with the first rank's tokenizer and
-  /// checkpoint/state.json. `ranks` may be null.
+  /// the folder has other files, or if another process trains into it. Also throws Error if the folder has a checkpoint
+  /// or a model, unless `resume` is true. On other ranks, `path` is replaced by a scratch folder with the first rank's
+  /// tokenizer and checkpoint/state.json. `ranks` may be null.
   TrainingFolder(std::string& path, bool resume, Ranks* ranks);
   TrainingFolder(const TrainingFolder&) = delete;
   TrainingFolder& operator=(const TrainingFolder&) = delete;

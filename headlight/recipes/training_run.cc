@@ -97,7 +97,8 @@ void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, Training
     schedule.warmup = tenth ? std::max<std::int64_t>(1, steps / 10) : run.longest_warmup;
     if (run.resume && HasCheckpoint(CheckpointOf(run.out)))
       schedule.warmup = ReadCheckpointState(CheckpointOf(run.out))["run"].Get("warmup", schedule.warmup).Integer(1);
-    // In the paper's schedule the peak depends on the warm-up. After a short warm-up the peak would be too high.
+    // In the schedule of the Transformer paper, the peak depends on the warm-up. After a short warm-up the peak would
+    // be too high.
     if (schedule.kind == ScheduleKind::paper && schedule.peak == 0)
       schedule.peak = 1 / std::sqrt(static_cast<double>(schedule.model * run.longest_warmup));
   }
@@ -114,7 +115,7 @@ std::string LimitsOf(const TrainingOptions& options) {
   return fmt::format("{}", fmt::join(names, " or "));
 }
 
-// Returns the settings that a resumed run must share with the original run. The end of the training may differ.
+// Returns the settings that must not change when a run is resumed. The end of the training may change.
 Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   Json::Array groups;
   for (const ParameterGroup& group : training.adam.groups)

@@ -18,19 +18,19 @@ namespace headlight {
 inline constexpr std::int64_t kWarmupUnlessGiven = -1;
 
 struct TrainingRun {
-  std::string out;                                      ///< folder for the model and the state of the training
-  Json of;                                              ///< additional settings that a resumed run must share
-  std::vector<std::string> validation = {};             ///< the validation files; a resumed run needs the same files
+  std::string out;                           ///< folder for the model and the state of the training
+  Json of;                                   ///< additional settings that must not change when a run is resumed
+  std::vector<std::string> validation = {};  ///< the validation files; a resumed run needs the same files
   std::function<void(const std::string& folder)> save;  ///< saves the current model into an existing folder
-  Compute compute = Compute::float32;                   ///< type of GEMMs; weights and sums stay float32
+  Compute compute = Compute::float32;                   ///< type of GEMMs; weights and sums are always float32
   bool resume = false;
-  bool profile = false;  ///< reports a time profile in a note after some steps
+  bool profile = false;  ///< if true, reports a time profile in a note after some steps
   std::int64_t longest_warmup = 200;
-  bool fine_tuning = false;              ///< starts from a trained model: the warm-up is a tenth of the training
+  bool fine_tuning = false;  ///< if true, starts from a trained model: the warm-up is a tenth of the training
   std::string labels = "target tokens";  ///< the unit of StepReport::labels
 };
 
-/// Throws Error if one of the files cannot be opened. Should be called before reading, which takes long.
+/// Throws Error if one of the files cannot be opened. Call it before reading, which is slow.
 void CheckReadable(const std::vector<std::string>& paths);
 /// Throws Error for a pipe or standard input among files that are read more than once.
 void CheckNoPipe(const std::vector<std::string>& paths);

@@ -47,8 +47,7 @@ struct TranslationMetric {
 /// name without folder and extension. Throws Error naming the file and the problem.
 HEADLIGHT_API BleuTokenizer ReadBleuTokenizer(const std::string& path);
 
-/// Returns each metric of the options once, in the same order. Throws Error for an unknown name and for an invalid
-/// file.
+/// Returns each distinct metric of the options, in order. Throws Error for an unknown name and for an invalid file.
 HEADLIGHT_API std::vector<TranslationMetric> MakeTranslationMetrics(const TranslationMetricOptions& options,
                                                                     std::size_t references);
 

@@ -33,7 +33,7 @@ std::vector<Lines> References(const JsonView& golden) {
 
 bool IsModel(const std::string& tokenization) { return tokenization.ends_with(".model"); }
 
-// Returns the metrics of a golden file, in its order.
+// Returns the metrics of a golden file, in the order of the file.
 std::vector<TranslationMetric> MetricsOf(const JsonView& golden, const std::string& tokenization = "13a",
                                          bool lowercase = false) {
   TranslationMetricOptions options{.metrics = {"bleu", "chrf", "chrf++", "ter"}, .lowercase = lowercase};
@@ -44,7 +44,7 @@ std::vector<TranslationMetric> MetricsOf(const JsonView& golden, const std::stri
   return MakeTranslationMetrics(options, golden["references"].Items().size());
 }
 
-// Returns a signature without our additions, as in sacreBLEU.
+// Removes our additions to a signature, as sacreBLEU does not have them.
 std::string Foreign(std::string text) {
   constexpr std::string_view kOurs = "|by:headlight";
   const std::size_t at = text.find(kOurs);
