@@ -73,10 +73,10 @@ struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
   std::string query_key_value = {};  ///< if set, self-attention stores all three as one tensor, in this order
   std::string key_value = {};        ///< if set, cross-attention stores both as one tensor, in this order
-  bool grouped_by_head = false;      ///< whether query_key_value is ordered by key head: its queries, key and value
+  bool grouped_by_head =
+      false;  ///< if true, query_key_value is ordered by key head: the queries, key and value of each key head
 };
 
-/// The configuration of a MultiHeadAttention.
 struct MultiHeadAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
@@ -86,9 +86,9 @@ struct MultiHeadAttentionConfig {
   std::int64_t head_dim = 0;  ///< default: model / heads
   double dropout = 0.1;       ///< dropout rate of the attention weights
   AttentionNames names = {};
-  bool biases = true;                                   ///< whether query, key and value projections have biases
+  bool biases = true;                                   ///< if true, query, key and value projections have biases
   std::optional<bool> key_bias = {}, output_bias = {};  ///< default: `biases`
-  bool stored_transposed = false;    ///< whether the four weights are transposed on disk, as in Linear
+  bool stored_transposed = false;    ///< if true, the four weights are transposed on disk, as in Linear
   std::optional<double> scale = {};  ///< scale of the scores; default: 1 / sqrt(head_dim)
   /// If positive, a scaled score s becomes score_cap tanh(s / score_cap), before bias and mask (Gemma 2, section 2.2).
   double score_cap = 0;
@@ -111,9 +111,9 @@ class HEADLIGHT_API MultiHeadAttention {
   /// head_dim]. Attention hooks receive `kind` and `layer` with the weights.
   MultiHeadAttention(const Scope& scope, const MultiHeadAttentionConfig& config, AttentionKind kind, int layer);
 
-  /// Computes self-attention of x [tokens, model]. It is masked if `causal`. `bias`, unless empty, is added to the
-  /// scores. With a cache in the context, x holds the newest tokens of each sequence. The cache provides the keys of
-  /// earlier tokens, to which `steps` were already applied.
+  /// Computes self-attention of x [tokens, model]. The mask is causal if `causal` is true. `bias` is added to the
+  /// scores unless it is empty. With a cache in the context, x holds the newest tokens of each sequence. The cache
+  /// provides the keys of earlier tokens, to which `steps` were already applied.
   Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
               const ops::AttentionBias& bias = {}, const QueryKeySteps& steps = {}) const;
 

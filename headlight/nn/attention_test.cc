@@ -57,7 +57,7 @@ TEST(ScaledDotProductAttention, ReportsGroupedHeadsAsSeparateHeads) {
   EXPECT_EQ(grouped.gradients, all.gradients);
 }
 
-// Compares the attention of one token to itself and earlier tokens with the definition in double precision.
+// Checks the attention of one token to itself and earlier tokens against the definition, computed in double precision.
 TEST(ScaledDotProductAttention, CapsScores) {
   const Tensor query = RandomTensor({5, 12}, 1, 3), key = RandomTensor({5, 6}, 2, 3), value = RandomTensor({5, 6}, 3);
   const ScaledDotProductAttention attention{
@@ -94,7 +94,7 @@ TEST(ScaledDotProductAttention, CapsScores) {
   EXPECT_EQ("", CheckGradients(f, {query, key, value}));
 }
 
-// Checks that a text with capped scores has the same bits in one pass, in chunks over a cache, and next to another
+// Checks that a text with capped scores gives the same bits in one pass, in chunks over a cache, and next to another
 // text. Hooks must receive the same weights.
 TEST(MultiHeadAttention, CapsScoresOnEveryPath) {
   const auto declare = [](Parameters& parameters, AttentionKind kind, double score_cap) {

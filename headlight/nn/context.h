@@ -49,13 +49,13 @@ struct Hooks {
   std::function<void(const Parameter& weight, const Tensor& input)> product = {};
 };
 
-/// The context of one pass. Each pass has a separate context.
+/// The context of one pass.
 struct HEADLIGHT_API Context {
   /// If set, parameters are leaves of this tape, and their gradients are added to Parameter::gradient.
   Tape* tape = nullptr;
   std::optional<TrainingPass> training = {};  ///< if set, dropout is active
   DecoderCache* cache = nullptr;
-  bool draft = false;  ///< whether products use Parameter::draft
+  bool draft = false;  ///< if true, products use Parameter::draft
   Hooks hooks = {};
 
   Tensor Use(const Parameter& parameter) const;

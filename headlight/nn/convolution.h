@@ -29,7 +29,7 @@ struct ConvolutionNames {
 /// Computes y = activation(x * W + b + residual). The residual may be empty.
 class HEADLIGHT_API Convolution {
  public:
-  /// Declares weight [outputs, inputs / groups, height, width] and, if `bias`, bias [outputs].
+  /// Declares weight [outputs, inputs / groups, height, width] and bias [outputs] if `bias` is true.
   Convolution(const Scope& scope, std::int64_t inputs, std::int64_t outputs, const ConvolutionShape& shape,
               bool bias = true, const ConvolutionNames& names = {});
 

@@ -109,7 +109,7 @@ struct HEADLIGHT_API DecoderCache {
     std::int32_t references = 0;
     std::vector<std::int32_t> rows;
     Tensor states;           ///< kept until a pass has projected them
-    bool projected = false;  ///< whether the last pass projected the memory
+    bool projected = false;  ///< true if the last pass projected the memory
   };
 
   Layer& LayerAt(std::size_t layer);

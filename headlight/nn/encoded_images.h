@@ -28,8 +28,8 @@ struct ImageLimits {
   std::int64_t channels = 3;
   std::int32_t special = 1;  ///< number of tokens before the patches; the first is the class token
   std::int64_t model = 0;    ///< dimension of a hidden state
-  /// Whether batch norm uses the batch's statistics in training. Images are independent of each other only outside
-  /// training.
+  /// If true, batch norm uses the batch's statistics in training. Images are then independent of each other only
+  /// outside training.
   bool batch_statistics = false;
 };
 

@@ -12,7 +12,7 @@ namespace headlight {
 
 struct ExpertsConfig {
   std::int32_t experts = 8, per_token = 2;
-  bool normalized = true;            ///< whether the weights of a token's experts sum to 1
+  bool normalized = true;            ///< if true, the weights of a token's experts sum to 1
   GatedFeedForwardConfig each = {};  ///< sizes and parameter names of each expert
   std::int64_t shared_ffn = 0;       ///< inner size of the shared expert, which all tokens use; 0: no shared expert
 };

@@ -14,7 +14,7 @@ constexpr std::int32_t kWindow = 5;  // number of rows and columns of the square
 constexpr GridAttentionKind kSparse[] = {GridAttentionKind::row, GridAttentionKind::column,
                                          GridAttentionKind::convolution};
 
-// Appends the entries of `rows`, the rows of a whole sequence, that its last token attends to.
+// Appends the rows that the last token of a sequence attends to. `rows` are the rows of the whole sequence.
 void AppendVisible(const AttentionMask& mask, std::span<const std::int32_t> rows, GridPass::Keys& keys) {
   const auto count = static_cast<std::int32_t>(rows.size()), position = count - 1;
   const auto begin = static_cast<std::int32_t>(keys.rows.size());

@@ -64,7 +64,6 @@ struct HEADLIGHT_API GridPass {
   std::array<Keys, 4> seen;
 };
 
-/// The configuration of a GridAttention.
 struct GridAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;

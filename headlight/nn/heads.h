@@ -54,7 +54,7 @@ struct TextHeadsLayout {
   std::string sequence_classes = "classifier", token_classes = "classifier", question_spans = "qa_outputs";
   double sequence_dropout = 0.1, token_dropout = 0.1, question_dropout = 0;
   bool classes_of_last_token =
-      false;  ///< whether sequence classes use the last token's state, without pooler and bias, as in GPT-2
+      false;  ///< if true, sequence classes use the last token's state, without pooler and bias, as in GPT-2
 };
 
 /// Reads the heads of a model folder, with id2label and problem_type. Throws Error if the labels are not numbered 0, 1,
@@ -79,7 +79,7 @@ HEADLIGHT_API TextHeadsConfig CommonHeads(const TextHeadsConfig& a, const TextHe
 class HEADLIGHT_API TextHeads {
  public:
   const TextHeadsConfig& heads() const { return config_; }
-  std::vector<std::string> head_names() const;  ///< names of the heads for users
+  std::vector<std::string> head_names() const;  ///< names of the heads, as shown to users
 
   /// Returns activation(W x + b) of each text's first state x, [texts, model]. Throws Error for an empty text.
   Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;

@@ -15,7 +15,6 @@
 
 namespace headlight {
 
-/// The configuration of an ImageEmbedding.
 struct ImageEmbeddingConfig {
   std::int64_t model = 768;
   Grid image = {224, 224}, patch = {16, 16};  ///< in pixels; `image` is the size of the trained position table
@@ -25,20 +24,20 @@ struct ImageEmbeddingConfig {
   struct Special {
     std::string name = "cls_token";
     std::int64_t tokens = 1;
-    bool has_position = true;  ///< whether it is in the position table; tokens with a position come first
+    bool has_position = true;  ///< if true, it is in the position table; tokens with a position come first
   };
   std::vector<Special> special = {Special{}};
-  bool positions = true;  ///< whether there is a trained table [1, special tokens with a position + patches, model]
+  bool positions = true;  ///< if true, there is a trained table [1, special tokens with a position + patches, model]
   Interpolation interpolation = Interpolation::cubic;  ///< how the position table is resized
   /// Standard deviation of the initial patch positions, which are sinusoidal (Initialisation::Waves). The default is
   /// half of the deviation of patches with values from -1 to 1. Normal initialisation with a deviation of 0.02 slows
-  /// the training of positions. After 300 steps with it, a CLIP model had a recall of 59. With waves of 0.5 and 1, the
-  /// recall was 91 to 92. Waves with values as large as those of patches would hide the patches.
+  /// the training of positions. After 300 steps with it, a CLIP model had a recall of 59, compared with 91 to 92 for
+  /// waves of 0.5 and 1. Waves with values as large as those of patches would hide the patches.
   double waves = 0.25;
   Shape mask = {};  ///< shape of the token that replaces masked patches; empty: no such token
   std::string projection = "patch_embeddings.projection";
-  bool bias = true;   ///< whether the projection has a bias
-  bool flat = false;  ///< CLIP's format: a special token is [model] and the position table [tokens, model]
+  bool bias = true;   ///< if true, the projection has a bias
+  bool flat = false;  ///< if true, CLIP's format: a special token is [model] and the position table [tokens, model]
   std::string table = "position_embeddings";
 };
 
@@ -47,8 +46,8 @@ class HEADLIGHT_API ImageEmbedding {
  public:
   ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config);
 
-  /// Takes the arguments of ImageEncoder::Encode (kinds/image_encoder.h). In the result, `hidden` is the input of the
-  /// first layer.
+  /// Has the same arguments as ImageEncoder::Encode (kinds/image_encoder.h). In the result, `hidden` is the input of
+  /// the first layer.
   EncodedImages operator()(Context& context, std::span<const Tensor> images,
                            std::span<const std::uint8_t> masked = {}) const;
 

@@ -25,8 +25,8 @@ struct LinearInitialisation {
 /// Computes y = x W^T + b.
 class HEADLIGHT_API Linear {
  public:
-  /// Declares name.weight [outputs, inputs] and, if `bias`, name.bias [outputs]. With several names, the tensors on
-  /// disk are parts of a fused projection, in order. Tensor i has parts[i] outputs (default: equal parts). If
+  /// Declares name.weight [outputs, inputs] and name.bias [outputs] if `bias` is true. With several names, the tensors
+  /// on disk are parts of a fused projection, in order. Tensor i has parts[i] outputs (default: equal parts). If
   /// `stored_transposed`, the weight on disk is [inputs, outputs].
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
          bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {},
@@ -113,8 +113,8 @@ Tensor ParallelSublayers(Context& context, const Tensor& x, const Tensor& attent
 /// Computes FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2) at every position.
 class HEADLIGHT_API FeedForward {
  public:
-  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases`. If `stored_transposed`,
-  /// the weights on disk are transposed.
+  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases`. If `stored_transposed` is
+  /// true, the weights on disk are transposed.
   FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
               const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false,
               bool biases = true);
@@ -122,7 +122,8 @@ class HEADLIGHT_API FeedForward {
   /// Maps [..., model] to the same shape.
   Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
 
-  /// The two halves, for a dropout between them. Inner maps [..., model] to [..., ffn], and Outer maps back.
+  /// Compute the two halves of the network, so that a dropout can be applied between them. Inner maps [..., model] to
+  /// [..., ffn], and Outer maps back.
   Tensor Inner(Context& context, const Tensor& x) const { return inner_(context, x, activation_); }
   Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
 
@@ -131,7 +132,6 @@ class HEADLIGHT_API FeedForward {
   Activation activation_;
 };
 
-/// The configuration of a GatedFeedForward.
 struct GatedFeedForwardConfig {
   std::int64_t model = 512, ffn = 1376;
   Activation activation = Activation::silu;
@@ -150,8 +150,8 @@ class HEADLIGHT_API GatedFeedForward {
 
   Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
 
-  /// The two halves, for a norm or a dropout between them. Inner maps [tokens, model] to [tokens, ffn], and Outer maps
-  /// back.
+  /// Compute the two halves of the network, so that a norm or a dropout can be applied between them. Inner maps
+  /// [tokens, model] to [tokens, ffn], and Outer maps back.
   Tensor Inner(Context& context, const Tensor& x) const;
   Tensor Outer(Context& context, const Tensor& inner) const { return outer_(context, inner); }
 
@@ -207,7 +207,6 @@ class HEADLIGHT_API TokenEmbedding {
 /// Computes dropout(norm(scale * table[id] + position)) (sections 3.4 and 5.4).
 class HEADLIGHT_API Embedding {
  public:
-  /// `norm` is optional.
   Embedding(const TokenEmbedding& tokens, double scale, PositionalEncoding positions, double dropout,
             std::optional<LayerNorm> norm = {});
 

@@ -21,7 +21,7 @@ HEADLIGHT_API std::vector<float> LinearBiasSlopes(std::int32_t heads);
 struct LinearBiasConfig {
   std::int32_t heads = 1;
   double factor = 1;     ///< factor of all biases
-  bool rounded = false;  ///< whether slopes, positions and their products are rounded to bfloat16 (Falcon)
+  bool rounded = false;  ///< if true, slopes, positions and their products are rounded to bfloat16 (Falcon)
 };
 
 /// Returns the biases of scores in a pass: factor * m * j for the key at position j of its text. The paper's bias of

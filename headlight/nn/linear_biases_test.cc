@@ -29,7 +29,7 @@ TEST(LinearBiases, GrowWithTheKeysPosition) {
       EXPECT_EQ(bias.values.matrix<double>().row(head)[key], 3 * slopes[static_cast<std::size_t>(head)] * key);
 }
 
-// Compares the biases with those of Transformers' Falcon.
+// Compares the biases with the biases of Falcon in Transformers.
 TEST(LinearBiases, RoundToBfloat16) {
   const ops::AttentionBias bias = LinearBiases({.heads = 3, .rounded = true}, {{0, 1200}}, {}, DType::float32);
   std::vector<float> values;

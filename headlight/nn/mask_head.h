@@ -13,7 +13,6 @@
 
 namespace headlight {
 
-/// The sizes of a MaskHead.
 struct MaskHeadSizes {
   std::int64_t model = 0, heads = 0;  ///< sizes of the Transformer
   std::int64_t queries = 0;           ///< number of queries per image

@@ -53,19 +53,20 @@ struct Parameter {
   /// How the parameter is stored on disk.
   struct Storage {
     std::vector<std::int64_t> parts = {};  ///< number of rows of each of several tensors; default: equal
-    bool transposed = false;               ///< whether the matrix on disk is [inputs, outputs]
-    bool channels_last = false;  ///< [outputs, height, width, inputs] in memory; on disk, inputs are the second axis
-    bool saved = true;           ///< false if only training uses it and the model's folder does not contain it
+    bool transposed = false;               ///< if true, the matrix on disk is [inputs, outputs]
+    bool channels_last =
+        false;          ///< if true, [outputs, height, width, inputs] in memory; on disk, inputs are the second axis
+    bool saved = true;  ///< false if only training uses it and the model's folder does not contain it
   } storage;
 
   /// How the model uses the parameter, and how it is trained.
   struct Role {
     bool trained = true;       ///< false if it has no gradient
-    bool statistic = false;    ///< whether it is a running average that training passes update, as in batch norm
-    bool in_products = false;  ///< whether it is the weight of a matrix product
-    bool looked_up = false;    ///< whether it is an embedding table
-    bool winograd = false;     ///< whether PackedForWinograd packs it in float32 (kernels/winograd.h)
-    bool exact = false;        ///< whether its products are in float32 for any compute type
+    bool statistic = false;    ///< if true, it is a running average that training passes update, as in batch norm
+    bool in_products = false;  ///< if true, it is the weight of a matrix product
+    bool looked_up = false;    ///< if true, it is an embedding table
+    bool winograd = false;     ///< if true, PackedForWinograd packs it in float32 (kernels/winograd.h)
+    bool exact = false;        ///< if true, its products are in float32 for any compute type
     FoldedNorm folded = {};    ///< multiplies the packed form, but not `value`
   } role;
 

@@ -8,7 +8,6 @@
 
 namespace headlight {
 
-/// The configuration of a QueryKeyNorm.
 struct QueryKeyNormConfig {
   std::int64_t query_columns = 0;          ///< heads * head_dim
   std::int64_t query_run = 0;              ///< number of features per norm: head_dim (Qwen3) or the whole row (OLMo 2)

@@ -13,9 +13,8 @@
 
 namespace headlight {
 
-/// The configuration of RelativePositions.
 struct RelativePositionsConfig {
-  bool both_directions = true;  ///< whether queries attend to later keys, which then use half of the buckets
+  bool both_directions = true;  ///< if true, queries attend to later keys, which then use half of the buckets
   std::int32_t buckets = 32;
   std::int32_t max_distance = 128;  ///< this distance and larger ones share one bucket; must be above buckets / 2
 };

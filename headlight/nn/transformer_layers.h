@@ -28,7 +28,7 @@ struct EncoderLayerNames {
   std::string feed_forward_norm = "final_layer_norm";
 };
 
-/// The defaults are those of the paper's base model.
+/// The sizes and dropout rates of a layer. The defaults are from the paper's base model.
 struct TransformerLayerConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;

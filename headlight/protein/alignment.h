@@ -52,7 +52,7 @@ class HEADLIGHT_API AlignmentReader {
   /// Opens the file; "-" is standard input.
   explicit AlignmentReader(const std::string& path, AlignmentOptions options = {});
 
-  /// Returns nullopt after the last row.
+  /// Returns the next row, or nullopt after the last row.
   std::optional<AlignmentRow> Next();
   /// The number of columns, set by the first call of Next.
   std::int64_t columns() const { return columns_; }
@@ -77,7 +77,7 @@ class HEADLIGHT_API AlignmentReader {
   std::int64_t header_line_ = 0;
   std::vector<Text> held_;  // the rows of a Stockholm file
   std::int64_t rows_ = 0, columns_ = 0;
-  std::vector<bool> kept_;  // [columns of the file] whether the query has a residue in the column
+  std::vector<bool> kept_;  // [columns of the file] true if the query has a residue in the column
 };
 
 /// A whole alignment in memory.

@@ -45,9 +45,9 @@ HEADLIGHT_API AlignmentChoices DrawChoices(const AlignmentTable& table, const Al
 struct AlignmentFeatures {
   std::vector<std::int32_t> types;  // [residues] the query's residue types
   Tensor target;                    // [residues, 22] a zero, then the one-hot residue type
-  /// [centres * residues, 49]: the one-hot input letter (23 values), whether there are deletions, 2/pi arctan(d/3) for
-  /// d deletions, the frequencies of the letters in the cluster (23 values), and 2/pi arctan(d/3) for the cluster's
-  /// mean number of deletions d.
+  /// [centres * residues, 49]: the one-hot input letter (23 values), 1 if there are deletions, 2/pi arctan(d/3) for d
+  /// deletions, the frequencies of the letters in the cluster (23 values), and 2/pi arctan(d/3) for the cluster's mean
+  /// number of deletions d.
   Tensor alignment;
   Tensor extra;                       // [extra * residues, 25] the first 25 features of `alignment`, for the extra rows
   std::vector<std::int32_t> letters;  // [centres * residues] the original letters

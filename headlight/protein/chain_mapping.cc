@@ -218,7 +218,7 @@ class Assigning {
   std::size_t most_pairs_ = 0;
   std::int64_t steps_ = 0;
   std::vector<std::size_t> chosen_;  // [chains of the reference] the index of the chosen candidate, or kNone
-  std::vector<bool> used_;           // [chains of the model] whether the chain is assigned
+  std::vector<bool> used_;           // [chains of the model] true if the chain is assigned
   std::vector<Found> found_;
 };
 

@@ -11,7 +11,7 @@
 namespace headlight::contacts_test {
 namespace {
 
-// Returns the residues of a hairpin: i and 59 - i are 5 angstrom apart.
+// Returns the residues of a hairpin: residues i and 59 - i are 5 angstrom apart.
 std::vector<ResidueLabels> Hairpin() {
   std::vector<ResidueLabels> residues(60);
   for (std::size_t i = 0; i < residues.size(); ++i) {

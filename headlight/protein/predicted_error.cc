@@ -92,7 +92,7 @@ double LargestExpectedError(std::int64_t bins) { return ErrorBins(bins).back(); 
 double ExpectedTmScore(const Matrix<const float>& logits, std::int64_t residues) {
   Check(residues >= 1 && logits.rows == residues * residues, "there are logits of {} pairs for {} residues",
         logits.rows, residues);
-  // d_0 of Zhang and Skolnick. Shorter chains have the d_0 of 19 residues.
+  // d_0 of Zhang and Skolnick. Chains with fewer than 19 residues have the d_0 of 19 residues.
   const double d0 = 1.24 * std::cbrt(static_cast<double>(std::max<std::int64_t>(residues, 19) - 15)) - 1.8;
   std::vector<double> scores = ErrorBins(logits.columns);
   for (double& score : scores) score = 1 / (1 + score * score / (d0 * d0));

@@ -104,7 +104,7 @@ struct ResidueTables {
   PerResidueType<std::int32_t, kAtom14> atom14_group;      // the rigid group of each atom
   PerResidueType<float, kAtom14, 3> atom14_position;       // the ideal position of each atom in its group's frame
   PerResidueType<std::int32_t, kAtom14> atom14_swap;   // the other atom of an ambiguous pair, otherwise the atom itself
-  PerResidueType<bool, kAtom14> atom14_ambiguous;      // whether the atom's name is ambiguous
+  PerResidueType<bool, kAtom14> atom14_ambiguous;      // true if the atom's name is ambiguous
   PerResidueType<bool, kRigidGroups> has_group;        // true for backbone and psi, and for chi angles of the type
   PerResidueType<bool, kRigidGroups> group_ambiguous;  // true for a chi angle that is only known up to 180 degrees
   /// The 4 x 4 matrix of each group's frame at torsion 0, relative to the previous group. omega, phi, psi and chi1 are

@@ -50,7 +50,7 @@ class HEADLIGHT_API FastaReader {
   /// `mask` is a text that may occur between letters and is kept, such as <mask>. An empty mask means none.
   explicit FastaReader(LineInput lines, std::string mask = "") : lines_(std::move(lines)), mask_(std::move(mask)) {}
 
-  /// Returns nullopt after the last sequence.
+  /// Returns the next sequence, or nullopt after the last sequence.
   std::optional<ProteinSequence> Next();
   const std::string& name() const { return lines_.name(); }
   double share() const { return lines_.share(); }
@@ -63,7 +63,7 @@ class HEADLIGHT_API FastaReader {
   std::string mask_;
   std::string header_;  // the header of the next sequence, if it has already been read
   std::int64_t header_line_ = 0;
-  bool failed_ = false;  // true after an error within a sequence, whose rest must be skipped
+  bool failed_ = false;  // true after an error within a sequence; the rest of the sequence must be skipped
 };
 
 }  // namespace headlight

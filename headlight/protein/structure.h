@@ -19,8 +19,8 @@ struct HEADLIGHT_API Residue {
   std::string name = "UNK";    // the three-letter name in the file
   int number = 0;              // the author's number, which may skip values, decrease or be negative
   char insertion = ' ';        // the insertion code; 52, 52A and 52B are different residues
-  /// Whether each atom (atom37) has a known position, its position in angstrom, and its B factor. In predictions, the B
-  /// factor is pLDDT (0 to 100). A residue that was not observed has no known atoms.
+  /// For each atom (atom37): true if its position is known, its position in angstrom, and its B factor. In predictions,
+  /// the B factor is pLDDT (0 to 100). A residue that was not observed has no known atoms.
   std::array<bool, kAtom37> known{};
   std::array<Vector3, kAtom37> atoms{};
   std::array<float, kAtom37> b_factors{};

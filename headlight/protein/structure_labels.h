@@ -21,7 +21,7 @@ struct ResidueLabels {
   std::int32_t position = 0;  // the position in the chain, consecutive except at gaps
   std::array<Vector3, kAtom14> atoms{};
   std::array<bool, kAtom14> known{};
-  std::array<bool, kAtom37> resolved{};         // whether each atom (atom37) of the type is known
+  std::array<bool, kAtom37> resolved{};         // true for each atom (atom37) of the type that is known
   std::array<RigidFrame, kRigidGroups> frames;  // the frame of each rigid group
   std::array<bool, kRigidGroups> frame_known{};
   /// The sine and cosine of omega, phi, psi and chi1 to chi4. psi is computed from O, as described in residues.h.
@@ -44,7 +44,7 @@ HEADLIGHT_API std::vector<std::int32_t> PositionsOf(const ProteinChain& chain);
 /// 180 degrees. Types without ambiguous atoms are unchanged.
 HEADLIGHT_API ResidueLabels Renamed(const ResidueLabels& residue);
 
-/// Implements algorithm 26. Returns whether renaming each residue's ambiguous atoms brings them closer to the
+/// Implements algorithm 26. Returns true for a residue if renaming its ambiguous atoms brings them closer to the
 /// prediction, measured by the distances to all unambiguous atoms. Returns false for a residue if only one of two
 /// ambiguous atoms is known. `predicted` has the atoms (atom14) of every residue. Throws Error if the numbers of
 /// residues differ.

@@ -116,11 +116,11 @@ void CheckComparable(std::span<const Vector3> model, std::span<const Vector3> re
   CheckFinite(reference);
 }
 
-// An atom of the reference for the comparison, and its position in the model.
+// The positions of an atom in the reference and in the model.
 struct ComparedAtom {
   Vector3 reference, model;
   std::size_t residue = 0;
-  bool in_model = false, certain = true;  // certain: whether the atom's name is unambiguous
+  bool in_model = false, certain = true;  // certain: true if the atom's name is unambiguous
 };
 
 // Returns the number of thresholds within which the model preserves the distance.

@@ -83,12 +83,12 @@ HEADLIGHT_API std::string_view NameOf(Pairing pairing);
 /// The corresponding residues of two chains, in the reference's order.
 struct Correspondence {
   std::vector<Residue> model, reference;  // pairs of residues in which both have a CA
-  /// Every observed residue of the reference, and the corresponding residue of the model. If the model lacks the
-  /// residue, it has no known atoms. These are the residues for lDDT.
+  /// Every observed residue of the reference, and the corresponding residue of the model. A residue that the model
+  /// lacks is represented by a residue without known atoms. lDDT compares these residues.
   std::vector<Residue> model_or_none, whole_reference;
   std::int64_t reference_length = 0;  // the number of residues of the reference with a CA
   Pairing paired_by = Pairing::index;
-  /// The number of residue pairs with equal numbers but different types, if the alignment is used because of them.
+  /// If the alignment is used because residues with equal numbers have different types: the number of such pairs.
   std::int64_t different = 0;
 };
 

@@ -20,7 +20,7 @@ namespace headlight {
 /// A chain of a known structure, aligned to the chain that is predicted.
 struct ProteinTemplate {
   std::string name;  // such as "1abc.cif.gz, chain A"
-  /// The aligned residue for each residue of the chain that is predicted. Its type is kGap if there is none.
+  /// The aligned residue for each residue of the chain that is predicted. The type is kGap if no residue is aligned.
   std::vector<Residue> residues;
 
   /// Returns the number of aligned residues.
@@ -57,11 +57,12 @@ struct TemplateFeatures {
   Tensor beta;                                           // [residues, 3] C beta, or C alpha for glycine, in angstrom
   std::vector<std::uint8_t> beta_known, backbone_known;  // [residues] the backbone is N, C alpha and C
   /// [residues, 57] the one-hot type (22), then the sine and cosine of the seven torsions omega, phi, psi and chi1 to
-  /// chi4. The same values follow with ambiguous angles rotated by 180 degrees, then whether each torsion is known.
+  /// chi4. The same 14 values follow with ambiguous angles rotated by 180 degrees. The last 7 values are 1 for known
+  /// torsions.
   Tensor angles;
 };
 
-/// The column of `angles` that stores whether psi is known.
+/// The column of `angles` that is 1 if psi is known.
 inline constexpr std::int64_t kPsiKnown = kAlignmentLetters + 2 * 14 + 2;
 
 HEADLIGHT_API TemplateFeatures FeaturesOf(const ProteinTemplate& one);

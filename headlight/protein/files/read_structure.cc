@@ -37,8 +37,8 @@ bool IsNumber(std::string_view text) {
 }
 
 // Checks the columns of a PDB file. gemmi parses only the valid part of a number, so a shifted or damaged line would
-// silently give wrong positions. In the returned text, lines without relevant records are empty, which keeps
-// the line numbers correct.
+// silently give wrong positions. Lines without relevant records are returned as empty lines, which keeps the line
+// numbers correct.
 std::string CheckedPdbLines(std::string_view text, const std::string& name) {
   std::string kept;
   int number = 0;

@@ -28,7 +28,7 @@ struct EvoformerConfig {
   std::int64_t outer_product = 32;  // the number of channels
   std::int64_t transition = 4;      // the hidden width of a transition relative to its input
   double dropout = 0.15;            // the dropout probability of row attention
-  /// Whether column attention has one query per column (algorithm 19), as for the extra rows.
+  /// If true, column attention has one query per column (algorithm 19), as for the extra rows.
   bool global_columns = false;
   PairStackConfig pair = {};
 };

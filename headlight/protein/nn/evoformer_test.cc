@@ -30,7 +30,7 @@ EvoformerConfig Tiny(bool global_columns) {
           .pair = {.pair = 3, .channels = 2, .heads = 1, .head_dim = 2, .transition = 2, .dropout = 0.3}};
 }
 
-// A stack of two blocks with random parameters. A new model has parameters that are zero.
+// A stack of two blocks with random parameters, since some parameters of a new model are zero.
 struct Blocks {
   explicit Blocks(bool global_columns) : parameters(DType::float64), stack(Scope(parameters), Tiny(global_columns), 2) {
     parameters.Allocate();

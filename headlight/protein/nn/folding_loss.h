@@ -33,7 +33,7 @@ struct FoldingLosses {
   Tensor letters;         // cross-entropy of masked letters
   Tensor lddt;            // cross-entropy of each residue's binned lDDT
   Tensor aligned_errors;  // cross-entropy of binned aligned errors; empty if the model has no such head
-  Tensor resolved;        // cross-entropy of whether atoms are experimentally resolved
+  Tensor resolved;        // cross-entropy of the prediction of experimentally resolved atoms
   Tensor violations;      // invalid bonds, invalid angles and clashes; empty if its weight is 0
   Tensor smooth_lddt;     // smooth lDDT loss of C alphas, averaged over the blocks; not in AlphaFold 2; empty if its
                           // weight is 0

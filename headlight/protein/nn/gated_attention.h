@@ -43,7 +43,7 @@ class HEADLIGHT_API GatedAttention {
 };
 
 /// Implements algorithm 19. The mean query of a column attends to the column's cells. There is only one key head, so a
-/// column has as many scores per head as cells. Each cell then gates the column's result.
+/// column has one score per head and cell. Each cell then gates the column's result.
 class HEADLIGHT_API GlobalColumnAttention {
  public:
   /// Declares linear_q, linear_k and linear_v without biases, linear_g and linear_o.

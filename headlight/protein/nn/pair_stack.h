@@ -72,8 +72,8 @@ struct PairStackConfig {
   std::int64_t head_dim = 32;
   std::int64_t transition = 4;  // the hidden width of the transition relative to `pair`
   double dropout = 0.25;
-  bool attention_first = false;  // whether attention precedes multiplication, as in algorithm 16
-  bool triangles = true;         // whether algorithms 11 to 14 are applied; false for ablation
+  bool attention_first = false;  // if true, attention precedes multiplication, as in algorithm 16
+  bool triangles = true;         // if false, algorithms 11 to 14 are omitted, for ablation
 };
 
 /// Applies residual updates to the pairs: both triangle multiplications, both triangle attentions and a transition.

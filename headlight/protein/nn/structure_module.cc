@@ -30,7 +30,7 @@ Linear PointsOf(const Scope& scope, const char* name, const StructureModuleConfi
                       config.single, 3 * config.attention.heads * points, LeCunNormal(config.single));
 }
 
-constexpr double kSoftplusIsOne = 0.541324854612918;  // log(e - 1): its softplus is 1
+constexpr double kSoftplusIsOne = 0.541324854612918;  // log(e - 1), which has a softplus of 1
 
 }  // namespace
 

@@ -21,7 +21,7 @@ struct StructureModuleConfig {
   double epsilon = 1e-8;  // avoids division by zero in norms
   double dropout = 0.1;
   bool nested_points =
-      true;  // whether point projections are named linear_q_points.linear (OpenFold) instead of linear_q_points
+      true;  // if true, point projections are named linear_q_points.linear (OpenFold) instead of linear_q_points
 };
 
 /// Implements algorithm 22: invariant point attention.

@@ -108,7 +108,8 @@ class Bounds {
 
  private:
   // Returns true for peptide bonds and disulfide bridges. As in the authors' code, two atoms with index 5 count as a
-  // bridge for any residue types. Also returns true for residues at the same position, which a chain cannot have.
+  // bridge for any residue types. Also returns true for two residues at the same position, which a valid chain does not
+  // have.
   bool Bonded(std::size_t residue_i, std::size_t atom_i, std::size_t residue_j, std::size_t atom_j) const {
     const auto peptide = [&](std::size_t first, std::size_t c, std::size_t second, std::size_t n) {
       return c == kC && n == kN && places_[first] + 1 == places_[second];
