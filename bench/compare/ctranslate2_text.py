@@ -16,7 +16,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("CTranslate2")  # before a peer is imported
+limit_peers("CTranslate2")  # must precede the import of a peer
 
 from measured import run
 from results import record
@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--length-penalty", type=float, default=1.0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
-    # One run of CTranslate2, in a separate process.
+    # The worker runs CTranslate2 once, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.worker and not (options.model and options.source):
@@ -42,8 +42,8 @@ def arguments():
 
 
 def convert(folder, to):
-    """Converts the model for CTranslate2, with the embedding of its start token. CTranslate2's loader of MarianMT would
-    use zeros."""
+    """Converts the model for CTranslate2, with the embedding of its start token. CTranslate2's own converter for
+    MarianMT would use zeros."""
     from ctranslate2.converters.transformers import MarianMTLoader
     from transformers import MarianMTModel
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("CTranslate2")  # before a peer is imported
+limit_peers("CTranslate2")  # must precede the import of a peer
 
 from results import record
 
@@ -40,7 +40,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4, help="of one side's turn, at least one batch")
-    # One run of CTranslate2, in a separate process.
+    # The worker runs CTranslate2 once, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -60,7 +60,7 @@ def marian(options):
         decoder_start_token_id=options.vocabulary - 1)
     model = MarianMTModel(config).eval()
     with torch.no_grad():
-        model.model.shared.weight[config.pad_token_id] = 0  # CTranslate2 starts from zeros, and has no such token
+        model.model.shared.weight[config.pad_token_id] = 0  # CTranslate2 starts decoding from zeros
     spec = MarianMTLoader().get_model_spec(model)
     spec.config.decoder_start_token = "w0"
     return model, spec, options.vocabulary - 1, 0
@@ -117,7 +117,7 @@ def make_models(options, work):
 
 
 def worker(job):
-    """One run: translates batches of the given sentences repeatedly until the time is up."""
+    """Translates batches of the given sentences repeatedly until the time is up."""
     import ctranslate2
 
     translator = ctranslate2.Translator(

@@ -4,16 +4,17 @@ import os
 import sys
 from pathlib import Path
 
-# The environment variables of CTranslate2, oneDNN, PyTorch's own kernels and MKL. "avx512" is everything but AMX.
+# The environment variables of CTranslate2, oneDNN, PyTorch's own kernels and MKL. "avx512" allows everything except
+# AMX.
 VARIABLES = ("CT2_FORCE_CPU_ISA", "ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS")
 VALUES = {
     "avx2": ("AVX2", "AVX2", "avx2", "AVX2"),
     "avx-vnni": ("AVX2", "AVX2_VNNI", "avx2", "AVX2"),
     "avx512": ("AVX512", "AVX512_CORE_FP16", "avx512", "AVX512_E3"),
 }
-# By instruction set, the newer ones in the terms of /proc/cpuinfo.
+# The newer instruction sets that each limit excludes, as named in /proc/cpuinfo.
 NEWER = {"avx2": {"avx_vnni", "avx512f"}, "avx-vnni": {"avx512f"}, "avx512": {"amx_tile"}}
-UNLIMITED = "ONNX Runtime"  # obeys no variable
+UNLIMITED = "ONNX Runtime"  # has no such variable
 NATIVE = "llama.cpp"  # is compiled for this processor
 
 
@@ -23,16 +24,16 @@ def processor_flags():
 
 
 def exceeds(peer):
-    """Whether the peer may use newer instructions than headlight."""
+    """Returns true if the peer may use newer instructions than headlight."""
     limit = os.environ.get("HEADLIGHT_CPU")
     return limit in NEWER and peer.startswith((UNLIMITED, NATIVE)) and bool(NEWER[limit] & processor_flags())
 
 
 def limit_peers(*peers):
-    """Sets the variables for this process and the workers that it starts; call it before a peer is imported. Ends the
-    program if a peer cannot be restricted, except ONNX Runtime, for which it prints a warning."""
+    """Sets the variables for this process and the workers that it starts. Must be called before a peer is imported. Ends
+    the program if a peer cannot be restricted, except ONNX Runtime, for which it prints a warning."""
     limit = os.environ.get("HEADLIGHT_CPU")
-    if not limit or "--worker" in sys.argv:  # a worker has its parent's environment
+    if not limit or "--worker" in sys.argv:  # a worker inherits its parent's environment
         return
     script = Path(sys.argv[0]).stem
     if limit not in VALUES:

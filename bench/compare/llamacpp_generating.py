@@ -16,7 +16,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("llama.cpp")  # before a peer is imported
+limit_peers("llama.cpp")  # must precede the import of a peer
 
 from results import record
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("min-dalle")  # before a peer is imported
+limit_peers("min-dalle")  # must precede the import of a peer
 
 from measured import run
 from results import record
@@ -38,7 +38,7 @@ def arguments():
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    # min-dalle, in a separate process.
+    # The worker runs min-dalle in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -48,7 +48,7 @@ def models(root):
     import torch
 
     torch.set_grad_enabled(False)
-    package = types.ModuleType("min_dalle")  # min-dalle's __init__.py needs a downloader
+    package = types.ModuleType("min_dalle")  # skips min-dalle's __init__.py, which imports a downloader
     package.__path__ = [root + "/min_dalle"]
     sys.modules["min_dalle"] = package
     from min_dalle.models import DalleBartDecoder, DalleBartEncoder, VQGanDetokenizer

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("ONNX Runtime")  # before a peer is imported
+limit_peers("ONNX Runtime")  # must precede the import of a peer
 
 from results import record
 
@@ -37,7 +37,7 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2, help="of one side's turn, at least one batch")
     parser.add_argument("--work", help="a folder to keep the models in, for another run")
-    # ONNX Runtime, in a separate process.
+    # The worker runs ONNX Runtime in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -77,7 +77,7 @@ def export(folder, to, tower):
     example = torch.randn(2, 3, SIDE, SIDE) if images else torch.full((2, 9), 49407)
     torch.onnx.export(Vectors(), (example,), str(to / "exported.onnx"), input_names=["inputs"], output_names=["vectors"],
                       dynamic_axes={"inputs": {0: "batch"} if images else {0: "batch", 1: "length"},
-                                    # The optimiser supports the graphs of this exporter.
+                                    # The optimiser supports graphs of the exporter without dynamo.
                                     "vectors": {0: "batch"}}, dynamo=False)
     config = model.config.vision_config if images else model.config.text_config
     fused = optimizer.optimize_model(str(to / "exported.onnx"), model_type="vit" if images else "clip",
@@ -90,7 +90,7 @@ def export(folder, to, tower):
             kinds[kind] = f"{kind}.onnx"
             quantize_dynamic(to / f"{source}.onnx", to / kinds[kind], weight_type=QuantType.QInt8, per_channel=per_channel,
                              op_types_to_quantize=["MatMul", "Gemm", "Attention"],
-                             extra_options={"DefaultTensorType": 1})  # float32, if shapes are not inferred
+                             extra_options={"DefaultTensorType": 1})  # float32, for tensors with unknown types
     kinds = {kind: str(to / file) for kind, file in kinds.items()}
     (to / "done").write_text(json.dumps(kinds))
     return kinds
@@ -106,7 +106,7 @@ def padded(texts, length=0):
 
 
 def worker(job):
-    """One run: embeds batches repeatedly until the time is up. For 0 seconds, prints the vectors of the texts or
+    """Embeds batches repeatedly until the time is up. For 0 seconds, prints the vectors of the texts or
     images."""
     import numpy
     import onnxruntime

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("ONNX Runtime")  # before a peer is imported
+limit_peers("ONNX Runtime")  # must precede the import of a peer
 
 from results import record
 
@@ -40,7 +40,7 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2, help="of one side's turn, at least one batch")
     parser.add_argument("--work", help="a folder to keep the models in, for another run")
-    # ONNX Runtime, in a separate process.
+    # The worker runs ONNX Runtime in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -89,7 +89,7 @@ def export(folder, to):
     axes = {0: "batch", 1: "length"}
     torch.onnx.export(module, (ids, mask, 0 * ids), str(to / "exported.onnx"), input_names=list(INPUTS),
                       output_names=["states"], dynamic_axes={name: axes for name in (*INPUTS, "states")},
-                      dynamo=False)  # the optimiser supports the graphs of this exporter
+                      dynamo=False)  # the optimiser supports graphs of the exporter without dynamo
     fused = optimizer.optimize_model(str(to / "exported.onnx"), model_type="bert",
                                      num_heads=config.num_attention_heads, hidden_size=config.hidden_size)
     counts = fused.get_fused_operator_statistics()
@@ -117,7 +117,7 @@ def padded(texts):
 
 
 def worker(job):
-    """One run: encodes batches of the given texts repeatedly until the time is up. For 0 seconds, prints the mean
+    """Encodes batches of the given texts repeatedly until the time is up. For 0 seconds, prints the mean
     states of each text."""
     from concurrent.futures import ThreadPoolExecutor
 

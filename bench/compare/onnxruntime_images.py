@@ -19,7 +19,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("ONNX Runtime")  # before a peer is imported
+limit_peers("ONNX Runtime")  # must precede the import of a peer
 
 from results import record
 
@@ -43,7 +43,7 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3, help="of one side's turn, at least one batch")
     parser.add_argument("--work", help="a folder to keep the models in, for another run")
-    # A peer, in a separate process.
+    # The worker runs a peer in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -70,7 +70,7 @@ def make(name, folder):
             module.running_var.uniform_(0.5, 1.5)
     model.eval()
     pixels = torch.from_numpy(random_pixels(2, sizes=sizes_of(folder))[0])
-    with torch.no_grad():  # lets probabilities differ between images, with none close to 1
+    with torch.no_grad():  # makes probabilities differ between images, with none close to 1
         for parameter_name, parameter in model.named_parameters():
             if "classifier" in parameter_name and parameter.dim() == 2:
                 parameter.normal_()
@@ -142,7 +142,7 @@ def export(folder, to):
     inputs = {"pixels": torch.from_numpy(pixels)} | ({"mask": torch.from_numpy(mask)} if is_mixed(folder) else {})
     torch.onnx.export(Scores(), tuple(inputs.values()), str(to / "exported.onnx"), input_names=list(inputs),
                       output_names=["scores"], dynamic_axes={name: {0: "batch"} for name in [*inputs, "scores"]},
-                      dynamo=False)  # the optimiser supports the graphs of this exporter
+                      dynamo=False)  # the optimiser supports graphs of the exporter without dynamo
     kinds = {"float32": "exported.onnx"}
     if detects(folder):
         pass
@@ -160,7 +160,7 @@ def export(folder, to):
                 kinds[kind] = f"{kind}.onnx"
                 quantize_dynamic(to / f"{source}.onnx", to / kinds[kind], weight_type=QuantType.QInt8,
                                  per_channel=per_channel, op_types_to_quantize=["MatMul", "Gemm", "Attention"],
-                                 extra_options={"DefaultTensorType": 1})  # float32, if shapes are not inferred
+                                 extra_options={"DefaultTensorType": 1})  # float32, for tensors with unknown types
     else:  # int8 convolutions are fast only with static scales
 
         class Images(CalibrationDataReader):
@@ -181,7 +181,7 @@ def export(folder, to):
 
 
 def worker(job):
-    """One run: scores batches of random images repeatedly until the time is up. For 0 seconds, prints the scores of the
+    """Scores batches of random images repeatedly until the time is up. For 0 seconds, prints the scores of the
     images."""
     pixels, mask, _ = random_pixels(job["batch"], sizes=sizes_of(job["folder"]))
     inputs = {"pixels": pixels} | ({"mask": mask} if is_mixed(job["folder"]) else {})
@@ -303,7 +303,7 @@ def main():
             if off.get("float32", 0) > 1e-3:
                 sys.exit(f"onnxruntime_images: {name}: the two do not compute the same thing, {off['float32']:.2g} off")
             for batch in [few] if detects(folder) else options.batches:
-                best = {}  # the fastest kind for each peer of ONNX Runtime
+                best = {}  # the fastest kind of model for each peer
                 for peer in sorted({peer for compute in computes for peer in PEERS[compute]}):
                     runtime, dtype = peer.split()
                     ways = [kind for kind in kinds if kind.startswith(dtype)] if runtime == "onnx" else [None]

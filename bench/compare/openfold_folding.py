@@ -24,7 +24,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("OpenFold")  # before a peer is imported
+limit_peers("OpenFold")  # must precede the import of a peer
 
 import torch
 from measured import run

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("PyTorch")  # before a peer is imported
+limit_peers("PyTorch")  # must precede the import of a peer
 
 import numpy as np
 import torch

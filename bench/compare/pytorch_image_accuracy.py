@@ -18,12 +18,12 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("PyTorch")  # before a peer is imported
+limit_peers("PyTorch")  # must precede the import of a peer
 
 from measured import run
 
 HEADLIGHT = "build/release/headlight"
-# Settings of the preset.
+# The settings of headlight's preset.
 SIDE, PADDING, BATCH, PEAK, WARMUP, DECAY, AVERAGE, SMOOTHING = 56, 4, 64, 2e-3, 200, 0.05, 0.999, 0.1
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("PyTorch")  # before a peer is imported
+limit_peers("PyTorch")  # must precede the import of a peer
 
 from measured import run
 from results import record
@@ -44,7 +44,7 @@ def arguments():
     parser.add_argument("--positions", type=int, default=256)
     parser.add_argument("--compute", choices=["float32", "bfloat16"], default="float32",
                         help="of headlight's products; PyTorch runs in float32")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)  # one run of PyTorch, in a separate process
+    parser.add_argument("--worker", help=argparse.SUPPRESS)  # the worker runs PyTorch once, in a separate process
     return parser.parse_args()
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("PyTorch")  # before a peer is imported
+limit_peers("PyTorch")  # must precede the import of a peer
 
 import headlight_training
 import torch

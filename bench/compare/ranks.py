@@ -23,7 +23,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("PyTorch")  # before a peer is imported
+limit_peers("PyTorch")  # must precede the import of a peer
 
 import headlight_training
 from measured import run
@@ -83,7 +83,7 @@ def hosts(options, work):
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
         shaped = ["netem", "delay", options.delay, *(["rate", options.rate] if options.rate else [])]
-        if not options.delay:  # needs no netem
+        if not options.delay:  # netem is only needed for delays
             shaped = ["tbf", "rate", options.rate, "burst", "1mb", "latency", "50ms"]
         elif subprocess.run(["tc", "-n", "headlight-bench-net", "qdisc", "add", "dev", "lo", "root", *shaped],
                             stderr=subprocess.DEVNULL, check=False).returncode != 0:

@@ -16,7 +16,8 @@ the weights reads and writes 28 bytes per parameter.
 import argparse
 import math
 
-# The tokens of a micro-batch (train/objectives/token_task.cc), and the numbers of a block (kernels/adam.h).
+# The number of tokens in a micro-batch (train/objectives/token_task.cc), and the number of elements in a block
+# (kernels/adam.h).
 PART, BLOCK = 2560, 16384
 RANKS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]
 
@@ -34,7 +35,7 @@ def step(options, parameters, ranks):
     sending = 0.0
     if ranks > 1:
         sending = 2 * options.bytes * parameters * (ranks - 1) / ranks / options.bandwidth + options.latency
-        # The messages of a piece's owner, and the messages to the other owners.
+        # The messages of a rank for the pieces that it owns, and for the pieces of other owners.
         sending += 4 * pieces(parameters, ranks) / ranks * (ranks - 1) * options.overhead
     exposed = max(0.0, sending - (1 - options.late) * part * 2 / 3)
     short = 3 * (options.latency + (ranks - 1) * options.overhead) if ranks > 1 else 0.0

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("tokenizers")  # before a peer is imported
+limit_peers("tokenizers")  # must precede the import of a peer
 
 from measured import run
 from results import record
@@ -34,7 +34,7 @@ def arguments():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--times", type=int, default=1, help="how often the text is repeated for the race")
-    # One run of the tokenizers library, in a separate process.
+    # The worker runs the tokenizers library once, in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.worker and not options.text:

@@ -36,7 +36,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """A post-norm encoder layer. With `cross`, a decoder layer."""
+    """A post-norm encoder layer, or a decoder layer if `cross` is true."""
 
     def __init__(self, model, heads, ffn, dropout, cross):
         super().__init__()

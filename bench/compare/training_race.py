@@ -69,7 +69,7 @@ def train_torch(job, folder):
 
 def race(options, unit, job, folder, train_headlight):
     """Prints the training speed of both sides in examples per second. `unit` is the name of the examples.
-    `train_headlight` trains a model into a folder. It returns the rate, followed by the peak memory."""
+    `train_headlight` trains a model into a folder. It returns the training speed and the peak memory."""
     job = {**job, "threads": options.threads, "batch_size": options.batch_size, "warmup_steps": options.warmup_steps,
            "steps": options.steps}
     peers = {}

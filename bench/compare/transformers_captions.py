@@ -2,8 +2,8 @@
 Transformers with its cache, in alternating runs, and prints the speeds.
 
 Both generate captions of the same length with the same beam size. Transformers gets batches of prepared tensors, and
-uses its fastest attention. headlight reads PNG files, preprocesses them and prints the captions. Its time is the time
-for many images minus the time for one batch, which excludes the loading of the model.
+uses its fastest attention. headlight reads PNG files, preprocesses them and prints the captions. The time for one
+batch is subtracted from the time for many images, which excludes the loading of the model.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("Transformers")  # before a peer is imported
+limit_peers("Transformers")  # must precede the import of a peer
 
 from measured import run
 from results import record
@@ -35,7 +35,7 @@ def arguments():
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    # Transformers, in a separate process.
+    # The worker runs Transformers in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("Transformers")  # before a peer is imported
+limit_peers("Transformers")  # must precede the import of a peer
 
 from measured import run
 from results import record
@@ -32,7 +32,7 @@ def arguments():
     parser.add_argument("--compute", nargs="+", default=["float32", "bfloat16", "int8"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    # Transformers, in a separate process.
+    # The worker runs Transformers in a separate process.
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 

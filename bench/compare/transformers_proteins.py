@@ -18,7 +18,7 @@ from pathlib import Path
 
 from instruction_limits import limit_peers
 
-limit_peers("Transformers", "ONNX Runtime")  # before a peer is imported
+limit_peers("Transformers", "ONNX Runtime")  # must precede the import of a peer
 
 from measured import run
 from results import record
@@ -39,7 +39,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2, help="of one side's turn, at least one batch")
-    parser.add_argument("--worker", help=argparse.SUPPRESS)  # a peer, in a separate process
+    parser.add_argument("--worker", help=argparse.SUPPRESS)  # the worker runs a peer in a separate process
     return parser.parse_args()
 
 

@@ -1,5 +1,5 @@
 // Shows which tokens attend to which in a GPT-3 model (published as GPT-Neo). In a dense layer, a token attends to all
-// earlier tokens. In a banded layer, it attends only to the nearest ones.
+// earlier tokens. In a banded layer, it attends only to the nearest earlier tokens.
 #include "headlight/models/gpt.h"
 
 #include <fmt/format.h>

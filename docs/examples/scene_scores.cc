@@ -1,8 +1,7 @@
 // Scores captions and generated images of synthetic scenes (headlight/synthetic/scene_scores.h).
 //   captions FILE SEED         FILE: output of `headlight caption --json` for the held-out scenes of a seed
-//   drawings FILE TEXTS SIDE   FILE: output of `headlight detect --json` for images of the lines of TEXTS; the images
-//   have
-//                              SIDE x SIDE pixels
+//   drawings FILE TEXTS SIDE   FILE: output of `headlight detect --json` for images of SIDE x SIDE pixels, one per
+//                              line of TEXTS
 // Without arguments, scores some captions of one scene.
 #include "headlight/synthetic/scene_scores.h"
 

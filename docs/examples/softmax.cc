@@ -12,7 +12,7 @@ int main() {
   const Tensor weights = ops::Softmax(Tensor::From<float>({1, 0}, {2}));
   fmt::print("softmax([1, 0]) = {}\n", Row(weights.ToVector<float>()));
 
-  // The query 1 has the unscaled scores 1 and 0 with the keys 1 and 0. The values are 10 and 20.
+  // The query is 1 and the keys are 1 and 0, so the unscaled scores are 1 and 0. The values are 10 and 20.
   const Tensor query = Tensor::From<float>({1}, {1, 1});
   const Tensor keys = Tensor::From<float>({1, 0}, {2, 1});
   const Tensor values = Tensor::From<float>({10, 20}, {2, 1});

@@ -44,7 +44,7 @@ class MaskHead {
   Tensor Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const;
 
   // A stage of the refinement. The adapter projects a feature map of the backbone to the channels of the masks. The
-  // block is applied to the sum of both.
+  // block is applied to the sum of the masks and the projected feature map.
   struct Stage {
     Convolution adapter;
     MaskBlock block;

@@ -36,7 +36,7 @@ TEST(Arithmetic, Gradients) {
             "");
 }
 
-// Compares with the definition at each index of the result, using index 0 on missing or repeated axes.
+// Checks each element against the definition, using index 0 on missing or repeated axes.
 TEST(Arithmetic, BroadcastsAnyShapes) {
   const std::vector<std::pair<Shape, Shape>> cases = {
       {{2, 3, 4}, {4}},       {{4}, {2, 3, 4}},       {{2, 3, 4}, {3, 1}},

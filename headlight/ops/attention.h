@@ -23,7 +23,8 @@ struct AttentionBias {
   Tensor values = {};
   bool heads_first = false;
   kernels::BiasIndexing by = kernels::BiasIndexing::pairs;
-  std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< index of the entries, for a table or for distances
+  std::shared_ptr<const std::vector<std::int32_t>> index =
+      {};  ///< maps pairs or distances to entries, as in kernels::AttentionBias
   /// The first pair of each sequence. If null, all sequences share the pairs.
   std::shared_ptr<const std::vector<std::int64_t>> begin = {};
 
@@ -41,7 +42,7 @@ struct AttentionOptions {
   std::int32_t key_heads = 0;  ///< number of key heads; each serves heads / key_heads query heads; 0: equal to heads
   double scale = 1;            ///< factor of the scores
   double score_cap = 0;        ///< if positive, a scaled score s becomes score_cap tanh(s / score_cap), before the bias
-  AttentionMask mask = {};     ///< which keys each query attends to
+  AttentionMask mask = {};     ///< the keys that each query attends to
   Dropout dropout = {};        ///< dropout of the attention weights
   AttentionBias bias = {};     ///< no bias if it has no values
   /// One byte per row of key, which is 0 if the key is masked for all queries. If null, no key is masked.

@@ -25,8 +25,8 @@ struct FrameAlignedErrorOptions {
 
 /// Returns scale times the mean of the distances between predicted and true points in local coordinates, of shape [1].
 /// The mean is over all known frames and known points. `frame_known` and `point_known` have one byte per frame and
-/// point, 0 if it is ignored. Only the prediction has a gradient. Pairs are not stored. For every 64 frames, one
-/// gradient of the points is in memory. Throws Error if shapes do not fit.
+/// point, 0 if it is ignored. Only the prediction has a gradient. Pairs are not stored, but there is one gradient of
+/// the points in memory for every 64 frames. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor FrameAlignedError(const FramesAndPoints& predicted, const FramesAndPoints& truth,
                                        std::span<const std::uint8_t> frame_known,
                                        std::span<const std::uint8_t> point_known,

@@ -24,7 +24,7 @@ struct HeadGroups {
   }
 };
 
-// Reorders the columns from grouped to ungrouped or, if `back`, from ungrouped to grouped.
+// Reorders the columns from grouped to ungrouped or, if `back` is true, from ungrouped to grouped.
 Tensor Reordered(const Tensor& x, const HeadGroups& groups, bool back) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

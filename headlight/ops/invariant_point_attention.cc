@@ -91,7 +91,7 @@ class Heads {
                         in.key_value_points.matrix<T>().row(j));
     return to;
   }
-  // Gathers a row of values or, if `back`, scatters its gradient.
+  // Gathers a row of values or, if `back` is true, scatters its gradient.
   template <bool back, typename Number>
   static void MoveValues(const Head& head, T* row, Number* values, Number* points) {
     const auto move = [&](T* here, Number* there, std::int64_t count) {
@@ -105,7 +105,7 @@ class Heads {
       move(row + head.dim + axis * head.value_points, points + head.value_point + axis * head.key_plane,
            head.value_points);
   }
-  // Copies a row of a head's results to a row of the output or, if `back`, in the reverse direction.
+  // Copies a row of a head's results to a row of the output or, if `back` is true, in the reverse direction.
   template <bool back, typename Number>
   static void MoveOutput(const Head& head, T* row, Number* output) {
     const auto move = [&](T* here, Number* there, std::int64_t count) {

@@ -37,7 +37,7 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
   const Tensor dw = w.node() != nullptr ? Tensor::Zeros(shape, x.dtype()) : Tensor();
   const Tensor loss = Tensor::Empty({1}, x.dtype());
   const Tensor scores = Tensor::Empty({std::min(kBlockRows, x.rows()), vocab}, x.dtype());
-  // The loss overwrites the logits by their gradient, so the derivative of the cap is computed from this copy.
+  // The loss overwrites the logits with their gradient, so the derivative of the cap is computed from this copy.
   const Tensor capped = logit_cap > 0 && wants_gradient ? Tensor::Empty(scores.shape(), x.dtype()) : Tensor();
   std::vector<double> losses(labels.size());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -43,7 +43,7 @@ TEST(ProjectionCrossEntropy, CapsLogits) {
       };
       EXPECT_EQ("", CheckGradients(f, {RandomTensor({r_drop > 0 ? 8 : 4, 3}, 1), w}));
     }
-    // Compares with separate operations, for more rows than a block holds.
+    // Compares the loss with the result of separate operations, for more rows than a block holds.
     const Tensor many = RandomTensor({600, 3}, 3);
     std::vector<std::int32_t> classes(600);
     for (std::size_t row = 0; row < classes.size(); ++row) classes[row] = static_cast<std::int32_t>(row % 6) - 1;
@@ -102,7 +102,7 @@ TEST(ProjectionCrossEntropy, AddsNoGradientIfItIsNotPartOfTheLoss) {
   EXPECT_EQ(tape.GradientOf(w).ToVector<double>(), std::vector<double>(15));
 }
 
-// Compares with the definition on all logits at once. The rows fill several blocks.
+// Compares the loss with its definition, computed on all logits at once. The rows fill several blocks.
 TEST(ProjectionCrossEntropy, MatchesTheDefinition) {
   constexpr std::int64_t rows = 600, model = 4, vocab = 7;
   const Tensor x = RandomTensor({rows, model}, 1), w = RandomTensor({vocab, model}, 2);

@@ -22,7 +22,7 @@ void Largest(std::span<const T> values, std::span<std::int32_t> chosen) {
   }
 }
 
-// Returns the chosen columns of each row, divided by their sum if `normalized`.
+// Returns the chosen columns of each row, divided by their sum if `normalized` is true.
 Tensor ChosenWeights(const Tensor& probabilities, const std::vector<std::int32_t>& chosen, std::int64_t per_token,
                      bool normalized) {
   const Tensor weights = Tensor::Empty({probabilities.rows(), per_token}, probabilities.dtype());

@@ -20,7 +20,7 @@ struct Routing {
 
 /// Routes each token to its `per_token` most probable experts. If experts are equally probable, the lower index comes
 /// first. `logits` is [tokens, experts]. The weights are the experts' probabilities, divided by their sum if
-/// `normalized`. Throws Error unless per_token is from 1 to the number of experts.
+/// `normalized` is true. Throws Error unless per_token is from 1 to the number of experts.
 HEADLIGHT_API Routing Route(const Tensor& logits, std::int32_t per_token, bool normalized);
 
 /// Returns experts * sum over e of f_e P_e (Fedus et al., "Switch Transformers", 2021, equation 4), over the tokens of

@@ -65,7 +65,7 @@ Tensor SmoothLddtLoss(const Tensor& predicted, const Tensor& truth, std::span<co
         sums[row] += 1 - static_cast<double>(score.value);
         pairs[row] += 1;
         if (!wants_gradient) continue;
-        // Each pair is visited from both of its points. The full gradient is therefore added to this point only.
+        // Each pair is visited twice, once from each point. The full gradient is therefore added to this point only.
         const T slope = -2 * (own < distance ? -score.slope : score.slope) / own;
         for (std::int64_t axis = 0; axis < 3; ++axis) flows.row(i)[axis] += slope * (at.row(i)[axis] - at.row(j)[axis]);
       }
