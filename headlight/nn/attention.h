@@ -73,8 +73,7 @@ struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
   std::string query_key_value = {};  ///< if set, self-attention stores all three as one tensor, in this order
   std::string key_value = {};        ///< if set, cross-attention stores both as one tensor, in this order
-  bool grouped_by_head =
-      false;  ///< if true, query_key_value is ordered by key head: the queries, key and value of each key head
+  bool grouped_by_head = false;      ///< if true, query_key_value has the queries, key and value of each key head
 };
 
 struct MultiHeadAttentionConfig {

@@ -38,9 +38,9 @@ struct TextHeadsConfig {
 /// Throws Error if the heads are inconsistent.
 HEADLIGHT_API void CheckConfig(const TextHeadsConfig& config);
 
-/// The parameter names of the heads in a family's checkpoints, and how the family computes them. A name is empty if the
-/// family has no such head. If sequence and token classification have the same name, `architectures` determines which
-/// head exists.
+/// The names of the heads' parameters in a family's checkpoints, and options for computing the heads. A name is empty
+/// if the family has no such head. If sequence and token classification have the same name, `architectures` determines
+/// which head exists.
 struct TextHeadsLayout {
   std::string family;       ///< prefix of the names in `architectures`, such as Bert
   std::string pooler = "";  ///< name of a Linear

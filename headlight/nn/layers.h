@@ -165,7 +165,7 @@ class HEADLIGHT_API GatedFeedForward {
 class HEADLIGHT_API PositionalEncoding {
  public:
   /// Returns the sines sin(p / 10000^(2i / model)), followed by the cosines. The paper interleaves sines and cosines.
-  /// The order used here is that of MarianMT and differs only by a permutation of the model axis.
+  /// This is the order of MarianMT. It differs only by a permutation of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
   /// Declares weight [first + positions, model]. Rows before `first` are unused. The default standard deviation of the
   /// initialisation is 1 / sqrt(model), as for token embeddings. Larger values would dominate the token embeddings.

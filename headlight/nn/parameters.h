@@ -27,7 +27,7 @@ struct Initialisation {
   /// Returns a uniform distribution between +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
   static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
   /// Returns sinusoidal positions of a grid for the last height * width rows: sines and cosines of the row and column
-  /// indices, a quarter of the features each, minus their mean. Wavelengths are those of the Transformer (Beyer, Zhai
+  /// indices, a quarter of the features each, minus their mean. The wavelengths are as in the Transformer (Beyer, Zhai
   /// and Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normal with a standard
   /// deviation of 0.02.
   static Initialisation Waves(std::int64_t height, std::int64_t width, double deviation) {
@@ -54,8 +54,7 @@ struct Parameter {
   struct Storage {
     std::vector<std::int64_t> parts = {};  ///< number of rows of each of several tensors; default: equal
     bool transposed = false;               ///< if true, the matrix on disk is [inputs, outputs]
-    bool channels_last =
-        false;          ///< if true, [outputs, height, width, inputs] in memory; on disk, inputs are the second axis
+    bool channels_last = false;            ///< if true, inputs are the last axis in memory and the second axis on disk
     bool saved = true;  ///< false if only training uses it and the model's folder does not contain it
   } storage;
 

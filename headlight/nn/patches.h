@@ -25,7 +25,7 @@ HEADLIGHT_API Tensor Patches(std::span<const Tensor> images, Grid patch, std::in
 /// antialiasing, or bilinear with align_corners=True.
 enum class Interpolation { cubic, cubic_antialiased, linear };
 
-/// Resizes a position table from [from.cells(), model] to [to.cells(), model]. Returns the same table if the grids are
+/// Resizes a position table from [from.cells(), model] to [to.cells(), model]. Returns `table` itself if the grids are
 /// equal.
 HEADLIGHT_API Tensor InterpolatePositions(const Tensor& table, Grid from, Grid to,
                                           Interpolation interpolation = Interpolation::cubic);

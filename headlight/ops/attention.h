@@ -15,16 +15,15 @@
 
 namespace headlight::ops {
 
-/// A bias of the scaled scores, for example for relative positions or pairs of residues. kernels::AttentionBias
-/// describes how a query and a key are mapped to an entry.
+/// A bias that is added to the scaled scores, for example for relative positions or pairs of residues.
+/// kernels::AttentionBias describes how a query and a key are mapped to an entry.
 struct AttentionBias {
   /// The biases, [entries, heads] or, with heads_first, [heads, entries]. With one bias per pair, also [query, key,
   /// heads] or [heads, query, key]. If empty, there is no bias.
   Tensor values = {};
   bool heads_first = false;
   kernels::BiasIndexing by = kernels::BiasIndexing::pairs;
-  std::shared_ptr<const std::vector<std::int32_t>> index =
-      {};  ///< maps pairs or distances to entries, as in kernels::AttentionBias
+  std::shared_ptr<const std::vector<std::int32_t>> index = {};  ///< maps pairs or distances to entries
   /// The first pair of each sequence. If null, all sequences share the pairs.
   std::shared_ptr<const std::vector<std::int64_t>> begin = {};
 

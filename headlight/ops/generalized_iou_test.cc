@@ -14,7 +14,7 @@ namespace {
 
 TEST(GeneralizedIou, KnownValues) {
   EXPECT_DOUBLE_EQ(GeneralizedIou({5, 5, 2, 4}, {5, 5, 2, 4}), 1);
-  EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {2, 1, 2, 2}), 1.0 / 3);  // 2 of 6, with no uncovered area
+  EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {2, 1, 2, 2}), 1.0 / 3);  // intersection 2, union 6, no uncovered area
   EXPECT_DOUBLE_EQ(GeneralizedIou({1, 1, 2, 2}, {7, 1, 2, 2}), -0.5);     // boxes are apart: 8 of 16 are uncovered
   EXPECT_DOUBLE_EQ(GeneralizedIou({2, 2, 4, 4}, {2, 2, 2, 2}), 0.25);     // one box contains the other
   EXPECT_NEAR(GeneralizedIou({1, 1, 2, 2}, {2, 2, 2, 2}), 1.0 / 7 - 2.0 / 9, 1e-15);

@@ -8,7 +8,7 @@
 
 namespace headlight::ops {
 
-/// The window, stride and padding of a pooling, in cells. Windows that exceed the padded map are omitted.
+/// The window, stride and padding of a pooling operation, in cells. Windows that exceed the padded map are omitted.
 struct PoolingShape {
   Grid window = {2, 2}, stride = {2, 2}, padding = {0, 0};
 };

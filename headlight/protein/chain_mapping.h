@@ -34,7 +34,7 @@ struct MappedChain {
 struct ChainMapping {
   std::vector<MappedChain> chains;  // the reference's chains in order, then the model's unpaired chains
   ChainPairing paired_by = ChainPairing::name;
-  /// The residues of all chains of the reference, concatenated; paired_by is set by the first pair.
+  /// The residues of all chains of the reference, concatenated. paired_by is set by the first pair.
   Correspondence residues;
 };
 

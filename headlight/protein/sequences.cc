@@ -114,7 +114,7 @@ std::optional<ProteinSequence> FastaReader::Next() {
 std::optional<ProteinSequence> FastaReader::NextRow() {
   const bool skip = std::exchange(failed_, true);
   ProteinSequence sequence{std::exchange(header_, {}), {}, std::exchange(header_line_, 0)};
-  bool stopped = false;  // whether a * has ended the sequence
+  bool stopped = false;  // true if a * has ended the sequence
   while (const auto line = lines_.Next()) {
     const std::string_view text = Trimmed(*line);
     const auto location = [&] { return fmt::format("{}: line {}", name(), lines_.line_number()); };

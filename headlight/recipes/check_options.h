@@ -48,7 +48,7 @@ struct Finding {
   std::string kind;                   ///< a name in snake_case, such as "duplicates"
   std::string text;                   ///< the kind in words, such as "duplicates of an earlier line"
   std::int64_t count = 0;             ///< at least 1
-  std::vector<std::string> examples;  ///< the first locations, and what was found there
+  std::vector<std::string> examples;  ///< the locations and descriptions of the first findings
 };
 
 struct CheckResult {

@@ -105,7 +105,7 @@ class TextChecker {
   }
 
  private:
-  // The rows with a certain number of columns.
+  // Counts the rows that have a certain number of columns.
   struct ColumnCount {
     std::int64_t rows = 0;
     std::vector<std::uint64_t> first;

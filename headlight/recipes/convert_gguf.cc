@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 22;  // elements that are in memory at a time
 
-// Returns the folder's config.json with all keys. GGUF stores Mistral as Llama, which is correct only if the sliding
-// window covers all positions.
+// Returns the folder's config.json, with defaults for missing keys. GGUF stores Mistral as Llama, which is correct only
+// if the sliding window covers all positions.
 Json ConfigFor(ModelFolder& files) {
   const JsonView window = files.config["sliding_window"], positions = files.config["max_position_embeddings"];
   if (files.config["model_type"].String() == "mistral") {

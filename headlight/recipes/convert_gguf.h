@@ -23,8 +23,7 @@ struct GgufConversion {
 
 /// The callbacks of a conversion. They may be empty. An exception from a callback ends the conversion.
 struct GgufConversionObserver {
-  std::function<void(std::int64_t tokens, std::int64_t total)> text =
-      {};  ///< tokens processed for the importance matrix
+  std::function<void(std::int64_t tokens, std::int64_t total)> text = {};      ///< for the importance matrix
   std::function<void(std::int64_t written, std::int64_t total)> weights = {};  ///< elements of tensors
 };
 

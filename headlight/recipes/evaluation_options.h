@@ -39,8 +39,9 @@ struct Evaluation {
   bool zero_shot = false;                   ///< if true, the files have images by class, for zero-shot classification
   std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 
-  /// The training data: labelled images for `knn` and `linear_probe`, questions for a baseline that ignores the image,
-  /// structures or texts for baselines without a model, or the training texts of a translator for scores by group.
+  /// The training data. It has labelled images for `knn` and `linear_probe`, and questions for a baseline that ignores
+  /// the image. It has structures or texts for baselines without a model, and a translator's training texts for scores
+  /// by group.
   std::vector<std::string> train = {};
 
   TextColumns columns = {};  ///< for text classifiers: the second text and the label; `text` is not used
@@ -68,7 +69,7 @@ struct EvaluationResult {
   Json scores;       ///< a JSON object
   std::string text;  ///< the scores as text for printing
 
-  /// The classes and the confusion matrix of an image classifier. Empty for too many classes.
+  /// The classes and the confusion matrix of an image classifier. Empty if there are too many classes.
   std::vector<std::string> labels = {};
   std::vector<std::int64_t> confusions = {};  ///< [true class, predicted class]: number of images
 };

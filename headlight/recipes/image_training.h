@@ -1,4 +1,4 @@
-// Shares the options, new models and training loop of training on images.
+// Code shared by training runs on images: options, a ViT or ResNet from scratch, and the training loop.
 #pragma once
 
 #include <cstddef>

@@ -35,7 +35,8 @@ HEADLIGHT_API ImportanceMatrix ReadImportance(const std::string& path);
 HEADLIGHT_API void WriteImportance(const ImportanceMatrix& importance, const std::string& dataset,
                                    const std::string& path);
 
-/// The options and the training loop that all recipes share.
+/// Returns the mean squares of the tensor's inputs, [matrices, inputs]. The result is empty if they are unknown. Throws
+/// Error if the tensor has a different number of inputs.
 HEADLIGHT_API std::vector<float> ImportanceFor(const ImportanceMatrix& importance, const GgufTensorPlan& tensor);
 
 }  // namespace headlight
