@@ -91,8 +91,7 @@ struct TrainingDefaults {
   std::int64_t batch = BatchOptions{}.batch_size;
   std::int64_t epochs = 20, tuning_epochs = 3;
   ScheduleKind schedule = ScheduleKind::cosine, tuning_schedule = ScheduleKind::cosine;
-  double learning_rate = 1e-3,
-         tuning_rate = 1e-4;  ///< peak values; 0: (model * warmup)^-0.5
+  double learning_rate = 1e-3, tuning_rate = 1e-4;  ///< peak values; 0: (model * warmup)^-0.5
   double weight_decay = 0, tuning_weight_decay = 0;
   double clip_norm = 1, average_decay = 0;
   double beta2 = AdamOptions{}.beta2, epsilon = AdamOptions{}.epsilon;
