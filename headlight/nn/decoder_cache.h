@@ -51,8 +51,8 @@ struct HEADLIGHT_API DecoderCache {
   std::int32_t length(std::int32_t text) const;
 
   /// Adds a memory [tokens, model] and returns its id. The first pass of a text with this memory projects the states to
-  /// keys and values, which all texts with this memory share. The memory is freed once RemoveMemory was called and its
-  /// last text is removed.
+  /// keys and values, which all texts with this memory share. The memory is freed once RemoveMemory has been called and
+  /// the last text with this memory is removed.
   std::int32_t AddMemory(const Tensor& states);
   void ShareMemory(std::int32_t memory);  ///< requires one more call of RemoveMemory
   void RemoveMemory(std::int32_t memory);
@@ -76,8 +76,8 @@ struct HEADLIGHT_API DecoderCache {
   /// Returns the keys and values of all tokens of the active texts.
   ops::CachedKeys SelfKeys(std::size_t layer) const;
 
-  /// The states of memories of active texts that no layer has projected yet, [tokens, model], or an empty tensor. In
-  /// this pass, every layer writes their keys and values with WriteCross.
+  /// Returns the states of memories of active texts that no layer has projected yet, [tokens, model], or an empty
+  /// tensor. In this pass, every layer writes their keys and values with WriteCross.
   const Tensor& new_memory() const { return new_memory_; }
   void WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
   /// Returns the keys and values of the active texts' memories.

@@ -75,7 +75,7 @@ TEST(DecoderCache, KeepsTheTokensOfEveryText) {
       for (std::size_t i = 0; i < active.size(); ++i) ExpectTokens(cache.SelfKeys(layer), i, texts[active[i]]);
     }
     EXPECT_LE(cache.used(), static_cast<std::int32_t>(all_tokens));
-    if (below(5) == 0) {  // the pass fails in this case
+    if (below(5) == 0) {  // simulates a failed pass
       cache.Undo();
       for (std::size_t i = 0; i < active.size(); ++i)
         for (std::int32_t lost = 0; lost < lengths[i]; ++lost) texts[active[i]].pop_back();

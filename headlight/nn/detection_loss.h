@@ -56,7 +56,7 @@ HEADLIGHT_API std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers
 HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const TrueObjects> images,
                                    const DetectionLossSums& sums, const DetectionLossOptions& options, double scale);
 
-/// Training targets of any number of rows: a label per row, and the boxes of rows that are matched to an object.
+/// Training targets for any number of rows: a label per row, and the boxes of rows that are matched to an object.
 struct MatchedObjects {
   std::vector<std::int32_t> labels;    ///< label of each row; the last class is "no object"
   std::vector<std::int32_t> rows;      ///< the rows whose target is an object

@@ -72,7 +72,7 @@ struct Parameter {
   Tensor value;                         ///< empty if only the packed form is kept
   Tensor gradient;                      ///< empty until Parameters::PrepareTraining
   Compute compute = Compute::float32;   ///< compute type of its matrix products
-  kernels::PackedMatrix<float> packed;  ///< for products; empty unless packed
+  kernels::PackedMatrix<float> packed;  ///< packed form for products; empty if not packed
   kernels::PackedMatrix<float> draft;   ///< an int8 copy, for draft tokens
 
   /// Return the number of rows of the tensor names[index] along the first axis, and the index of its first row.
@@ -135,18 +135,18 @@ class HEADLIGHT_API Parameters {
   std::deque<Parameter>& all() { return parameters_; }
   std::int64_t count() const;  ///< the number of elements
   DType dtype() const { return dtype_; }
-  /// The file from which the values were loaded, or "the model".
+  /// Returns the file from which the values were loaded, or "the model".
   const std::string& source() const { return source_; }
   void SetSource(const std::string& path) { source_ = path; }
   /// Throws Error with the message that the model computed NaN or infinity at `step`, for example "decoding step 3".
   /// Valid weights do not cause this.
   [[noreturn]] void FailNotFinite(std::string_view step) const;
 
-  /// All trained parameters as one vector, and their gradients in the same order. Each parameter begins on a cache line
-  /// and occupies Aligned(elements) elements.
+  /// Return all trained parameters as one vector, and their gradients in the same order. Each parameter begins on a
+  /// cache line and occupies Aligned(elements) elements.
   const Tensor& values() const { return values_; }
-  /// The vector values() followed by the statistics. It contains everything that training changes, and is stored in
-  /// weight averages and checkpoints.
+  /// Returns the vector values() followed by the statistics. It contains everything that training changes, and is
+  /// stored in weight averages and checkpoints.
   const Tensor& state() const { return state_; }
   const Tensor& gradients() const { return gradients_; }
   static std::int64_t Aligned(std::int64_t elements) { return (elements + 15) / 16 * 16; }

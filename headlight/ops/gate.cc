@@ -7,7 +7,8 @@
 namespace headlight::ops {
 namespace {
 
-// Returns `rows` rows of `x` for repetition `index`. If x has only `rows` rows, returns them for each repetition.
+// Returns `rows` rows of `x` for repetition `index`. If x has only `rows` rows, returns the same rows for every
+// repetition.
 template <typename T>
 Matrix<T> RowsAt(const Tensor& x, std::int64_t rows, std::int64_t index) {
   return x.matrix<T>().Rows(x.rows() == rows ? 0 : index * rows, rows);

@@ -29,8 +29,8 @@ struct Head {
         output_point(shape.heads * dim + of_head * value_points),
         output_plane(shape.heads * value_points) {}
 
-  // The sizes of a query and of a value, including their points. The last element of a key is half the squared length
-  // of its points.
+  // Return the sizes of a query and of a value, including their points. The last element of a key is half the squared
+  // length of its points.
   std::int64_t width() const { return dim + 3 * points + 1; }
   std::int64_t value_width() const { return dim + 3 * value_points; }
 

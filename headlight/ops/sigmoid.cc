@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-// A plain loop suffices for boxes and gates. It is cheap compared with the products that compute its input.
+// A plain loop suffices for boxes and gates. The loop is cheap compared with the products that compute its input.
 Tensor Sigmoid(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

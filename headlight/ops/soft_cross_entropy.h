@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// Returns scale times the sum over rows of -sum over classes of targets * log(softmax(logits)), of shape [1]. Both are
-/// [rows, classes]. targets need not sum to 1 and have no gradient. Throws Error if shapes do not fit.
+/// Returns scale times the sum over rows of -sum over classes of targets * log(softmax(logits)), of shape [1]. targets
+/// and logits are [rows, classes]. targets need not sum to 1 and have no gradient. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor SoftCrossEntropy(const Tensor& logits, const Tensor& targets, double scale);
 
 }  // namespace headlight::ops

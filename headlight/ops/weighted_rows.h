@@ -9,9 +9,9 @@
 
 namespace headlight::ops {
 
-/// Row i of the result is the sum over t < terms of weights[i * terms + t] * table[rows[i * terms + t]]. table is
-/// [table rows, columns]; rows and weights have results * terms elements. Returns [results, columns]. Throws Error if a
-/// row is out of range.
+/// Returns weighted sums of table rows, [results, columns]. Row i is the sum over t < terms of weights[i * terms + t] *
+/// table[rows[i * terms + t]]. table is [table rows, columns]. rows and weights have results * terms elements. Throws
+/// Error if a row is out of range.
 HEADLIGHT_API Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows,
                                   std::span<const double> weights, std::int64_t terms);
 

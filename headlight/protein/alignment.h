@@ -54,7 +54,7 @@ class HEADLIGHT_API AlignmentReader {
 
   /// Returns the next row, or nullopt after the last row.
   std::optional<AlignmentRow> Next();
-  /// The number of columns, set by the first call of Next.
+  /// Returns the number of columns, which the first call of Next sets.
   std::int64_t columns() const { return columns_; }
   const std::string& name() const { return lines_.name(); }
 

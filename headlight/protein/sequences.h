@@ -47,7 +47,7 @@ class HEADLIGHT_API FastaReader {
  public:
   /// Opens the file; "-" is standard input.
   explicit FastaReader(const std::string& path);
-  /// `mask` is a text that may occur between letters and is kept, such as <mask>. An empty mask means none.
+  /// `mask` is a text that may occur between letters and is kept, such as <mask>. If it is empty, there is no mask.
   explicit FastaReader(LineInput lines, std::string mask = "") : lines_(std::move(lines)), mask_(std::move(mask)) {}
 
   /// Returns the next sequence, or nullopt after the last sequence.

@@ -33,7 +33,7 @@ ProteinChain Chain(std::vector<Residue> residues) {
 
 TEST(StructureLabels, PositionsFollowTheNumbersOnlyAtBreaks) {
   // Residue 1 is bonded, but its number skips one. Residues 2 and 3 follow breaks. The number of residue 2 is higher by
-  // 4, and the number of residue 3 is lower. Residue 4 is not observed, and residue 5 is.
+  // 4, and the number of residue 3 is lower. Residue 4 is not observed, but residue 5 is.
   const ProteinChain chain = Chain({Backbone('A', 10, 0), Backbone('A', 12, 3.7), Backbone('A', 16, 20),
                                     Backbone('A', 3, 40), Residue(), Backbone('A', 30, 60)});
   EXPECT_THAT(PositionsOf(chain), testing::ElementsAre(0, 1, 5, 6, 7, 8));

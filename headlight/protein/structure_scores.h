@@ -68,8 +68,8 @@ HEADLIGHT_API LocalDistanceScore ScoreLocalDistances(std::span<const Residue> mo
                                                      bool all_atoms);
 
 /// Computes the RMSD in angstrom after superposition, over the atoms that are present in both of two corresponding
-/// residues, except OXT. Both chains have [residues]. The symmetric atoms of ASP, GLU, PHE and TYR can be named in two
-/// ways. The naming that is closer to the reference is used. Throws Error if there are no common atoms.
+/// residues, except OXT. `model` and `reference` are [residues]. The symmetric atoms of ASP, GLU, PHE and TYR can be
+/// named in two ways. The naming that is closer to the reference is used. Throws Error if there are no common atoms.
 HEADLIGHT_API double AllAtomRootMeanSquare(std::span<const Residue> model, std::span<const Residue> reference);
 
 /// The method that pairs the residues of two chains.

@@ -68,7 +68,7 @@ TEST(StructureScores, MatchTmScoreAndTheDefinitions) {
   }
 }
 
-// Returns the all-atom residues of the golden: the model and the reference.
+// Returns the all-atom residues of the golden file: the model and the reference.
 std::pair<std::vector<Residue>, std::vector<Residue>> GoldenResidues() {
   const JsonView golden = Golden()["atoms"];
   const std::vector<Vector3> model = PointsOf(golden["model"]), reference = PointsOf(golden["reference"]);

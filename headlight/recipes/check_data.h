@@ -19,17 +19,17 @@ HEADLIGHT_API void Describe(OptionTable& table, DataCheck& options);
 /// do not fit the files.
 HEADLIGHT_API CheckResult CheckData(const DataCheck& options, const CheckObserver& observer = {});
 
-/// Returns the result as an object: `unit`, `count`, and for each of `findings` its `kind`, `count`, `text` and
-/// `examples`.
+/// Returns the result as a JSON object: `unit`, `count`, and `findings` with the `kind`, `count`, `text` and `examples`
+/// of each finding.
 HEADLIGHT_API Json ToJson(const CheckResult& result);
 
 /// Returns the unit of the count: "lines", or "line" for 1.
 HEADLIGHT_API std::string UnitOf(const CheckResult& result);
 
 /// Returns the findings in one line for the log of a training run, such as "checked de, en (200 pairs): nothing found".
-/// Does not search for shifts and does not decode images. Omits long texts, skipped files and classes named as splits,
-/// which the training run reports. Returns "" for a pipe, which can only be read once, and for files that CheckData
-/// cannot read.
+/// Does not search for shifts and does not decode images. Omits long texts, skipped files and classes that are named
+/// like splits, which the training run reports. Returns "" for a pipe, which can only be read once, and for files that
+/// CheckData cannot read.
 std::string CheckSummary(DataCheck options);
 
 }  // namespace headlight

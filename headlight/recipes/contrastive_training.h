@@ -23,7 +23,7 @@ struct ContrastiveTraining : ModelTraining {
 
   /// Options for images with texts.
   std::vector<std::string> images;                      ///< folders of the images that COCO files name
-  std::optional<std::int64_t> image_size, patch_size;   ///< pixels of a side, of a model from scratch [224, 16]
+  std::optional<std::int64_t> image_size, patch_size;   ///< pixels per side, for a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< sizes of the text tower [`layers`, `heads`]
   std::optional<std::int64_t> text_model_dim;           ///< size of the text tower [`model_dim`]
   std::optional<std::int64_t> vector_dim;               ///< embedding size of a CLIP [`model_dim`]

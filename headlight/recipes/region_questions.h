@@ -22,7 +22,7 @@ struct QuestionReading {
 };
 
 /// Returns the questions as token ids, with the regions of their images. Does not set the kinds of the result. Throws
-/// Error naming a question that is longer than the model reads. Throws the same errors as ImageBoxes.
+/// Error naming a question that is too long for the model. Throws the same errors as ImageBoxes.
 VisualQuestions InNumbers(const ImageQuestions& read, const QuestionReading& reading);
 
 }  // namespace headlight

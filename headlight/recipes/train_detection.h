@@ -28,9 +28,9 @@ struct DetectionTraining : ModelTraining {
   std::optional<std::int64_t> num_queries;  ///< number of object queries [100, or as in the model to fine-tune]
   bool skip_errors = false;                 ///< if true, skips damaged images
   std::int64_t most_pixels = kMostPixels;
-  /// Called with the list of image files before the first image is decoded; may be empty.
+  /// Called with the list of image files before the first image is decoded. May be empty.
   std::function<void(const std::vector<std::string>& files)> sources = {};
-  /// Called with the first batch before training; may be empty.
+  /// Called with the first batch before training. May be empty.
   std::function<void(const DetectionPart& batch, const ImageProcessor& processor,
                      const std::vector<std::string>& labels)>
       first_batch = {};

@@ -17,9 +17,9 @@ struct ImageClassifierTraining : ImageTraining {
   ImageAugmentation augmentation;
   std::string preset;  ///< small-images or small-gray-images
   std::optional<double> label_smoothing;
-  /// Called with the list of images before the first image is decoded; may be empty.
+  /// Called with the list of images before the first image is decoded. May be empty.
   std::function<void(const std::vector<ImageSource>& sources)> sources = {};
-  /// Called with the first batch before training; may be empty.
+  /// Called with the first batch before training. May be empty.
   std::function<void(const ImageBatch& batch, const ImageProcessor& processor, const std::vector<std::string>& labels)>
       first_batch = {};
 };

@@ -19,8 +19,8 @@ struct LanguageModelTraining : TextTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, LanguageModelTraining& options);
 
-/// Trains on texts and saves a model folder. Texts that are longer than the model reads are split. Throws Error if a
-/// file or an option is wrong.
+/// Trains on texts and saves a model folder. Texts that are too long for the model are split. Throws Error if a file or
+/// an option is wrong.
 HEADLIGHT_API TrainingResult TrainLanguageModel(LanguageModelTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

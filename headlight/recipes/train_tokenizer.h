@@ -28,7 +28,7 @@ struct TokenizerTrainingObserver {
 
 struct TrainedTokenizer {
   std::string path;                  ///< path of tokenizer.json
-  std::int64_t tokens = 0;           ///< number of tokens in its vocabulary
+  std::int64_t tokens = 0;           ///< number of tokens in the vocabulary
   bool text_allows_no_more = false;  ///< true if there are fewer tokens than requested
 };
 
