@@ -71,9 +71,10 @@ struct HEADLIGHT_API ScaledDotProductAttention {
 /// The names of the four projections in a checkpoint.
 struct AttentionNames {
   std::string query = "q_proj", key = "k_proj", value = "v_proj", output = "out_proj";
-  std::string query_key_value = {};  ///< if set, self-attention stores all three as one tensor, in this order
-  std::string key_value = {};        ///< if set, cross-attention stores both as one tensor, in this order
-  bool grouped_by_head = false;      ///< if true, query_key_value has the queries, key and value of each key head
+  std::string query_key_value =
+      {};                        ///< if set, self-attention stores query, key and value as one tensor, in this order
+  std::string key_value = {};    ///< if set, cross-attention stores key and value as one tensor, in this order
+  bool grouped_by_head = false;  ///< if true, query_key_value has the queries, key and value of each key head
 };
 
 struct MultiHeadAttentionConfig {

@@ -76,7 +76,7 @@ GridPass::GridPass(const GridLayout& given, const Sequences& given_texts, const 
       if (code < codes)
         place(text.begin + words + code);
       else
-        by_column.push_back(text.begin);  // after its column, so that no other query attends to it
+        by_column.push_back(text.begin);  // padding at the end of the column, which no other query attends to
     }
     columns.push_back({begin, static_cast<std::int32_t>(by_column.size()) - begin});
   }

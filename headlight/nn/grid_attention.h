@@ -58,8 +58,8 @@ struct HEADLIGHT_API GridPass {
   std::vector<std::int32_t> by_column, from_column;
   Sequences columns;
   /// With a cache: `single` lists the texts with earlier tokens and exactly one next token. `seen` lists their visible
-  /// keys for each kind. `several` lists the other texts, whose keys are masked. The results of these two paths differ
-  /// in bits, so a code is always computed in a pass of one token.
+  /// keys for each kind. `several` lists the other texts, whose keys are masked. The results of these two paths are not
+  /// bit-identical, so a code is always computed in a pass of one token.
   Sequences single, several, several_keys;
   std::array<Keys, 4> seen;
 };

@@ -27,7 +27,7 @@ class HEADLIGHT_API Linear {
  public:
   /// Declares name.weight [outputs, inputs] and name.bias [outputs] if `bias` is true. With several names, the tensors
   /// on disk are parts of a fused projection, in order. Tensor i has parts[i] outputs (default: equal parts). If
-  /// `stored_transposed`, the weight on disk is [inputs, outputs].
+  /// `stored_transposed` is true, the weight on disk is [inputs, outputs].
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
          bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {},
          const std::vector<std::int64_t>& parts = {});
@@ -113,8 +113,8 @@ Tensor ParallelSublayers(Context& context, const Tensor& x, const Tensor& attent
 /// Computes FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2) at every position.
 class HEADLIGHT_API FeedForward {
  public:
-  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases`. If `stored_transposed` is
-  /// true, the weights on disk are transposed.
+  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases` is true. If
+  /// `stored_transposed` is true, the weights on disk are transposed.
   FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
               const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false,
               bool biases = true);

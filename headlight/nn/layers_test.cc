@@ -23,7 +23,7 @@ struct Parts {
   Parts() { parameters.Initialise(3); }
 };
 
-// Checks a table with one other row, followed by a grid of 3 rows and 5 columns.
+// Checks a table with one row for a special token, followed by a grid of 3 rows and 5 columns.
 TEST(Initialisation, WavesAreCloseForNeighbours) {
   Parameters parameters{DType::float64};
   const Parameter& table =

@@ -28,8 +28,8 @@ struct Initialisation {
   static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
   /// Returns sinusoidal positions of a grid for the last height * width rows: sines and cosines of the row and column
   /// indices, a quarter of the features each, minus their mean. The wavelengths are as in the Transformer (Beyer, Zhai
-  /// and Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normal with a standard
-  /// deviation of 0.02.
+  /// and Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normally distributed with a
+  /// standard deviation of 0.02.
   static Initialisation Waves(std::int64_t height, std::int64_t width, double deviation) {
     return {Kind::waves, deviation, height, width};
   }

@@ -1,4 +1,4 @@
-// Norms of queries and keys before attention scores.
+// Norms that are applied to queries and keys before the attention scores are computed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct QueryKeyNormConfig {
   double epsilon = 1e-6, gain_offset = 0;  ///< as in RmsNorm
 };
 
-/// RMS norms of queries and keys before rotary embedding (ops::QueryKeyNorm).
+/// Applies RMS norms to queries and keys before the rotary embedding (ops::QueryKeyNorm).
 class HEADLIGHT_API QueryKeyNorm {
  public:
   /// Declares q_norm.weight [query_run] and k_norm.weight [key_run].

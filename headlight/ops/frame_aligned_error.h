@@ -20,7 +20,7 @@ struct FrameAlignedErrorOptions {
   double clamp = 10;         ///< upper bound of distances in angstrom
   double clamped_share = 1;  ///< weight of the clamped loss; the unclamped loss has weight 1 - clamped_share
   double unit = 10;          ///< distance in angstrom with a loss of 1
-  double epsilon = 1e-4;     ///< added in the square root and in both means
+  double epsilon = 1e-4;     ///< added under the square root and to both denominators
 };
 
 /// Returns scale times the mean of the distances between predicted and true points in local coordinates, of shape [1].

@@ -21,7 +21,7 @@ struct ResidueLabels {
   std::int32_t position = 0;  // the position in the chain, consecutive except at gaps
   std::array<Vector3, kAtom14> atoms{};
   std::array<bool, kAtom14> known{};
-  std::array<bool, kAtom37> resolved{};         // true for each atom (atom37) of the type that is known
+  std::array<bool, kAtom37> resolved{};         // true if the atom (atom37) is known
   std::array<RigidFrame, kRigidGroups> frames;  // the frame of each rigid group
   std::array<bool, kRigidGroups> frame_known{};
   /// The sine and cosine of omega, phi, psi and chi1 to chi4. psi is computed from O, as described in residues.h.

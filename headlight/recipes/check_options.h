@@ -27,10 +27,10 @@ struct DataCheck {
   ///
   /// If empty, plain files have texts, and the names of the members determine the task of records.
   std::string task = {};
-  std::optional<TextFormat> format = {};  ///< format of texts; by default decided by the file name
-  TextColumns columns = {};               ///< columns of texts and labels; by default the usual names
+  std::optional<TextFormat> format = {};  ///< format of the texts; default: determined by the file name
+  TextColumns columns = {};               ///< columns of texts and labels; default: the usual names
   bool several_labels = false;            ///< if true, a label in a table may be several labels, separated by commas
-  PairColumns pairs = {};                 ///< columns of pairs; by default the usual names
+  PairColumns pairs = {};                 ///< columns of pairs; default: the usual names
   std::int64_t max_characters = 5000;     ///< longer texts are findings
   std::string tokenizer = {};             ///< folder of a tokenizer, to count tokens for `max_tokens`
   std::int64_t max_tokens = 512;

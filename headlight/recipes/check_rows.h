@@ -14,7 +14,7 @@ namespace headlight {
 /// A line, a record or a question.
 struct CheckedRow {
   std::vector<std::string> texts;
-  bool is_pair = false;  ///< a source and its target
+  bool is_pair = false;  ///< if true, the texts are a source and its target
   std::vector<std::string> labels = {};
   std::vector<std::string> wrong_answers = {};  ///< answers that are not at their position in the second text
   std::int64_t line = 0;                        ///< the first line of the row, or the number of a question

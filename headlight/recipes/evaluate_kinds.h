@@ -1,4 +1,4 @@
-// Evaluation of each kind of model.
+// Evaluates each kind of model.
 #pragma once
 
 #include "headlight/recipes/evaluation_options.h"

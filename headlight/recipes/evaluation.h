@@ -1,4 +1,4 @@
-// Evaluates a model on a test set; the scores depend on the model's task.
+// Evaluates a model on a test set. The scores depend on the model's task.
 #pragma once
 
 #include "headlight/base/export.h"

@@ -28,7 +28,7 @@ struct Evaluation {
   /// Options of image models.
   std::vector<std::string> images = {};          ///< folders of the images; default: next to the files
   std::optional<std::int64_t> most_pixels = {};  ///< larger images cause errors before they are decoded [kMostPixels]
-  bool confusion = false;                        ///< for classifiers: checks that the confusion matrix is not too large
+  bool confusion = false;  ///< for classifiers: if true, checks that the confusion matrix is not too large
 
   /// Options of image encoders for evaluating features with the labelled images of `train`.
   std::optional<std::int64_t> knn = {};  ///< for k-NN: the number of nearest images that vote

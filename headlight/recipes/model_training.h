@@ -51,7 +51,7 @@ struct ModelTraining {
   double layer_decay = 1;
   std::vector<std::string> freeze, rate;  ///< wildcard patterns of parameter names, and PATTERN=FACTOR
   std::optional<double> average_decay;
-  std::optional<std::int64_t> average_last;  ///< validations [1]
+  std::optional<std::int64_t> average_last;  ///< number of last validations whose weights are averaged [1]
   std::int64_t validate_every = 0;
   std::string validate_metric;
   std::optional<std::int64_t> patience;  ///< validations without improvement; 0: no limit [0]

@@ -1,4 +1,4 @@
-// Shared by training runs of models that read a text with the regions of an image: their options, regions and folder.
+// Code shared by training runs of models that read a text with the regions of an image: options, regions and folder.
 #pragma once
 
 #include <cstdint>

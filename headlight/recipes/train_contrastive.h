@@ -1,4 +1,4 @@
-// Contrastive training of images with texts, or of texts with texts.
+// Trains models contrastively on images with texts, or on pairs of texts.
 #pragma once
 
 #include "headlight/base/export.h"

@@ -119,7 +119,7 @@ std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPl
   return model;
 }
 
-// Loads the model of `from`. If the classes differ, the model gets a new head; otherwise `labels` is reordered as in
+// Loads the model of `from`. If the classes differ, the model gets a new head. Otherwise, `labels` is reordered as in
 // the model.
 std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std::string>& labels,
                                const TrainingObserver& observer) {

@@ -44,7 +44,7 @@ struct PreparedTask {
 
 struct EncoderTask {
   const char* name;
-  const char* head;  // name for messages
+  const char* head;  // the head's name in messages
   bool TextHeadsConfig::*has;
   PreparedTask (*read)(const Reading& reading);
 };

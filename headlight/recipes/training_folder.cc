@@ -96,7 +96,7 @@ int Lock(const std::string& folder) {
         close(lock);
         FailRunning(folder);
       }
-      refuse_unless(errno == ENOLCK || errno == EOPNOTSUPP);  // a file system without locks
+      refuse_unless(errno == ENOLCK || errno == EOPNOTSUPP);  // allowed: a file system without locks
     }
     // A failed training run may have removed the file between the two calls.
     struct stat locked {

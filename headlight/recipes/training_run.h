@@ -38,7 +38,7 @@ void CheckNoPipe(const std::vector<std::string>& paths);
 /// Trains into the folder run.out, which a TrainingFolder must have locked. The result is a model folder with the best
 /// model on the validation set. The folder also has last/ (the model of the last step), checkpoint/, metrics.jsonl and
 /// TensorBoard's event file. Sets the end of a schedule that decreases to zero. Throws Error if a resumed run differs
-/// from the original one.
+/// from the original run.
 HEADLIGHT_API TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, const TrainingRun& run,
                                          const TrainingObserver& observer);
 

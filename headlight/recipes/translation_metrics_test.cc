@@ -44,7 +44,7 @@ std::vector<TranslationMetric> MetricsOf(const JsonView& golden, const std::stri
   return MakeTranslationMetrics(options, golden["references"].Items().size());
 }
 
-// Removes our additions to a signature, as sacreBLEU does not have them.
+// Returns the signature without our additions, which sacreBLEU does not have.
 std::string Foreign(std::string text) {
   constexpr std::string_view kOurs = "|by:headlight";
   const std::size_t at = text.find(kOurs);

@@ -24,7 +24,7 @@ HEADLIGHT_API Tensor DropShared(Context& context, const Tensor& x, std::int64_t 
 /// Computes W_2 relu(W_1 LayerNorm(x)) (algorithms 9 and 15).
 class HEADLIGHT_API Transition {
  public:
-  /// Declares layer_norm, linear_1 and linear_2. The hidden layer has the width times * model.
+  /// Declares layer_norm, linear_1 and linear_2. The hidden layer has the width `times` * model.
   Transition(const Scope& scope, std::int64_t model, std::int64_t times);
 
   Tensor operator()(Context& context, const Tensor& x) const;  // maps [rows, model] to the same shape
