@@ -95,8 +95,8 @@ void Tape::Backward(const Tensor& loss, const std::function<void(const Tensor& g
   Tensor one = Tensor::Empty(loss.shape(), loss.dtype());
   one.Fill(1);
   Accumulate(loss.node(), one);
-  std::map<const void*, const Node*> first;  // the first leaf of each gradient passed to Watch
-  const Node* again = nullptr;               // the first leaf without a gradient passed to Watch
+  std::map<const void*, const Node*> first;  // gradient passed to Watch -> its first leaf
+  const Node* again = nullptr;               // the first leaf that was watched without a gradient
   for (const Node& node : nodes_) {
     if (!complete || node.backward || node.viewed != nullptr) continue;
     if (!node.gradient.empty())

@@ -29,8 +29,8 @@ struct Node {
   DType dtype = DType::float32;
   std::function<void(const Tensor& gradient)> backward;  ///< empty for a leaf or a view
   Tensor gradient;                                       ///< empty until a gradient is added
-  bool exclusive = false;    ///< whether no other node shares `gradient`; only this node's open slots may share it
-  bool overwritten = false;  ///< whether the kernel of the last slot overwrites it
+  bool exclusive = false;    ///< if true, no other node shares `gradient`, but this node's open slots may
+  bool overwritten = false;  ///< if true, the kernel of the last slot overwrites `gradient`
   Node* viewed = nullptr;    ///< set if this is a view of `viewed`
   std::function<Tensor(const Tensor&)> view;  ///< returns this node's view of the gradient of `viewed`
   /// Columns of `gradient` that the slot of a view overwrites. They are recorded until the other columns are zeroed.
@@ -69,7 +69,7 @@ class HEADLIGHT_API Tape {
   friend HEADLIGHT_API Tensor RecordView(const Tensor&, const Tensor&, std::function<Tensor(const Tensor&)>);
   Node* Add(const Tensor& value);
 
-  std::deque<Node> nodes_;  // each node follows the nodes that it was computed from
+  std::deque<Node> nodes_;  // each node comes after its inputs
 };
 
 /// Returns true if any input requires a gradient. Inputs may be null or empty.

@@ -11,7 +11,7 @@
 namespace headlight {
 
 /// A position in the endless sequence of batches. All randomness of the data depends only on the seed and the position.
-/// A checkpoint therefore needs no other state of the data.
+/// A checkpoint therefore stores no other state of the data.
 struct BatchPosition {
   std::int64_t epoch = 0, batch = 0;
   bool operator==(const BatchPosition&) const = default;
@@ -19,7 +19,7 @@ struct BatchPosition {
 
 struct BatchOptions {
   /// The maximum size of a batch, in the units of LengthOfExample: tokens of texts, or the number of images, chains or
-  /// other examples. A larger example is a separate batch.
+  /// other examples. An example above the limit forms a batch of its own.
   std::int64_t batch_size = 4096;
   std::uint64_t seed = 1;
 };

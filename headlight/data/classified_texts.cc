@@ -95,7 +95,7 @@ class ColumnCheck {
   }
 
   std::vector<std::string> Warnings() const {
-    constexpr std::size_t least = 20;  // fewer lines are not sufficient
+    constexpr std::size_t least = 20;  // minimum number of lines for a warning
     std::vector<std::string> warnings;
     const std::set<std::string_view> names = {"label",  "labels",    "class",    "category", "target",
                                               "text",   "texts",     "sentence", "premise",  "sentence1",

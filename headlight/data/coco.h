@@ -28,7 +28,7 @@ struct CocoImages {
   std::size_t IndexOf(const JsonView& annotation) const;
 };
 
-/// The limits for JSON files. COCO's instance files have 450 MB, most of which is "segmentation".
+/// The limits for JSON files. COCO's instance files take up 450 MB, most of it "segmentation".
 inline const JsonLimits kCocoLimits = {
     .bytes = std::uint64_t{1} << 30, .values = std::int64_t{1} << 25, .without = {"segmentation"}};
 

@@ -16,9 +16,8 @@
 
 namespace headlight {
 
-/// A function that encodes a sentence as MarianTokenizer::Encode does, without begin or end of sentence. It is called
-/// from several threads at once. Its exceptions stop the encoding and are passed to the caller, which allows
-/// cancelling.
+/// Encodes a sentence like MarianTokenizer::Encode, but without begin- or end-of-sentence tokens. Called from several
+/// threads at once. An exception stops the encoding and is passed to the caller, so it can be used to cancel.
 using EncodeText = std::function<std::vector<std::int32_t>(std::string_view text, Side side)>;
 
 struct CorpusFiles {

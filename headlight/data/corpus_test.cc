@@ -130,7 +130,7 @@ TEST_F(CorpusTest, CountsOmittedPairsByReason) {
       "1\n"          // kept
       "\n"           // empty
       "1\n"          // empty
-      "1 2 3 4\n"    // kept: 5 tokens with the end
+      "1 2 3 4\n"    // kept: 5 tokens with the end token
       "1 2 3 4 5\n"  // over-long
       "1\n"          // kept: ratio of 4 to 2
       "1 2 3 4\n"    // lopsided: ratio of 5 to 2

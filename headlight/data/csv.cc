@@ -20,8 +20,8 @@ std::optional<std::string_view> CsvReader::NextLine() {
   return line_;
 }
 
-// Throws the error of a row, after which its later lines are read again as separate rows. An unclosed quote includes
-// all lines up to the next quote.
+// Throws the error of a row. The later lines of the row are then read again as separate rows, since an unclosed quote
+// includes all lines up to the next quote.
 void CsvReader::FailRow(const std::string& error) {
   constexpr std::size_t most = 4 * kMaxLineBytes;  // bounds the time if each row fails after many lines
   for (const std::string& line : later_lines_) read_again_ += line.size() + 1;

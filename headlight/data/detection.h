@@ -22,8 +22,8 @@ struct DetectionExample {
   std::vector<LabelledBox> without_area = {};  ///< used in evaluation, as in pycocotools, but not in training
 };
 
-/// Throws Error naming the image if the size in its annotation differs from the decoded size, so that the boxes would
-/// not match. This happens if an image is rotated by its EXIF orientation, but its boxes are not.
+/// Throws Error naming the image if its annotated size differs from the decoded size, because its boxes would be
+/// misplaced. This happens if an image is rotated by its EXIF orientation, but its boxes are not.
 HEADLIGHT_API void CheckSize(const DetectionExample& example, ImageSize decoded);
 
 struct DetectionSet {

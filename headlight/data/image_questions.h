@@ -28,10 +28,10 @@ struct ImageQuestions {
 /// for other content, for a missing image, and for an empty question or answer.
 HEADLIGHT_API ImageQuestions ReadImageQuestions(const std::vector<std::string>& paths, const TextShare& share = {});
 
-/// The results of two baselines that answer without images: for each question, whether the most frequent answer in
-/// `known` is correct. `by_question` counts answers to the same question, or if it is unknown, to its kind. `by_kind`
-/// counts answers to questions of the same kind, or if it is unknown, to all questions. If answers are equally
-/// frequent, the first in sort order is used.
+/// The results of two baselines that answer without images. Each answers with the most frequent answer in `known`, and
+/// an element is true if this answer is correct. `by_question` counts the answers to the same question, or to questions
+/// of the same kind if the question is unknown. `by_kind` counts the answers to questions of the same kind, or to all
+/// questions if the kind is unknown. If answers are equally frequent, the first in sort order is used.
 struct BlindAnswers {
   std::vector<bool> by_question, by_kind;  ///< one element per question in `asked`
 };

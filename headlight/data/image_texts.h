@@ -34,7 +34,7 @@ HEADLIGHT_API ImageTextList ListImageTexts(const std::vector<std::string>& paths
 /// The images and texts of a list. All methods are thread-safe.
 class HEADLIGHT_API ImageTextSet {
  public:
-  /// Constructs the set as ImageSet does, which reads all files once and selects the share by the images' contents.
+  /// Constructs the set like ImageSet: reads all files once and selects the share by the images' contents.
   ImageTextSet(ImageTextList list, DecodeBytes decode, const TextShare& share = {},
                std::int64_t memory = ImageSet::kMemory, std::vector<std::string>* skipped = nullptr);
 

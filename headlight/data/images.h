@@ -25,7 +25,7 @@ struct ImageList {
 };
 
 /// Lists the images of `paths` with their classes. Each path, or pair of paths, is one of
-/// - a folder that has a folder for each class, named like the class, with images at any depth;
+/// - a folder with one subfolder per class, named after the class, with images at any depth;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class");
 /// - .tsv (optionally .gz): lines of a path, a tab and a class, or records if the first line is a header;
 /// - an IDX file of images, followed by the IDX file of their class indices.

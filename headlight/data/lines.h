@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-/// Reads the lines of a plain or gzip text file as LineInput does, without a byte order mark at the start. Next throws
+/// Reads the lines of a plain or gzip text file (LineInput). A byte order mark at the start is skipped. Next throws
 /// Error naming the file, line and byte for a line that is not UTF-8. The next call continues after this line.
 class HEADLIGHT_API LineReader {
  public:
@@ -25,8 +25,8 @@ class HEADLIGHT_API LineReader {
   std::optional<std::string_view> Next();
   std::int64_t line_number() const { return lines_.line_number(); }  ///< number of the last line, from 1
   const std::string& name() const { return lines_.name(); }
-  /// Returns the share of a regular file that has been returned as lines, in [0, 1]. For gzip, this is the share of
-  /// compressed bytes. Returns -1 for other files.
+  /// Returns the share of a regular file that has been read, in [0, 1]. For gzip, this is the share of compressed
+  /// bytes. Returns -1 for other files.
   double share() const { return lines_.share(); }
 
  private:

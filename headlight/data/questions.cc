@@ -19,7 +19,7 @@ PassageAnswer AnswerOf(std::string text, const JsonView& start) {
 // Reads an array of answers or, in SQuAD's flat form, an object of arrays.
 std::vector<PassageAnswer> AnswersOf(const JsonView& question) {
   std::vector<PassageAnswer> answers;
-  // An impossible question has only plausible answers, which are not correct.
+  // The answers of an impossible question are plausible but not correct.
   if (question.Get("is_impossible", false).Bool()) return answers;
   const JsonView given = question["answers"];
   if (given.value().As<Json::Array>() != nullptr) {
@@ -58,7 +58,7 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   return begins;
 }
 
-// Returns the bytes of an answer in the passage, or negative offsets if it is not there.
+// Returns the bytes of an answer in the passage, or negative offsets if the passage does not contain it.
 TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
   Check(!answer.text.empty(), "{}: the answer is empty; if a question has no answer, leave the list empty",
         answer.location);

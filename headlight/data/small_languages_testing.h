@@ -1,5 +1,5 @@
-// Small artificial languages that test whether a model was trained for its task. Answers depend only on distant words.
-// Each language is written as a file for `headlight train`.
+// Small artificial languages for end-to-end training tests, one per task. Answers depend only on distant words. Each
+// language is written as a file for `headlight train`.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,8 +40,8 @@ inline std::string AnimalTexts(int texts, std::uint64_t seed) {
   return file;
 }
 
-// Generates a CoNLL file with sentences such as "In spring Bel Dor , as Mir knows , laughs .". A name of one or two
-// arbitrary words is a person, a location or a company, which only the distant verb determines. The other name is
+// Generates a CoNLL file with sentences such as "In spring Bel Dor , as Mir knows , laughs .". A name has one or two
+// arbitrary words. Only the distant verb determines whether it is a person, a location or a company. The other name is
 // always a person.
 inline std::string NameSentences(int sentences, std::uint64_t seed) {
   constexpr std::array<std::string_view, 10> begins = {"Bel", "Dor", "Mir", "Tan", "Vel",
@@ -101,7 +101,7 @@ inline std::string Reviews(int reviews, std::uint64_t seed) {
 }
 
 // Generates JSON lines with questions such as "Where is Anna ?" about "Anna went to the garden . Tom ran to the kitchen
-// .". The answer is the last location of the person, or there is none.
+// .". The answer is the person's last location. A person who is not in the story has none.
 inline std::string Stories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 5> people = {"Anna", "Tom", "Lea", "Ben", "Mia"};
   constexpr std::array<std::string_view, 8> places = {"garden", "kitchen", "office", "bathroom",

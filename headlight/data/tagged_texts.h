@@ -37,11 +37,11 @@ HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 /// columns. Lines that begin with -DOCSTART- are skipped. Records (HasRecords) have "tokens" and "tags" or "ner_tags":
 /// arrays, or texts separated by spaces.
 ///
-/// The words of a sentence are joined by spaces and divided into windows as in `TokenClassifier`. Each token has its
-/// label in the window whose edges are farthest from it. All tokens of a word have its tag. If the tag is B-X, the
-/// tokens after the first one have I-X, so that the tags of tokens form the same spans. If new tags are added, all tags
-/// are sorted (SortLabels). `format` overrides the format that the file name indicates. Throws Error naming the line
-/// for other content.
+/// The words of a sentence are joined by spaces and divided into windows as in `TokenClassifier`. If windows overlap, a
+/// token has its label only in the window in which it is farthest from an edge. All tokens of a word have its tag. If
+/// the tag is B-X, the tokens after the first one have I-X, so that the tags of tokens form the same spans. If new tags
+/// are added, all tags are sorted (SortLabels). `format` overrides the format that the file name indicates. Throws
+/// Error naming the line for other content.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, std::vector<std::string>& labels, NewLabels rule,
                                           const TextShare& share = {}, std::optional<TextFormat> format = {});

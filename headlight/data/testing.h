@@ -28,7 +28,7 @@ class TestFolder {
   std::string Path(const std::string& name) const { return path_ / name; }
   std::string Write(const std::string& name, std::string_view text) const {
     std::ofstream(Path(name), std::ios::binary)
-        << text;  // not flushed to disk as in WriteFile, since tests write many files
+        << text;  // unlike WriteFile, does not flush to disk, since tests write many files
     return Path(name);
   }
 

@@ -87,7 +87,7 @@ TextReader::TextReader(const std::string& path, TextSource source) : source_(std
 }
 
 std::optional<SourceText> TextReader::Next() {
-  ++count_;  // incremented before an error is thrown
+  ++count_;  // incremented first, so that texts with errors count
   const auto ended = [&] {
     --count_;
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Tensor, which consists of a shape and shared storage.
+// Tensor: a shape and shared storage.
 #pragma once
 
 #include <algorithm>
