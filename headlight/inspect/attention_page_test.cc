@@ -40,7 +40,7 @@ TEST(AttentionPage, ContainsTheRecord) {
   EXPECT_EQ(*cross.Find("layer"), Json(1));
   EXPECT_EQ(*cross.Find("queries"), Json("target"));
   EXPECT_EQ(*cross.Find("keys"), Json("source"));
-  // Square roots of 0, 1, 0.25 and 0 in 3999ths, base 64.
+  // The square roots of 0, 1, 0.25 and 0, times 3999, in base 64.
   EXPECT_EQ(*cross.Find("weights"), Json(Json::Array{"AA-ffQAA"}));
   EXPECT_EQ(*At(*one.Find("maps"), 1).Find("causal"), Json(true));
 }

@@ -25,8 +25,8 @@ struct AttentionMap {
   int layer = 0;  // from 0; displayed from 1
   int heads = 0, queries = 0, keys = 0;
   std::vector<float> weights;  // [heads, query, key]; a row sums to 1
-  bool rollout = false;        // rollout over the layers up to this one, from AddRollout; one head
-  bool relevance = false;      // relevance of a score over the layers from this one on, from RelevanceOf; one head
+  bool rollout = false;        // if true, made by AddRollout: one head, rollout over the layers up to this one
+  bool relevance = false;      // if true, made by RelevanceOf: one head, relevance over the layers from this one on
   std::optional<AttentionElements> elements = {};
 
   float at(int head, int query, int key) const {
@@ -58,9 +58,8 @@ struct AttentionRecord {
   std::vector<AttentionMap> maps;  // in display order
   /// Indices of special tokens, such as [CLS], which the user may want to hide.
   std::vector<int> source_special = {}, target_special = {};
-  std::optional<ImageTokens> source_image = {}, target_image = {};  // the image, if its parts are the tokens
-  /// The box of each target token, in pixels of source_image, for detectors, whose target tokens are the detected
-  /// objects.
+  std::optional<ImageTokens> source_image = {}, target_image = {};  // set if the tokens are parts of an image
+  /// For detectors, the box of each detected object (target token), in pixels of source_image.
   std::vector<Box> target_boxes = {};
 
   const std::vector<std::string>& query_tokens(AttentionKind kind) const {
@@ -81,8 +80,8 @@ struct AttentionRecord {
 /// layer of 12 heads over 2,300. The limit of drawings is lower for the sake of viewers of vector graphics.
 constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000;
 
-/// Returns the weight that has the last colour of a map's scale: the largest weight, but at least 0.001. The first
-/// query of a causal map is ignored, since its only weight is always 1.
+/// Returns the weight at the end of a map's colour scale: the largest weight, but at least 0.001. The first query of a
+/// causal map is ignored, since its only weight is always 1.
 HEADLIGHT_API float LargestWeight(const AttentionMap& map);
 
 /// Makes a map from the input of an AttentionHook, in a pass with one sentence.
@@ -93,12 +92,12 @@ HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // for examp
 HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        // "Cross-attention", "Attention rollout (encoder)"
 HEADLIGHT_API std::string MapName(const AttentionMap& map);         // "cross", "rollout-encoder", "relevance"
 
-/// Throws Error unless there is at least one map and at most `most` weights in total, every map matches the tokens,
-/// every weight is in [0, 1] and every masked one is 0, and images and special tokens are within the tokens.
+/// Throws Error unless there is at least one map, there are at most `most` weights in total, and every map matches the
+/// tokens. Also requires weights in [0, 1], masked weights of 0, and valid indices of images and special tokens.
 HEADLIGHT_API void CheckAttention(const AttentionRecord& record, std::int64_t most = kMostWeights);
 
 /// Adds attention rollout (Abnar and Zuidema, "Quantifying Attention Flow in Transformers", 2020) for each
-/// self-attention that has all layers from the first one on. R(l) = (A(l) + I) / 2 R(l-1), with A(l) the mean over the
+/// self-attention with consecutive layers from the first one. R(l) = (A(l) + I) / 2 R(l-1), with A(l) the mean over the
 /// heads of layer l, measures how much of each input token reaches a token after layer l.
 HEADLIGHT_API void AddRollout(AttentionRecord& record);
 

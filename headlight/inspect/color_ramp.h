@@ -14,7 +14,7 @@ enum class Theme { light, dark };
 
 /// Returns the colour of a weight in [0, 1]. A larger weight is darker on a light background, and lighter on a dark
 /// background. The scale is a straight line in OKLab (Ottosson, "A perceptual color space for image processing", 2020),
-/// which is perceptually uniform. Weights can therefore be compared, also in greyscale print and with colour blindness.
+/// which is perceptually uniform. Weights can therefore be compared even in greyscale print or by colour-blind readers.
 Color RampColor(double weight, Theme theme);
 
 /// Returns the colour of a weight in [0, 1] over a grey image: from dark violet through blue and green to yellow.

@@ -62,7 +62,7 @@ struct CaptionLook {
   std::vector<std::string>
       labels;  // one per token: the token itself, or in a generated text the token generated after it
   std::vector<int> special = {};  // indices of tokens that the user may want to hide
-  bool reads = false;             // the text is an input, such as a question, and not generated
+  bool reads = false;             // if true, the text is an input, such as a question; if false, it was generated
   std::optional<int> layer = {};
 };
 
@@ -79,7 +79,7 @@ struct NamedBox {
 
 /// A text with the regions of an image.
 struct RegionLook {
-  std::vector<std::int32_t> ids, types;  // of its tokens, as for RegionTextEncoder::Encode
+  std::vector<std::int32_t> ids, types;  // ids and types of the text's tokens (RegionTextEncoder::Encode)
   std::vector<std::string> labels;       // one per token
   std::vector<int> special = {};         // indices of tokens that the user may want to hide
   std::vector<NamedBox> boxes = {};      // boxes outside the image are ignored

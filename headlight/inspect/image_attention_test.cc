@@ -48,7 +48,7 @@ TEST(AttentionOfAnImage, NamesTokensAndKeepsThePixelsThatWereRead) {
   EXPECT_EQ(cells.image.height, 4);
   EXPECT_EQ(cells.image.width, 6);
   EXPECT_TRUE(std::equal(cells.image.row(3), cells.image.row(3) + 18, image.row(3)));
-  const std::vector<float> weights = CellWeights(record.maps[1], 1, 3, cells);  // token 3 attends to 4
+  const std::vector<float> weights = CellWeights(record.maps[1], 1, 3, cells);  // token 3 attends to token 4
   EXPECT_THAT(weights, ElementsAre(0, 0, 1, 0, 0, 0));
 }
 

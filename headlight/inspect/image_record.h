@@ -14,17 +14,17 @@ namespace headlight {
 /// Throws Error unless the layer, counted from 0, exists.
 void CheckLayer(std::optional<int> layer, int layers);
 
-/// Throws Error if `maps` maps with these heads over an image with this many tokens have more weights than
-/// kMostWeights.
+/// Throws Error if `maps` maps of `heads` heads over `tokens` tokens have more than kMostWeights weights in total.
 void CheckWeightsOfImage(std::int64_t tokens, std::int64_t maps, std::int64_t heads);
 
 /// Adds the names of cells by row and column ("3·7") to the sources.
 void AddCellTokens(AttentionRecord& record, Grid grid);
 
-/// Adds an image's special tokens and patches to the sources of a record, and the part of the image that patches cover.
+/// Adds an image's special tokens and patches to the sources of a record. Also adds the part of the image that the
+/// patches cover.
 void AddPatches(AttentionRecord& record, const ImageEncoder::Limits& limits, const Image& fitted, Grid grid);
 
-/// Adds the maps of a pass to a record: of all layers or of one, up to the limit of a page.
+/// Adds the maps of a pass to a record, for all layers or for one layer, up to the limit of a page.
 class MapCollector {
  public:
   MapCollector(AttentionRecord& record, std::int64_t tokens, std::optional<int> layer)

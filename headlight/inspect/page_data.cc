@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// Escapes JSON for a script element, in which "</script" and "<!--" have a special meaning. Every '<' is escaped; in
+// Escapes JSON for a script element, in which "</script" and "<!--" have a special meaning. Every '<' is escaped. In
 // JSON it only occurs inside strings.
 std::string EscapeScript(std::string_view json) {
   std::string escaped;
@@ -40,7 +40,7 @@ void AppendTwoDigits(std::string& packed, int number) {
 constexpr int kUnit = 3999, kLongestRun = 64 * 64 - 1 - kUnit + 1;
 constexpr float kLeastWeight = 0.00002f;  // smaller weights are written as 0
 
-// Replaces each {{name}} in the text, in one pass: replacements are not searched.
+// Replaces each {{name}} in the text, in one pass, so that the inserted texts are not searched.
 std::string Fill(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
   std::string filled;
   while (true) {

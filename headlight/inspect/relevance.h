@@ -23,14 +23,14 @@ namespace headlight {
 /// contributes, it is zero. Element l has a number for each special token and patch, computed over the layers from l to
 /// the last one; element 0 is the paper's result.
 ///
-/// The model must be loaded with LoadFor::everything. It must not be in training, since its gradients change. Throws
-/// Error for a model with one tower, and if the score is not finite.
+/// The model must be loaded with LoadFor::everything. It must not be trained at the same time, because its gradients
+/// are overwritten. Throws Error for a model with one tower, and if the score is not finite.
 HEADLIGHT_API std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const Tensor& image,
                                                              std::span<const std::int32_t> text);
 
-/// Returns TokenRelevance as a record for a page or a drawing, with a map for each first layer. The image's tokens are
-/// the sources, and the text's label is the only target. Throws the same errors as TokenRelevance, and Error if the
-/// image has more tokens than a page can show.
+/// Returns TokenRelevance as a record for a page or a drawing. Map l is the relevance over the layers from l to the
+/// last one. The image's tokens are the sources, and the text's label is the only target. Throws the same errors as
+/// TokenRelevance, and Error if the image has more tokens than a page can show.
 HEADLIGHT_API AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::span<const std::int32_t> text, const std::string& label);
 

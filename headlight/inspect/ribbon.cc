@@ -33,7 +33,7 @@ Ribbon RibbonOf(std::span<const BackboneAtoms> backbone, std::span<const Seconda
                 std::span<const int> breaks, int steps) {
   constexpr std::size_t ca = 1, c = 2, o = 3;
   const std::size_t residues = backbone.size();
-  std::vector<bool> broken(residues);  // whether the chain is broken after a residue
+  std::vector<bool> broken(residues);  // [residues]: true if the chain is broken after the residue
   for (const int residue : breaks) broken[static_cast<std::size_t>(residue)] = true;
   const auto previous = [&](std::size_t i) { return i > 0 && !broken[i - 1] ? i - 1 : i; };
   const auto next = [&](std::size_t i) { return i + 1 < residues && !broken[i] ? i + 1 : i; };

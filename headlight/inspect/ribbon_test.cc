@@ -25,8 +25,7 @@ TEST(Ribbon, PassesThroughTheAlphasOfAHelix) {
   }
 }
 
-// Checks that the smoothed middle of a strand varies less than its residues, and that the strand ends with an
-// arrowhead.
+// Checks that the middle of a strand is smoother than its residues, and that the strand ends with an arrowhead.
 TEST(Ribbon, OfAStrandIsSmoothAndEndsInAnArrow) {
   const std::vector<BackboneAtoms> strand = MadeBackbone(10, -139, 135);
   std::vector<SecondaryStructure> kinds(10, SecondaryStructure::strand);

@@ -150,7 +150,7 @@ TEST(DrawAttention, WritesTheFormatOfTheExtension) {
     DrawAttention(record, OutputPath(name));
     EXPECT_THAT(ReadFile(OutputPath(name)), StartsWith(magic));
   }
-  // Six attentions are on separate pages, or stacked vertically.
+  // The six attentions are on separate pages of a PDF, or stacked vertically in one image.
   const std::string pdf = ReadFile(OutputPath("all.pdf"));
   EXPECT_THAT(pdf, HasSubstr("/Count 6"));
   double height = 0;

@@ -55,8 +55,8 @@ double Overlap(const Rectangle& a, const Rectangle& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-// Returns the first candidate rectangle that covers no other label. The candidates are followed by the rows below and
-// above the first candidate. If all candidates cover labels, returns the rectangle with the smallest covered area.
+// Returns the first candidate rectangle that covers no other label. After the candidates, tries the rows below and
+// above the first candidate. If every position covers labels, returns the rectangle with the smallest covered area.
 Rectangle FreePlate(const Drawing& drawing, std::vector<Point> candidates, const std::string& text,
                     std::span<const Rectangle> others) {
   const Point first = candidates.front();

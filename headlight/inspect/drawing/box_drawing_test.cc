@@ -45,7 +45,7 @@ TEST(DrawBoxes, LabelsDoNotCoverEachOther) {
   for (int y = 0; y < drawn.height(); ++y)
     for (int x = 0; x < drawn.width(); ++x)
       for (int i = 0; i < 8; ++i) pixels[static_cast<std::size_t>(i)] += drawn.At(x, y) == ColorOfClass(i);
-  // A label's background rectangle has more than 600 pixels of its colour. Only the last outline is visible.
+  // Each label's background has more than 600 pixels of its class colour. Only the last outline is visible.
   for (const int count : pixels) EXPECT_GT(count, 600);
 }
 
@@ -73,7 +73,7 @@ TEST(DrawSegments, TintsTheirPixels) {
   EXPECT_EQ(drawn.At(900, 250), tinted(1));
   EXPECT_EQ(drawn.At(500, 500), (Color{128, 128, 128}));
   EXPECT_EQ(drawn.At(399, 280), (Color{255, 255, 255}));  // the edge between the two segments
-  EXPECT_EQ(drawn.At(200, 136), ColorOfClass(0));         // the label's plate, in the middle
+  EXPECT_EQ(drawn.At(200, 136), ColorOfClass(0));         // the background of the label, in the middle
   found.segments[0].label_id = 7;
   EXPECT_THAT(ErrorOf([&] { DrawSegments(Grey(1000, 600), found, kLabels, folder.File("a.png")); }),
               testing::HasSubstr("class 7 is out of range"));

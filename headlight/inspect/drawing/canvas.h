@@ -40,7 +40,7 @@ struct TextStyle {
 /// Returns the width of a line of text, in any script.
 double TextWidth(const std::string& text, const TextStyle& style);
 
-/// An image that can be drawn several times; a vector drawing stores it once.
+/// An image that can be drawn several times. A vector drawing stores it once.
 class CanvasImage {
  public:
   explicit CanvasImage(const Image& image);

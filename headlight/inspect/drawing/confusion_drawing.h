@@ -19,7 +19,7 @@ struct ConfusionMatrix {
 /// The layout: a row for each true class and a column for each predicted class, with space for their names.
 struct ConfusionLayout {
   double cell = 0, labels = 0;          // the side of a square; the space for names, left and above
-  bool numbers = false, names = false;  // whether squares show their counts, and rows and columns their names
+  bool numbers = false, names = false;  // if true, shows the counts and the class names
   double width = 0, height = 0;         // of the page
 
   Rectangle Cell(std::size_t right, std::size_t found) const;

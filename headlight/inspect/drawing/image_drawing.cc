@@ -20,7 +20,7 @@ namespace {
 constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
 constexpr double kLeastSheetWidth = 620;                      // minimum width of the header
 constexpr double kSheetWidth = 900;                           // of all columns together, unless a limit below applies
-constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // of one image
+constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // limits for the side of an image
 constexpr double kOverlayOpacity = 0.6;
 // The saturation of the image below the overlay. It keeps an object visible that is as bright as its background.
 // page/image.js has the same value.
@@ -121,7 +121,7 @@ struct Sheet {
   bool to_text;  // the queries belong to the image
   std::vector<Row> rows = {};
   int heads = 0;          // the maximum over rows
-  bool rollouts = false;  // whether any row has a rollout, in the last column
+  bool rollouts = false;  // if true, at least one row has a rollout, in the last column
   SheetLayout layout = {};
 
   bool of_all() const {  // true if there is a page for each token of query_tokens(), which are not in the image

@@ -21,7 +21,7 @@ struct Series {
   std::string name;
   const Curve* curve;
   Color color;
-  bool dots;  // whether each value is marked by a dot
+  bool dots;  // if true, each value is marked by a dot
 };
 
 struct Panel {

@@ -64,8 +64,9 @@ function rasterOf({rows, columns, boxes}, shares) {
   });
 }
 
-// Selects the cells with the largest weights that together have the share `mass` of the total weight, as 1 and 0. As in
-// DINO, the smallest weights are dropped as long as their sum is at most 1 - `mass` of the total.
+// Returns 1 for the cells with the largest weights that together have the share `mass` of the total weight, and 0 for
+// the other cells. As in DINO, the smallest weights are dropped as long as their sum is at most 1 - `mass` of the
+// total.
 function maskOf(cells, mass) {
   const order = [...cells.keys()].sort((a, b) => cells[a] - cells[b] || a - b), mask = new Float32Array(cells.length);
   const out = (1 - mass) * cells.reduce((sum, value) => sum + value, 0);

@@ -96,8 +96,8 @@ function across(map, head, {query, key}) {
 const looks = (map, head, focus) => across(map, head, focus).sort((a, b) => b[1] - a[1]);
 const strongest = (map, head, focus) => across(map, head, focus).reduce((a, b) => b[1] > a[1] ? b : a);
 
-// Returns the weight, in thousandths, that has the last colour: the largest weight of this head, or of all heads. The
-// first query of a causal map is ignored, since it can only attend to itself.
+// Returns the weight, in thousandths, at the end of the colour scale: the largest weight of this head, or of all heads.
+// The first query of a causal map is ignored, since it can only attend to itself.
 function largest(map, head) {
   return kept(map, `largest ${head} ${state.hide}`, () => {
     let most = 1;
@@ -124,8 +124,8 @@ function headColor(head, heads) {
   return head === ALL ? style("--accent") : `oklch(${style("--line")} ${Math.round(25 + 360 * head / heads)})`;
 }
 
-// Draws the weights of some queries and keys as an image with one pixel per weight. `most` thousandths have the last
-// colour, and masked weights are transparent.
+// Draws the weights of some queries and keys as an image with one pixel per weight. The colour scale ends at `most`
+// thousandths. Masked weights are transparent.
 function heatmap(map, head, most, queries, keys) {
   const canvas = element("canvas", {width: keys.length, height: queries.length});
   const context = canvas.getContext("2d"), pixels = context.createImageData(keys.length, queries.length);

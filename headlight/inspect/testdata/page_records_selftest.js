@@ -1,5 +1,5 @@
-// Tests the records Before and After of page_test.cc. In After the weights of the two keys are
-// swapped, except for the first query of head 1.
+// Tests the records Before and After of page_test.cc. In After the weights of the two keys are swapped, except for the
+// first query of head 1.
 selfTest(() => {
   const slider = document.getElementById("moment"), isTraining = data.slider;
   check("nothing overflows to the side", document.documentElement.scrollWidth <= innerWidth, document.documentElement.scrollWidth);

@@ -94,7 +94,7 @@ selfTest(() => {
   check("another head has another scale", most < 1, most);
   equal("the scale ends at the head's largest weight", document.getElementById("largest").textContent, most.toFixed(3));
 
-  // Hidden tokens: target token 3 and source token 1, which are special in the record.
+  // Hides the special tokens of the record: target token 3 and source token 1.
   document.getElementById("hide").click();
   equal("special tokens are hidden", all("#queries button").length + all("#keys button").length, 7);
   choose("head", 3);

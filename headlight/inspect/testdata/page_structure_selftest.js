@@ -100,7 +100,6 @@ selfTest(() => {
   check("colours of the chain", image() !== ribbon && document.getElementById("legend").textContent.includes("last residue"), document.getElementById("legend").textContent);
   choose("colour", 0);
 
-  // Tests the moments.
   const slider = document.getElementById("moment"), name = () => document.getElementById("moment-name").textContent;
   equal("the last moment is shown", name(), "block 2");
   slider.value = 0;
