@@ -39,7 +39,7 @@ class HEADLIGHT_API OptionTarget {
   static constexpr int kMany = 1 << 20;
 
   std::function<void(const std::vector<std::string>& values)> set;  ///< throws Error for an invalid value
-  std::function<bool()> is_set;  ///< returns whether the variable has a value; empty if it always has one
+  std::function<bool()> is_set;  ///< returns true if the variable has a value; empty if it always has one
   std::string shown;             ///< the variable's initial value, or "" if it has none
   std::string type;              ///< how help shows a value: N (integer), X (real number), TEXT, or "" for a flag
   int most_values = 1;
@@ -70,7 +70,7 @@ class HEADLIGHT_API Option {
   Option& StopExcluding(Option& other);  ///< undoes Excludes()
   Option& Needs(const Option& other);
   Option& HasValueIf(
-      std::function<bool()> is_set);  ///< sets the function that returns whether the variable has a value
+      std::function<bool()> is_set);  ///< sets the function that returns true if the variable has a value
 
   const std::vector<std::string>& names() const { return names_; }
   const std::string& name() const { return names_.front(); }
@@ -94,7 +94,7 @@ class HEADLIGHT_API Option {
   /// Sets the variable. Throws Error for values that do not fit its type. Does not call the checks.
   void Give(const std::vector<std::string>& values);
   bool given() const { return given_; }
-  /// Returns whether the variable has a value. Only for variables that can be empty, such as a std::optional or a
+  /// Returns true if the variable has a value. Only for variables that can be empty, such as a std::optional or a
   /// std::string.
   bool has_value() const;
 

@@ -150,7 +150,7 @@ class Pool {
   };
   std::vector<Share> shares_;
   std::size_t used_ = 0;             // number of shares of this round
-  std::atomic<bool> failed_{false};  // whether a body has thrown in this round
+  std::atomic<bool> failed_{false};  // true if a body has thrown in this round
   std::exception_ptr failure_;       // the first exception
   const std::function<void(std::int64_t)>* body_ = nullptr;
   int workers_ = 0;

@@ -20,7 +20,7 @@ namespace {
 std::atomic<bool> threads_are_refused = false;
 }  // namespace
 
-// Replaces the system's function. It calls the system's function unless the test simulates that no threads are left.
+// Replaces pthread_create of the system, and calls it unless the test simulates that no threads are left.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) noexcept {
   if (threads_are_refused) return EAGAIN;

@@ -113,11 +113,11 @@ std::vector<T> NumbersOf(std::string_view bytes) {
   return numbers;
 }
 
-/// All-gather of parts of equal length. `all` has [size] parts. Each rank must provide its own part, and receives the
-/// other parts.
+/// Gathers parts of equal length from all ranks (all-gather). `all` has [size] parts. Each rank must provide its own
+/// part, and receives the other parts.
 HEADLIGHT_API void GatherSame(Ranks& ranks, std::span<std::byte> all);
 
-/// All-gather of bytes of any length. Returns the bytes of each rank, [size].
+/// Gathers bytes of any length from all ranks. Returns the bytes of each rank, [size].
 HEADLIGHT_API std::vector<std::string> GatherToAll(Ranks& ranks, std::string_view own);
 
 /// Overwrites `bytes` on the other ranks with the bytes of rank 0.
