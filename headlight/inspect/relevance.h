@@ -23,8 +23,8 @@ namespace headlight {
 /// contributes, it is zero. Element l has a number for each special token and patch, computed over the layers from l to
 /// the last one; element 0 is the paper's result.
 ///
-/// The model must be loaded with LoadFor::everything. It must not be trained at the same time, because its gradients
-/// are overwritten. Throws Error for a model with one tower, and if the score is not finite.
+/// The model must be loaded with LoadFor::everything. It must not be trained at the same time, because this call
+/// changes its gradients. Throws Error for a model with one tower, and if the score is not finite.
 HEADLIGHT_API std::vector<std::vector<float>> TokenRelevance(const DualEncoder& model, const Tensor& image,
                                                              std::span<const std::int32_t> text);
 
