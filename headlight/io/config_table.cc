@@ -7,9 +7,9 @@
 namespace headlight {
 namespace {
 
-// Ignored keys, which do not change a forward pass: keys of training, initialisation, labels and generation, and keys
-// that Transformers writes for every model. Also keys of other programs: the Hub's custom code (auto_map), Unsloth,
-// AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
+// Ignored keys, which do not change a forward pass. They are keys of training, initialisation, labels and generation,
+// and keys that Transformers writes for every model. Others belong to other programs: the Hub's custom code (auto_map),
+// Unsloth, AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
 constexpr std::string_view kHarmless =
     "_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path _num_labels adapters "
     "architectures assistant_confidence_threshold assistant_early_exit assistant_ensemble_weight "

@@ -30,7 +30,7 @@ struct ConfigName {
   Value value;
 };
 
-/// Dropout probabilities that override those of a configuration.
+/// Overrides for the dropout probabilities of a configuration.
 struct ChosenDropout {
   std::optional<double> all = {};        ///< for all layers
   std::optional<double> attention = {};  ///< for attention weights, if different
@@ -114,7 +114,7 @@ class HEADLIGHT_API ConfigTable {
   /// Throws Error listing unread keys that could change the result. These are keys of any model of Transformers,
   /// except harmless ones. Other keys are user-defined, and are ignored unless RefuseUnknown was called.
   void RefuseUnread() const;
-  /// Returns whether there is an attention dropout probability. Only for a table that sets dropout probabilities.
+  /// Returns true if there is an attention dropout probability. Only for a table that sets dropout probabilities.
   bool has_attention_dropout() const { return has_attention_dropout_; }
   Json written() && { return std::move(written_); }
 
@@ -173,8 +173,8 @@ const Config& Checked(const Config& config) {
 }
 
 /// Reads a config.json into `config`. Missing keys keep their initial values. Throws Error naming the file and the key
-/// for missing or invalid values and unsupported settings, and as CheckConfig does. `dropout` overrides the file's
-/// probabilities.
+/// for missing or invalid values and unsupported settings. Also throws the errors of CheckConfig. `dropout` overrides
+/// the file's probabilities.
 template <typename Config>
 void ReadConfig(const JsonView& json, Config& config, const ChosenDropout& dropout = {}) {
   ConfigTable table(json);

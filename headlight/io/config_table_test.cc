@@ -70,8 +70,8 @@ TEST(ConfigTable, IgnoresKeysOfOtherPrograms) {
   EXPECT_THAT(ErrorWith("rope_scaling", object), HasSubstr("unknown key: 'rope_scaling'"));
 }
 
-// Checks that generation settings are ignored: those that Transformers 4 keeps in config.json, and others of
-// GenerationConfig.
+// Checks that all settings of GenerationConfig are ignored, including the settings that Transformers 4 keeps in
+// config.json.
 TEST(ConfigTable, IgnoresGenerationSettings) {
   for (const char* key : {"max_length",
                           "max_new_tokens",

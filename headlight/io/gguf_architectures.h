@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// A name in GGUF, and its equivalent in Hugging Face's layout. For stacked experts, `*` in the latter is the expert's
+/// A name in GGUF, and its equivalent in Hugging Face's layout. For stacked experts, `*` in `name` is the expert's
 /// index.
 struct GgufName {
   const char *gguf, *name;

@@ -46,7 +46,7 @@ std::optional<ExportedName> NameInLayer(const std::vector<GgufName>& tensors, st
   return std::nullopt;
 }
 
-// Returns the name in GGUF of a checkpoint's tensor, the reverse of CheckpointName.
+// Returns the GGUF name of a checkpoint's tensor. This is the reverse of CheckpointName.
 std::optional<ExportedName> ExportedNameOf(const GgufArchitecture& architecture, std::string_view name) {
   const std::size_t kind = name.rfind('.');
   if (kind == std::string_view::npos) return std::nullopt;

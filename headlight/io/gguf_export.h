@@ -36,7 +36,7 @@ struct GgufSource {
 /// types.
 HEADLIGHT_API const GgufArchitecture& GgufArchitectureFor(const JsonView& config, const Safetensors& weights);
 
-/// Returns the name in GGUF of a checkpoint's tensor, or an empty text if it has none.
+/// Returns the GGUF name of a checkpoint's tensor, or an empty string if it has none.
 HEADLIGHT_API std::string GgufTensorName(const GgufArchitecture& architecture, std::string_view name);
 
 /// Returns the metadata and tensors of a folder. `config` is its config.json with all keys. Vectors become F32. Views

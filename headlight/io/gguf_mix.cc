@@ -47,7 +47,7 @@ struct Chooser {
 
   const GgufFileType& file;
   const GgufMixModel& model;
-  bool tied;                               // whether there is no tensor `output.weight`
+  bool tied;                               // true if there is no tensor `output.weight`
   std::vector<std::int64_t> value_layers;  // layers with a matrix of values, or of queries, keys and values
 
   bool Is(std::initializer_list<std::string_view> names) const {

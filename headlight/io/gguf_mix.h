@@ -28,7 +28,7 @@ HEADLIGHT_API const GgufFileType& GgufFileTypeOf(std::string_view name);
 struct GgufMixModel {
   std::string architecture;  ///< name in GGUF
   std::int64_t layers = 0, heads = 1, key_heads = 1, experts = 0;
-  bool importance = false;  ///< whether an importance matrix is given
+  bool importance = false;  ///< true if an importance matrix is given
 };
 
 /// Returns the types of the tensors in a file of type `file`, as selected by llama.cpp's quantize program. Vectors,

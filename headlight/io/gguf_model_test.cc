@@ -1,5 +1,5 @@
-// Tests that unsupported GGUF models are refused, and which tokens end a generation. tests/gguf_parity_test.cc compares
-// the outputs of models.
+// Checks that unsupported GGUF models are refused, and that the right tokens end a generation.
+// tests/gguf_parity_test.cc compares the outputs of models.
 #include "headlight/io/gguf_model.h"
 
 #include <gmock/gmock.h>

@@ -94,7 +94,7 @@ class GgufSettings {
     config_.RefuseUnread(
         {"model_type", "architectures", "dtype", "vocab_size", "tie_word_embeddings", "bos_token_id", "eos_token_id",
          "pad_token_id",
-         // Keys that the tensors or rotary positions determine.
+         // Keys whose values follow from the tensors or rotary positions.
          "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq", "original_max_position_embeddings",
          "partial_rotary_factor", "rotary_pct", "rotary_emb_base", "attention_bias", "mlp_bias", "use_qkv_bias",
          "qkv_bias", "bias", "multi_query", "num_kv_heads", "new_decoder_architecture", "num_ln_in_parallel_attn",

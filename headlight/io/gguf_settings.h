@@ -23,7 +23,7 @@ struct GgufFactors {
 std::vector<GgufFactors> SetGgufSettings(const GgufArchitecture& architecture, const JsonView& config,
                                          GgufMetadata& metadata);
 
-/// Returns the size with a key in GGUF, such as "block_count", or 0 if the architecture does not have it.
+/// Returns the size under a GGUF key, such as "block_count", or 0 if the architecture does not have it.
 std::int64_t GgufSize(const GgufArchitecture& architecture, const JsonView& config, std::string_view gguf);
 /// Returns the number of key heads.
 std::int64_t KeyHeadsOf(const GgufArchitecture& architecture, const JsonView& config);

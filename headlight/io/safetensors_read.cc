@@ -31,7 +31,7 @@ T Widen(T value) {
   return value;
 }
 
-// Converts elements one by one, since elements in files can be unaligned. `fits` returns whether `To` can represent a
+// Converts elements one by one, since elements in files can be unaligned. `fits` returns true if `To` can represent a
 // value.
 template <typename From, typename To, typename Fits>
 void Convert(const StoredTensor& stored, To* to, Fits fits, const std::string& path) {

@@ -105,7 +105,7 @@ TEST(TorchFile, ReadsTheTestFiles) {
   }
 }
 
-// Checks that other values are left out and reported, as Transformers reports them as unexpected keys.
+// Checks that other values are left out and reported. Transformers reports them as unexpected keys.
 TEST(TorchFile, LeavesOutValuesThatAreNotTensors) {
   std::vector<std::string> others;
   const Safetensors file = ReadTorchFile(kTestData + "values.bin", &others);

@@ -1,5 +1,5 @@
-// A safe reader for the pickles of torch.save. It interprets the opcodes that torch.save writes (Python's
-// pickletools.py), and has a list of the few names that a state dict needs. It runs no code that a pickle names.
+// A safe reader for the pickles of torch.save. It accepts only the opcodes that torch.save writes (Python's
+// pickletools.py), and the few names that a state dict needs. It runs no code that a pickle names.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// Returns the files of an index, with the names of the tensors in each. They must be plain file names in the index's
+/// Returns the files of an index, with the names of the tensors in each. The index must list plain file names in its
 /// format: .safetensors in model.safetensors.index.json, .bin in pytorch_model.bin.index.json.
 HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path);
 

@@ -16,7 +16,7 @@ struct ZipEntry {
   std::uint32_t method = 0;
   std::uint32_t checksum = 0;        ///< CRC-32 of the content
   std::uint64_t size = 0;            ///< size of the content in bytes
-  std::span<const std::byte> bytes;  ///< the stored bytes: the content for method 0
+  std::span<const std::byte> bytes;  ///< the bytes in the archive; for method 0, the content itself
 };
 
 /// Reads the entries of an archive in the order of its directory. Names must be distinct, and the bytes of all entries
