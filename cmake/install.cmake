@@ -156,7 +156,7 @@ target_sources(headlight_engine INTERFACE FILE_SET engine_headers TYPE HEADERS B
 target_link_libraries(headlight_engine INTERFACE headlight)
 add_library(headlight::engine ALIAS headlight_engine)
 
-# Trainings and evaluations are a separate library, because they read all kinds of files.
+# Training and evaluation are a separate library, because they read all kinds of files.
 add_library(headlight_recipes_library SHARED $<TARGET_OBJECTS:headlight_recipes> $<TARGET_OBJECTS:headlight_structures>)
 set_target_properties(headlight_recipes_library PROPERTIES OUTPUT_NAME headlight_recipes EXPORT_NAME recipes
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${soversion} INSTALL_RPATH $ORIGIN)
