@@ -28,8 +28,7 @@ struct LabelledBox {
   /// The area of the object's outline in pixels, which determines its size category in COCO. If there is no outline,
   /// this is the area of the box.
   double area = 0;
-  bool crowd = false;  // whether this is a group of objects; it is not used in training, and detections in it are
-                       // ignored in evaluation
+  bool crowd = false;  // if true, a group of objects: not used in training; evaluation ignores detections in it
   bool operator==(const LabelledBox&) const = default;
 };
 

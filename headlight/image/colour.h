@@ -24,7 +24,7 @@ HEADLIGHT_API Image AutoContrast(const Image& image);
 /// Makes the histogram of each channel as flat as possible.
 HEADLIGHT_API Image Equalize(const Image& image);
 /// Convolves the image with a Gaussian of `kernel` pixels, an odd number, and standard deviation `deviation`. Borders
-/// are reflected. Results are within one level of torchvision's, which sums in another order.
+/// are reflected. Results are within one level of torchvision's results, which are summed in another order.
 HEADLIGHT_API Image GaussianBlur(const Image& image, int kernel, double deviation);
 
 }  // namespace headlight

@@ -63,7 +63,7 @@ std::optional<std::uint32_t> XmpOrientation(std::string_view xmp) {
   return std::nullopt;
 }
 
-bool Transposed(int orientation) { return orientation >= 5; }  // whether rows become columns
+bool Transposed(int orientation) { return orientation >= 5; }  // true if rows become columns
 
 }  // namespace
 
@@ -93,7 +93,7 @@ ImageSize UprightSize(ImageSize stored, int orientation) {
 Image Upright(Image image, int orientation) {
   if (orientation == 1) return image;
   const bool transposed = Transposed(orientation);
-  // Whether the first stored row is at the bottom, and whether the first stored column is on the right.
+  // The positions of the first stored row and column.
   const bool from_bottom = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
   const ImageSize size = UprightSize({image.height, image.width}, orientation);

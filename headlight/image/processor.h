@@ -44,8 +44,8 @@ struct HEADLIGHT_API ImageProcessor {
   /// A byte is converted to (byte * scale - mean[channel]) / deviation[channel].
   double scale = 1;
   std::array<float, 3> mean = {0, 0, 0}, deviation = {1, 1, 1};
-  bool mask = false;  // whether images of a batch can differ in size and a pixel_mask marks their pixels
-  /// ImageGPT's colours; each pixel is replaced by the index of the nearest colour.
+  bool mask = false;  // if true, images of a batch can differ in size, and a pixel_mask marks their pixels
+  /// ImageGPT's colours. Each pixel is replaced by the index of the nearest colour.
   std::vector<std::array<float, 3>> clusters = {};
 
   /// Resizes and crops the image.

@@ -262,7 +262,7 @@ Image Resize(const Image& image, std::int64_t height, std::int64_t width, Resize
   Check(height >= 1 && width >= 1, "an image cannot be resized to {} x {}", width, height);
   if (height == image.height && width == image.width) return image;
   if (filter == ResizeFilter::nearest) return ResizeNearest(image, height, width);
-  // Pillow 13 chooses the order like this. Until version 12, rows are always filtered first.
+  // As in Pillow 13. Older versions always filter rows first.
   const bool columns_first =
       height < image.height && 2 * (image.width - width) < image.height - height && width != image.width;
   if (columns_first)

@@ -39,7 +39,7 @@ BmpHeader ReadHeader(const BmpBytes& bytes) {
     if (!good) Fail("{}: a BMP file that cannot be read: {}", bytes.name, fmt::format(fmt::runtime(format), what...));
   };
   const std::uint32_t size = bytes.Number(14, 4);
-  const bool old = size == 12;  // whether the file has the header of OS/2
+  const bool old = size == 12;  // true if the file has the header of OS/2
   check(old || (size >= 40 && size <= 1 << 16), "a header of {} bytes", size);
   BmpHeader header{.pixels_at = bytes.Number(10, 4)};
   const auto side = [&](std::size_t at) {

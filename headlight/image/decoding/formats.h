@@ -15,7 +15,7 @@ namespace headlight {
 struct StoredImage {
   Image image;
   std::string exif = {}, xmp = {};  // empty if the file has no such metadata
-  int orientation = 0;              // Exif's value; 0 if the metadata specifies the orientation
+  int orientation = 0;              // as in Exif; 0 if `exif` or `xmp` specifies the orientation
 };
 
 StoredImage DecodeJpeg(std::span<const std::byte> file, const std::string& name, std::int64_t most_pixels, bool pixels);

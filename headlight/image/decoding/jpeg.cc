@@ -40,8 +40,8 @@ void Skip(j_decompress_ptr info, long count) {
   info->src->bytes_in_buffer -= static_cast<std::size_t>(count);
 }
 
-// Limits the number of scans. A small file can have very many scans of a large image, and each scan takes as long as
-// the whole image.
+// Limits the number of scans. A small file can have very many scans of a large image, and each scan takes as long to
+// decode as the whole image.
 void LimitScans(j_common_ptr info) {
   constexpr int kMostScans = 500;
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans)

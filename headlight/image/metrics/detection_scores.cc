@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-// The maximum number of detections per class and image; the best detections are kept.
+// The maximum number of detections per class and image. Only the best detections are kept.
 constexpr std::int32_t kMostFound = 100;
 constexpr std::int64_t kRecalls = 101;  // the number of recall values 0, 0.01, ..., 1 at which precision is averaged
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -83,9 +83,9 @@ void DetectionMatches::Add(std::span<const LabelledBox> truth, std::span<const F
   }
 }
 
-// Assigns each detection, from the highest score, to the unassigned true box with the greatest overlap. The overlap
-// must be at least the threshold. Ignored true boxes (crowds and boxes outside of the area range) are only assigned if
-// no other box matches.
+// Assigns each detection, in order of decreasing score, to the unassigned true box with the greatest overlap. The
+// overlap must be at least the threshold. Ignored true boxes (crowds and boxes outside of the area range) are only
+// assigned if no other box matches.
 void DetectionMatches::MatchClass(std::span<const LabelledBox> truth, std::span<const FoundBox> found, Class& matches) {
   std::vector<Match> results;
   for (std::size_t i = 0; i < found.size(); ++i)
