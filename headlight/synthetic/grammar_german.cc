@@ -261,7 +261,8 @@ std::string Predicate(const Clause& clause) {
 
 std::string Body(const Clause& clause, Order order);
 
-// Returns the relative clause with commas on both sides. Punctuated and the next clause remove the last comma again.
+// Returns the relative clause with commas on both sides. The function Punctuated or the next clause removes the last
+// comma.
 std::string Relative(const NounPhrase& phrase) {
   return phrase.relative == nullptr ? "" : fmt::format(", {},", Body(*phrase.relative, Order::verb_last));
 }

@@ -58,7 +58,7 @@ bool HasDeterminer(const NounPhrase& phrase, std::initializer_list<Determiner> a
 
 }  // namespace
 
-// Chooses the constituent before the finite verb. German allows almost any constituent there; the subject is the most
+// Chooses the constituent before the finite verb. German allows almost any constituent there. The subject is the most
 // frequent.
 void Sampler::ChooseFront(Clause& clause) {
   using enum Determiner;

@@ -21,10 +21,10 @@ namespace headlight {
 struct ClauseScene {
   std::optional<NounPhrase> subject = {};  // if set, the subject of the clause, with its kinds
   Kinds subject_kinds = 0;
-  bool brief = false;         // the clause is a part of a longer sentence
-  bool third_subject = true;  // whether the subject may be er or sie
-  bool third_object = true;   // whether an object may be ihn, ihm, ihr or ihnen
-  bool plain = false;         // no modal verb, no "gern", no time adverb
+  bool brief = false;         // if true, the clause is part of a longer sentence
+  bool third_subject = true;  // if true, the subject may be er or sie
+  bool third_object = true;   // if true, an object may be ihn, ihm, ihr or ihnen
+  bool plain = false;         // if true, no modal verb, no "gern", no time adverb
   std::optional<bool> past = {};
 };
 

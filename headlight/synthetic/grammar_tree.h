@@ -90,7 +90,7 @@ struct Sentence {
   Clause main = {};
   const Conjunction* conjunction = nullptr;  // conjunction of the second clause
   Clause second = {};
-  bool second_first = false;  // whether the second clause comes first, as in "Wenn ..., ..."
+  bool second_first = false;  // if true, the second clause comes first, as in "Wenn ..., ..."
 };
 
 /// Returns the sentence in German or in English, with capital letter and punctuation.

@@ -21,8 +21,8 @@ inline constexpr Kinds text = 1 << 8, letter = 1 << 9, story = 1 << 10, song = 1
 /// garden, or opened and closed.
 inline constexpr Kinds garment = 1 << 12, machine = 1 << 13, vehicle = 1 << 14, ride = 1 << 15, thing = 1 << 16,
                        plant = 1 << 17, opening = 1 << 18;
-/// Locations that people are in, clean, go to, are on, are under or next to, and are behind; and cities, which have a
-/// name.
+/// Locations by use: people are in an area, clean a room, go to a goal, and are on a surface, under or next to a
+/// landmark, or behind a building. Cities have names.
 inline constexpr Kinds area = 1 << 19, room = 1 << 20, goal = 1 << 21, surface = 1 << 22, landmark = 1 << 23,
                        building = 1 << 24, city = 1 << 25;
 inline constexpr Kinds unowned = 1 << 26;  // not used with possessives, since "meine Frau" is not "my woman"
@@ -102,9 +102,9 @@ enum class Tense : std::uint8_t { present, progressive, future, past, perfect };
 struct Adverb {
   std::string_view german, english;
   Tense tense;
-  bool middle = false;    // in English next to the verb (often), otherwise at the end (tomorrow)
-  bool first = true;      // whether the adverb may begin the sentence
-  bool negatable = true;  // whether the adverb can be used with "nicht" and "kein"
+  bool middle = false;    // if true, in English next to the verb (often); otherwise at the end (tomorrow)
+  bool first = true;      // if true, the adverb may begin the sentence
+  bool negatable = true;  // if true, the adverb can be used with "nicht" and "kein"
 };
 
 enum class Case : std::uint8_t { nominative, accusative, dative, genitive };

@@ -39,7 +39,7 @@ bool Fits(const SceneMention& mention, const SceneShape& shape);
 bool Holds(SceneRelation relation, const SceneContent& scene, std::size_t a, std::size_t b);
 
 /// Returns true if all statements of a caption are true of distinct shapes in the scene. "A circle and a circle"
-/// requires at least two circles; "two circles" requires exactly two.
+/// requires at least two circles. "Two circles" requires exactly two.
 bool IsTrue(const SceneCaption& caption, const SceneContent& scene);
 
 /// Returns the caption that lists every shape with its size, colour, kind and position, sorted by position. Contents

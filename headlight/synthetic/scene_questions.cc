@@ -107,8 +107,8 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
     // If the shapes of a pair cannot be distinguished, another pair is tried.
     for (int attempt = 0; attempt < 20 && !pairs[holds].empty(); ++attempt) {
       const auto& [a, b, relation] = pairs[holds][random.Below(pairs[holds].size())];
-      // The question must not reveal the answer. It never names a position, and no size for "larger than" or "smaller
-      // than".
+      // The question must not reveal the answer. It never names a position. For "larger than" and "smaller than", it
+      // names no size.
       const bool sizes = relation == SceneRelation::larger_than || relation == SceneRelation::smaller_than;
       const unsigned attributes = with_colour | with_kind | (sizes ? 0U : unsigned{with_size});
       const auto first = OnlyMention(random, scene, a, attributes), second = OnlyMention(random, scene, b, attributes);

@@ -37,7 +37,7 @@ enum class Article { indefinite, definite, bare };
 std::string MentionPhrase(const SceneMention& mention, Article article, SceneLanguage language, bool dative = false);
 
 std::string RelationWords(SceneRelation relation, SceneLanguage language);  // "left of", "links von"
-bool TakesDative(SceneRelation relation);  // whether German uses the dative; false for larger_than and smaller_than
+bool TakesDative(SceneRelation relation);  // true if German uses the dative; false for larger_than and smaller_than
 std::string PlaceWords(std::int32_t place, SceneLanguage language);  // "at the top left", "oben links"
 /// Returns the words for answers, such as "circle", "Kreis", "red", "rot".
 std::string KindWord(std::int32_t kind, SceneLanguage language);

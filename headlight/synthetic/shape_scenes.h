@@ -52,9 +52,10 @@ struct ShapeSceneOptions {
   bool twins = false;
 };
 
-/// Returns scene `number` of a seed; deterministic. One content in ten, selected by a hash of its shapes and their
-/// positions, is held out from training. A partly hidden shape has 8% to 45% of its area hidden; all other shapes are
-/// completely visible. It is therefore always visible which shape is in front. Throws Error for invalid options.
+/// Returns scene `number` of a seed. The result is deterministic. One content in ten, selected by a hash of its shapes
+/// and their positions, is held out from training. A partly hidden shape has 8% to 45% of its area hidden. All other
+/// shapes are completely visible. It is therefore always visible which shape is in front. Throws Error for invalid
+/// options.
 ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion portion,
                           const ShapeSceneOptions& options = {});
 

@@ -23,10 +23,10 @@ struct WordProblem {
   int steps = 0;
 };
 
-/// Returns a random problem. One in five pairs of numbers that are added or subtracted is held out, and one in five
-/// sequences of sentence forms (opening, events, question). A held-out problem has at least one pair, only held-out
-/// pairs, and a held-out sequence. A training problem has no held-out pair or sequence. Products and quotients must be
-/// memorized, and occur in both portions.
+/// Returns a random problem. One in five pairs of numbers that are added or subtracted is held out, and so is one in
+/// five sequences of sentence forms (opening, events, question). A held-out problem has at least one pair, only
+/// held-out pairs, and a held-out sequence. A training problem has no held-out pair or sequence. Products and quotients
+/// must be memorized, and occur in both portions.
 WordProblem SampleWordProblem(Random& random, Portion portion);
 
 }  // namespace headlight
