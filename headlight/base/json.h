@@ -167,7 +167,7 @@ class HEADLIGHT_API JsonView {
   std::string key_;  // names and indices from the root, such as "layers[2].name"
 };
 
-/// Reads an untrusted JSON file, as ParseJson does.
+/// Reads an untrusted JSON file with ParseJson.
 HEADLIGHT_API JsonView ReadJson(const std::string& path, const JsonLimits& limits = {});
 
 }  // namespace headlight

@@ -35,7 +35,7 @@ HEADLIGHT_API OptionCheck OneOf(const std::vector<std::string>& words);
 /// Checks that a folder exists. Unlike the other checks, it throws Error itself, because the message begins with the
 /// folder.
 HEADLIGHT_API OptionCheck ExistingFolder();
-/// Checks that a model, which is a folder or a GGUF file, exists. Throws Error itself, as ExistingFolder does.
+/// Checks that a model, which is a folder or a GGUF file, exists. Like ExistingFolder, throws Error itself.
 HEADLIGHT_API OptionCheck ExistingModel();
 
 /// Parse the whole text as a decimal integer or number, without a plus sign or spaces. Return nullopt if this fails.

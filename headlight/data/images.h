@@ -38,8 +38,9 @@ HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths
 /// in ListLabelledImages. Their classes are optional and ignored.
 HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
 
-/// Functions for tables with other columns. They return whether a name ends in .tsv or .tsv.gz, the path in a record,
-/// and the image of a row, which must exist. Error messages begin with `location`.
+/// Functions for tables with other columns. IsTsv returns true if a name ends in .tsv or .tsv.gz. PathOfRecord returns
+/// the path in a record. ImageOfTable returns the path of a row's image, which must exist. Its error messages begin
+/// with `location`.
 bool IsTsv(std::string_view path);
 inline constexpr std::initializer_list<const char*> kImageNames = {"path", "file_name", "image", "file"};
 std::string PathOfRecord(const JsonView& record);

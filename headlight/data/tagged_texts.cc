@@ -83,7 +83,7 @@ void ForEachOfRecords(Records records, const Number& number, const Body& body) {
   }
 }
 
-// Returns the index of each token's word; -1 for tokens without a word.
+// Returns the index of each token's word, or -1 for tokens without a word.
 std::vector<std::int32_t> WordOfEachToken(const Sentence& sentence, const Encoding& encoding) {
   std::vector<std::int32_t> words;
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {

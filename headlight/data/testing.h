@@ -41,7 +41,7 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-// Returns the message of the Error that `call` throws; empty if it throws none.
+// Returns the message of the Error that `call` throws, or an empty string if it throws none.
 inline std::string ErrorOf(const std::function<void()>& call) {
   try {
     call();

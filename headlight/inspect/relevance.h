@@ -21,7 +21,7 @@ namespace headlight {
 ///
 /// The result is the row of R for the pooled state, minus the identity, normalized to a sum of 1. If no token
 /// contributes, it is zero. Element l has a number for each special token and patch, computed over the layers from l to
-/// the last one; element 0 is the paper's result.
+/// the last one. Element 0 is the paper's result.
 ///
 /// The model must be loaded with LoadFor::everything. It must not be trained at the same time, because this call
 /// changes its gradients. Throws Error for a model with one tower, and if the score is not finite.
@@ -34,11 +34,11 @@ HEADLIGHT_API std::vector<std::vector<float>> TokenRelevance(const DualEncoder& 
 HEADLIGHT_API AttentionRecord RelevanceOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::span<const std::int32_t> text, const std::string& label);
 
-/// Grad-CAM (Selvaraju et al., "Grad-CAM: Visual Explanations from Deep Networks via Gradient-based Localization",
-/// 2017, equations 1 and 2) for a class of a convolutional network: with A_k the k-th feature map before the class head
-/// and y the logit of the class, ReLU(sum over k of mean(dy / dA_k) * A_k), [cells of the map], row by row. `encoded`
-/// has one image. The model must be loaded with LoadFor::everything. Throws Error for a model without classes, and if y
-/// is not finite.
+/// Computes Grad-CAM (Selvaraju et al., "Grad-CAM: Visual Explanations from Deep Networks via Gradient-based
+/// Localization", 2017, equations 1 and 2) for a class of a convolutional network. With A_k the k-th feature map before
+/// the class head and y the logit of the class, the result is ReLU(sum over k of mean(dy / dA_k) * A_k), [cells of the
+/// map], row by row. `encoded` has one image. The model must be loaded with LoadFor::everything. Throws Error for a
+/// model without classes, and if y is not finite.
 HEADLIGHT_API std::vector<float> ClassActivation(const ImageEncoder& model, const EncodedImages& encoded,
                                                  std::int64_t label);
 

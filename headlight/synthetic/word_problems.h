@@ -6,7 +6,7 @@
 //
 // Sums and differences are computed by columns: the ones, then the tens, with the carry. A small model can thereby be
 // trained on sums of digits, and generalizes to any two numbers. Half of the problems mention a number that is
-// irrelevant to the answer. Numbers are below 100; factors and divisors are from 2 to 9.
+// irrelevant to the answer. Numbers are below 100. Factors and divisors are from 2 to 9.
 #pragma once
 
 #include <string>

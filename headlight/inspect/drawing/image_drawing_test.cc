@@ -32,7 +32,7 @@ AttentionRecord WhiteImage() {
   return record;
 }
 
-// Returns the green channel of white under the overlay of a cell, whose opacity is 0.6.
+// Returns the green channel of white under the overlay of a cell. The overlay has an opacity of 0.6.
 double Green(double share) { return 0.4 + 0.6 * HeatColor(share).green / 255; }
 
 struct Sheet {

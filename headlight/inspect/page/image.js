@@ -182,7 +182,7 @@ function listenToImage() {
     const row = Math.floor(event.offsetY / canvas.clientHeight * cells.rows);
     return row >= 0 && column >= 0 && column < cells.columns ? cells.first + row * cells.columns + column : Infinity;
   };
-  // Returns the query of the cell or box under the pointer; undefined if there is none.
+  // Returns the query of the cell or box under the pointer, or undefined if there is none.
   const queryUnder = event => {
     const map = currentMap(), cells = querySide(map).image;
     if (partsOf(map).image.boxes || asks(map) === "key") return undefined;

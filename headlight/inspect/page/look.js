@@ -168,7 +168,7 @@ listenToMap();
 listenToImage();
 if (VIEWS.image.available(currentMap())) {
   state.view = "image";
-  // Selects the last layer, or for relevance the first layer, whose map covers all layers.
+  // Selects the last layer. For relevance, selects the first layer, because its map covers all layers.
   state.layer = currentMap().relevance ? layersOf(state.kind)[0] : Math.max(...layersOf(state.kind));
 }
 buildRecords();

@@ -1,6 +1,6 @@
 // Tests SampleStructure of structure_testing.h: 16 residues, two moments, and expected errors of 2 Å per step between
-// residues. One attention has one layer, the other has two. Their heads attend to the residue itself or to the last
-// residue.
+// residues. One attention has one layer, the other has two. The heads of both attend to the residue itself or to the
+// last residue.
 selfTest(() => {
   const space = document.getElementById("space"), errors = document.getElementById("errors");
   const ink = () => {
