@@ -52,10 +52,10 @@ class HEADLIGHT_API Tape {
   /// caller. If `gradient` is empty, the tape keeps the leaf's gradient for GradientOf.
   Tensor Watch(const Tensor& value, const Tensor& gradient = {});
 
-  /// Propagates a gradient of 1 from the scalar `loss` to all leaves. Saved tensors are released during the pass, so it
-  /// can run only once. `complete`, unless empty, is called during the pass with each gradient passed to Watch, once
-  /// the gradient is final. A leaf without such a gradient may represent recomputed operations that have separate
-  /// leaves. Therefore no gradient is considered final before the pass reaches the first such leaf.
+  /// Propagates a gradient of 1 from the scalar `loss` to all leaves. Saved tensors are released during the pass, so
+  /// Backward can run only once. If `complete` is not empty, it is called during the pass with each gradient passed to
+  /// Watch, once this gradient is final. A leaf without such a gradient may represent recomputed operations that have
+  /// separate leaves. Therefore no gradient is considered final before the pass reaches the first such leaf.
   void Backward(const Tensor& loss, const std::function<void(const Tensor& gradient)>& complete = {});
 
   /// Returns the gradient of a leaf after Backward, or zeros if the leaf has no gradient.

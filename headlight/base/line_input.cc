@@ -139,7 +139,7 @@ class ByteInput::State {
   bool owned_;
   std::string name_;
   bool begun_ = false, gzip_ = false;
-  bool ended_ = false;  // a gzip member is complete, and no other member has begun
+  bool ended_ = false;  // true after the end of a gzip member, until another one begins
   z_stream stream_{};
   std::array<unsigned char, kReadBytes> compressed_;
   std::size_t held_ = 0;              // bytes at the front of compressed_

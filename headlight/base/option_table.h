@@ -32,8 +32,8 @@ class HEADLIGHT_API OptionTarget {
   OptionTarget(std::optional<std::string>& value);
   OptionTarget(std::vector<std::int64_t>& values);  ///< one or more values
   OptionTarget(std::vector<std::string>& values);
-  /// An option without a variable. It calls `set` with at most `most_values` values. 0 makes a flag, and kMany means no
-  /// limit.
+  /// Makes an option without a variable. The option calls `set` with at most `most_values` values. 0 makes a flag, and
+  /// kMany means no limit.
   OptionTarget(std::function<void(const std::vector<std::string>& values)> set, int most_values);
 
   static constexpr int kMany = 1 << 20;

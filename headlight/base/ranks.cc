@@ -92,7 +92,7 @@ void Transfers::Wait() {
       answered = Clock::now();
       continue;
     }
-    // Busy-waits for the duration of a message within a machine, then yields the processor.
+    // Only yields the processor during the first 20 ms, which cover a message within a machine. Then sleeps.
     const Clock::time_point now = Clock::now();
     if (SecondsBetween(answered, now) < 0.02)
       sched_yield();

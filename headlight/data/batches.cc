@@ -23,7 +23,7 @@ Random RandomFor(std::uint64_t seed, Purpose purpose, std::int64_t epoch, std::i
   return Random(seed, HashOf({reinterpret_cast<const char*>(words.data()), sizeof(words)}));
 }
 
-// Fisher-Yates shuffle, because std::shuffle can differ between standard libraries.
+// Shuffles by the Fisher-Yates algorithm, because std::shuffle can differ between standard libraries.
 template <typename T>
 void Shuffle(std::vector<T>& items, Random& random) {
   for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.Below(left)]);

@@ -19,7 +19,7 @@ using testing::Le;
 
 constexpr std::int32_t kStart = 1000001, kEos = 1000002;
 
-// A batch with its position in the stream.
+// A batch, and the position of the next batch.
 struct Batch : TokenBatch {
   BatchPosition next;
   std::int64_t batches_in_epoch = 0;

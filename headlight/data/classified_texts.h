@@ -35,7 +35,7 @@ struct ClassifiedTextOptions {
   TextColumns columns = {};
   TextShare share = {};
   std::optional<TextFormat> format = {};  ///< format of all files; by default determined by the file name
-  bool truncate = false;                  ///< truncate and count texts that are too long
+  bool truncate = false;                  ///< if true, texts that are too long are truncated and counted
 };
 HEADLIGHT_API TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths,
                                                const PipelineTokenizer& tokenizer, std::int64_t longest,

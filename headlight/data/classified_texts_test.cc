@@ -19,7 +19,7 @@ struct ClassifiedTexts : testing::Test {
   TextExamples Read(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
     return ReadClassifiedTexts({folder.Write(name, text)}, tokenizer, 32, labels, {.rule = rule});
   }
-  // Returns the error message from the file name on.
+  // Returns the error message, starting at the file name.
   std::string Refused(const std::string& name, std::string_view text, NewLabels rule = NewLabels::added) {
     const std::string error = ErrorOf([&] { Read(name, text, rule); });
     return error.substr(std::min(error.size(), error.find(name)));

@@ -31,7 +31,7 @@ struct CorpusFiles {
 struct CorpusOptions {
   std::int32_t max_tokens = 256;  ///< maximum tokens of a side, including its end token; longer pairs are left out
   double max_ratio = 9;    ///< maximum ratio of the longer side to the shorter one, in tokens, including end tokens
-  bool keep_text = false;  ///< keep the text in addition to the ids, to encode it again in each epoch
+  bool keep_text = false;  ///< if true, keeps the text in addition to the ids, to encode it again in each epoch
   TextShare share = {};    ///< selects pairs by their sources; other pairs are not counted
 };
 

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A decoder for tests, which returns an image of one pixel with the file's first byte.
+// Decodes a file for tests: returns an image of one pixel with the file's first byte.
 Image FirstByte(std::span<const std::byte> file, const std::string& name) {
   Check(!file.empty(), "{}: is empty", name);
   const auto byte = static_cast<std::uint8_t>(file[0]);

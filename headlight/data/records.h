@@ -54,8 +54,8 @@ class HEADLIGHT_API Records {
   std::optional<JsonArrayReader> array_;
   std::int64_t line_number_ = 0;
   std::vector<std::string> columns_;
-  bool tabs_ = false;   // TSV
-  bool begun_ = false;  // an object has been read, so an array can no longer begin
+  bool tabs_ = false;   // true for TSV
+  bool begun_ = false;  // true once an object has been read, so an array can no longer begin
 };
 
 /// Opens the records of a file (HasRecords), or of a .tsv file whose first line is a header. Returns nothing for other

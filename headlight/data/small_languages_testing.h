@@ -131,8 +131,8 @@ inline std::string Stories(int stories, std::uint64_t seed) {
 }
 
 // Generates lines of a text, a tab and a summary by person, such as "At two Anna bought cups. At five Ben lost keys. At
-// six Anna hid pears." with "Anna bought cups and hid pears. Ben lost keys.". The text has three to five sentences
-// about two people.
+// six Anna hid pears." and its summary "Anna bought cups and hid pears. Ben lost keys.". The text has three to five
+// sentences about two people.
 inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
   constexpr std::array<std::string_view, 12> hours = {"one",   "two",   "three", "four", "five",   "six",
                                                       "seven", "eight", "nine",  "ten",  "eleven", "twelve"};

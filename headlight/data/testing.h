@@ -51,7 +51,7 @@ inline std::string ErrorOf(const std::function<void()>& call) {
   return {};
 }
 
-// A tokenizer for tests, which returns the number in each word ("12 7 301").
+// Tokenizes a text for tests: returns the number in each word ("12 7 301").
 inline std::vector<std::int32_t> Numbers(std::string_view text, Side = Side::source) {
   std::vector<std::int32_t> ids;
   bool inside = false;

@@ -21,8 +21,8 @@ struct TextSource {
   std::optional<TextFormat> format = {};  ///< none: determined by the file name (TextFormatOf)
   TextColumns columns = {};               ///< columns of a record's texts; none: the default columns
   TextsAsked asked = TextsAsked::text;    ///< with `texts`, a .tsv file needs no header by default
-  bool proteins = false;                  ///< the texts are residue sequences, and a file that begins with > is FASTA
-  std::string mask = {};                  ///< a mask token that FASTA may contain among the letters
+  bool proteins = false;  ///< if true, the texts are residue sequences, and a file that begins with > is FASTA
+  std::string mask = {};  ///< a mask token that FASTA may contain among the letters
 };
 
 /// Adds the option --format.
@@ -50,7 +50,7 @@ class HEADLIGHT_API TextReader {
 
   const std::string& name() const { return name_; }
   const char* unit() const;                              ///< the unit of a text: "line", "record" or "sequence"
-  bool has_lines() const { return lines_.has_value(); }  ///< texts are lines, in which a tab may separate two texts
+  bool has_lines() const { return lines_.has_value(); }  ///< true if texts are lines, or pairs separated by a tab
   bool has_sequences() const { return sequences_.has_value(); }
   std::int64_t count() const;  ///< number of texts so far, including texts with errors
   double share() const;        ///< share of the file that has been read, in [0, 1]; -1: unknown

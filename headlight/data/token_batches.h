@@ -23,7 +23,7 @@ struct TokenBatch {
   std::vector<std::int32_t> target_inputs;  ///< [target tokens]: for a pair the start token, then the target
   std::vector<std::int32_t> labels;  ///< [target tokens]: for a pair the target, then the end token; negative: ignored
   Sequences source, target;          ///< [batch]
-  bool twice = false;                ///< made by Twice: the labels apply to each half of the texts
+  bool twice = false;                ///< if true, made by Twice: the labels apply to each half of the texts
 };
 
 /// Appends ids as another sequence of `sequences`.

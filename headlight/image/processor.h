@@ -23,7 +23,7 @@ struct ResizeRule {
     /// Resizes the shorter side to `edge`. If `longest` is not 0 and the longer side would exceed it, the longer side
     /// is resized to `longest`.
     shortest,
-    within,  // keeps the aspect ratio; the result is as large as fits into `size`
+    within,  // keeps the aspect ratio; the result is the largest that fits into `size`
     /// ConvNeXT's rule. If edge is below 384, the shorter side is resized to edge / crop_share, and the centre of edge
     /// x edge is cropped. Otherwise, the image is resized to edge x edge.
     cropped,

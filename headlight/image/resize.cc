@@ -32,7 +32,7 @@ constexpr int kBits = 22, kLowerBits = 12;
 struct Windows {
   std::int64_t most = 0;  // the maximum count, an even number
   std::vector<std::int64_t> first, count;
-  // Each number has two weights, the second in the upper 16 bits, so that pairs can be multiplied.
+  // Each number contains two weights, the second in the upper 16 bits, so that pairs can be multiplied.
   std::vector<std::int32_t> upper, lower;  // [output, most / 2]
 };
 

@@ -107,12 +107,12 @@ struct AttentionChoice {
   bool rollout = false;
   std::optional<int> layer = {};
 };
-/// Parses "encoder", "decoder", "cross", "text-to-image", "image-to-text" or "rollout". Throws Error listing these
-/// names for other texts.
+/// Parses "encoder", "decoder", "cross", "text-to-image", "image-to-text" or "rollout". For any other text, throws
+/// Error listing these names.
 HEADLIGHT_API AttentionChoice ParseAttentionChoice(std::string_view name);
 
-/// Keeps only the selected maps. Rollout maps are kept unless a kind is selected. Throws Error listing the available
-/// maps if none is selected.
+/// Keeps only the selected maps. Rollout maps are kept unless a kind is selected. If no map is selected, throws Error
+/// listing the available maps.
 HEADLIGHT_API AttentionRecord SelectAttention(AttentionRecord record, const AttentionChoice& choice);
 
 }  // namespace headlight

@@ -36,7 +36,7 @@ void AppendTwoDigits(std::string& packed, int number) {
 }
 
 // Encodes weights as two digits each. Values up to kUnit are round(kUnit * sqrt(weight)), which keeps the precision of
-// small weights. Larger values are runs of 2, 3, ... weights of 0.
+// small weights. Larger values encode runs of 2, 3, ... weights of 0.
 constexpr int kUnit = 3999, kLongestRun = 64 * 64 - 1 - kUnit + 1;
 constexpr float kLeastWeight = 0.00002f;  // smaller weights are written as 0
 

@@ -1,4 +1,4 @@
-// Compares the container and its block types with files that the package gguf writes and values that it reads.
+// Checks the GGUF reader and its block types against a file and values from Python's gguf package.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -51,11 +51,11 @@ HEADLIGHT_API ModelFolder OpenModelDescription(const std::string& path);
 HEADLIGHT_API Safetensors OpenWeights(const std::string& path);
 
 /// Throws Error unless `path` does not exist, is an empty folder, or contains only a model, which may then be replaced.
-/// Call it before long work whose result is saved there.
+/// Call it before a long computation whose result is saved at `path`.
 HEADLIGHT_API void CheckReplaceable(const std::string& path);
 
-/// Throws Error before saving a new tokenizer.json if the folder at `path` has part of a model or of another tokenizer.
-/// A folder with only a trained tokenizer may be replaced, and other files are kept.
+/// To be called before saving a new tokenizer.json. Throws Error if the folder at `path` has part of a model or of
+/// another tokenizer. A folder with only a trained tokenizer may be replaced, and other files are kept.
 HEADLIGHT_API void CheckTokenizerReplaceable(const std::string& path);
 
 /// Saves a model. `fill` writes its files into a new folder. The new folder then atomically replaces the folder at

@@ -11,12 +11,12 @@
 
 namespace headlight {
 
-/// Returns the files of an index, with the names of the tensors in each. The index must list plain file names in its
-/// format: .safetensors in model.safetensors.index.json, .bin in pytorch_model.bin.index.json.
+/// Returns the files of an index, with the names of the tensors in each. Throws Error unless the files have plain names
+/// that end in .safetensors (in model.safetensors.index.json) or .bin (in pytorch_model.bin.index.json).
 HEADLIGHT_API std::map<std::string, std::set<std::string>> ReadWeightsIndex(const std::string& path);
 
-/// Opens the files that an index lists as one file. Throws Error unless each tensor is in the file that the index
-/// names, and in no other file.
+/// Opens the files of an index and presents them as a single file. Throws Error unless each tensor is in the file that
+/// the index names, and in no other file.
 HEADLIGHT_API Safetensors ReadShards(const std::string& index);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Builds zip archives for tests, which are valid unless a test changes a field.
+// Builds zip archives for tests. They are valid unless a test changes a field.
 #pragma once
 
 #include <zlib.h>
@@ -20,7 +20,7 @@ inline std::string Number(std::uint64_t number, int bytes) {
 struct Packed {
   std::string name, data;
   std::uint32_t flags = 0, method = 0, size = 0, compressed = 0, checksum = 0;
-  std::uint32_t local = 0;  // added to the entry's offset of its local header
+  std::uint32_t local = 0;  // error added to the offset of the local header
 
   Packed(std::string its_name, std::string its_data) : name(std::move(its_name)), data(std::move(its_data)) {
     size = compressed = static_cast<std::uint32_t>(data.size());

@@ -231,7 +231,7 @@ void Sampler::ChoosePredicate(Clause& clause, const ClauseScene& scene) {
 
 void Sampler::ChooseObjects(Clause& clause, const ClauseScene& scene) {
   const Verb& verb = *clause.verb;
-  const bool known = clause.tense == Tense::perfect;  // the sentence contains "schon" or "noch nicht"
+  const bool known = clause.tense == Tense::perfect;  // true if the sentence contains "schon" or "noch nicht"
   // After a noun, "der Tante" could be a genitive, as in "weil der Mann der Tante ...".
   const auto dative = [&](Kinds kinds) {
     while (true) {

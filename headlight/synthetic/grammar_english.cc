@@ -141,7 +141,7 @@ VerbGroup Conjugate(const Clause& clause, const Agreement& subject, bool need_au
   }
   const EnglishVerb& first = link != nullptr ? *link : verb;
   const bool past = clause.tense == Tense::past;
-  std::string rest;  // words after the first verb, such as: to read, allowed to read, read
+  std::string rest;  // words after the first verb, such as "to read", "allowed to read" or "read"
   if (link != nullptr) {
     Append(rest, link->preposition);
     Append(rest, base);
@@ -191,7 +191,7 @@ std::string WithRelative(const NounPhrase& phrase, Role role, bool in_negation =
 }
 
 // Generates a clause. If `wh` is set, the front constituent comes first and leaves a gap, as in questions and relative
-// clauses. Otherwise only a time adverb can be in the same position as in German.
+// clauses. Otherwise, only a time adverb can come first, as in German.
 std::string Body(const Clause& original, Shape shape, bool wh) {
   const Clause clause = original.verb->frame == Frame::liking ? Turned(original) : original;
   const bool turned = shape == Shape::question && !(wh && clause.front == Front::subject);

@@ -232,7 +232,7 @@ std::string Preterite(const GermanVerb& verb, const Agreement& subject) {
 // The two parts of a verb, such as hat ... gelesen, steht ... auf, kann ... schlafen.
 struct VerbParts {
   std::string finite, rest;
-  bool prefix = false;  // `rest` is a separable prefix, which is joined with the finite verb at the end of the clause
+  bool prefix = false;  // if true, `rest` is a separable prefix, joined with the finite verb at the end of the clause
 };
 
 VerbParts Conjugate(const Clause& clause) {

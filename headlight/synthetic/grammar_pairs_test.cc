@@ -1,4 +1,4 @@
-// Compares the German and the English sentence of syntax trees with pairs that were checked by hand, by phenomenon.
+// Compares the German and English sentences of syntax trees with hand-checked pairs, grouped by phenomenon.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -15,7 +15,7 @@ struct Agreement {
   int person = 3;
   bool plural = false;
   Gender gender = Gender::masculine;
-  bool human = true;  // selects "he" or "she" instead of "it" in English
+  bool human = true;  // if true, English uses "he" or "she" instead of "it"
 };
 
 enum class Determiner : std::uint8_t {
@@ -70,9 +70,9 @@ struct Clause {
   NounPhrase subject = {};
   const Verb* verb = nullptr;
   const Verb* modal = nullptr;
-  bool gladly = false;  // "gern", in English "likes to"
+  bool gladly = false;  // if true, the clause has "gern" (in English "likes to")
   Tense tense = Tense::present;
-  bool negated = false;  // "nicht", or "kein" in the object
+  bool negated = false;  // if true, the clause has "nicht", or "kein" in its object
   std::optional<NounPhrase> recipient = {}, object = {};
   std::optional<PrepositionPhrase> companion = {}, place = {};  // such as "mit meinem Bruder" and "im Garten"
   const Adverb* time = nullptr;

@@ -36,7 +36,7 @@ struct Noun {
   std::string_view german, plural;  // nominative; the plural of a mass noun is empty
   std::string_view english, english_plural;
   Kinds kinds;
-  bool weak = false;  // masculine with -(e)n in all cases except the nominative: der Bär, den Bären
+  bool weak = false;  // if true, masculine with -(e)n in all cases except the nominative: der Bär, den Bären
 };
 
 /// The name of a person or a city, without article.
@@ -49,7 +49,7 @@ struct Adjective {
   std::string_view german, english;
   Kinds kinds;
   std::string_view comparative = "", english_comparative = "";  // set only if the adjective is used for comparisons
-  bool passing = false;                                         // describes a temporary state: tired today
+  bool passing = false;                                         // if true, describes a temporary state: tired today
 };
 
 /// The complements of a verb in addition to its subject.
@@ -71,7 +71,7 @@ enum class Frame : std::uint8_t {
 /// The German principal parts, and a separable prefix. Example: stehen, steht, gestanden + auf.
 struct GermanVerb {
   std::string_view infinitive, third, participle, prefix = "";
-  bool sein = false;                // the perfect tense is formed with "sein" instead of "haben"
+  bool sein = false;                // if true, the perfect tense is formed with "sein" instead of "haben"
   std::string_view preterite = "";  // set only for the few verbs whose preterite is common in speech, such as war
 };
 
@@ -129,7 +129,7 @@ std::span<const ProperNoun> CityNames();
 std::span<const Adjective> Adjectives();
 std::span<const Verb> Verbs();
 std::span<const Adverb> TimeAdverbs();
-std::span<const Noun> Idioms();             // Hunger haben, be hungry: German noun and English adjective
+std::span<const Noun> Idioms();  // idioms with a German noun and an English adjective: Hunger haben, be hungry
 std::span<const Preposition> Locations();   // prepositions of location: im Garten
 std::span<const Preposition> Directions();  // prepositions of direction: in den Garten
 std::span<const Preposition> Companions();  // "mit", "ohne" and "für": mit dem Hund

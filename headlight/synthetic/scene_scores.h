@@ -20,8 +20,7 @@ struct SceneScores {
 void Score(const std::string& caption, SceneLanguage language, const SceneContent& scene, SceneScores& scores);
 
 /// Returns the scores of captions in a .jsonl file, as printed by `headlight caption --json`. The images must be
-/// written by WriteShapeScenes with this seed and portion. Throws Error for an image whose name is not in the form of
-/// WriteShapeScenes.
+/// written by WriteShapeScenes with this seed and portion. Throws Error for an image with any other name.
 SceneScores ScoreCaptions(const std::string& path, std::uint64_t seed, Portion portion, SceneLanguage language,
                           const ShapeSceneOptions& options = {});
 

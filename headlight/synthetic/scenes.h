@@ -15,8 +15,8 @@ struct SceneOptions {
   std::int64_t height = 128, width = 128;  // pixels; at least 16
   std::int32_t fewest = 1, most = 6;       // number of shapes; fewer if there is no space
   double smallest = 0.06, largest = 0.26;  // radii of shapes, relative to the shorter side; at most 0.5
-  bool turned = true;                      // rotate shapes randomly; otherwise they are upright
-  bool clutter = true;                     // draw lines and dots that belong to no class
+  bool turned = true;                      // if true, shapes are rotated randomly; otherwise they are upright
+  bool clutter = true;                     // if true, draws lines and dots that belong to no class
 };
 
 struct Scene {

@@ -119,7 +119,7 @@ TEST(DrawAttention, ThirtyTokensAllHaveReadableLabels) {
   EXPECT_GE(layout.label.size, 11);
   EXPECT_GE(layout.cell, 1.3 * layout.label.size);
   EXPECT_TRUE(layout.upwards);
-  // Labels: there must be dark pixels to the left of each row and above each column.
+  // The labels must give dark pixels to the left of each row and above each column.
   const Painted painted(record);
   const auto inked = [&](Rectangle area) {
     for (double y = painted.scale * area.y; y < painted.scale * (area.y + area.height); ++y) {

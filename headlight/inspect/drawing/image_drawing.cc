@@ -118,7 +118,7 @@ struct Sheet {
   const ImageDrawing& drawing;
   const ImageTokens& cells;
   AttentionKind kind;
-  bool to_text;  // the queries belong to the image
+  bool to_text;  // if true, the queries belong to the image
   std::vector<Row> rows = {};
   int heads = 0;          // the maximum over rows
   bool rollouts = false;  // if true, at least one row has a rollout, in the last column

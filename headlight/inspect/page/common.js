@@ -28,7 +28,7 @@ const DIGIT = new Uint8Array(128);
 });
 const twoDigits = (packed, at) => DIGIT[packed.charCodeAt(at)] << 6 | DIGIT[packed.charCodeAt(at + 1)];
 
-// Decodes weights in thousandths. Two digits up to UNIT are UNIT * sqrt(weight); larger values are runs of 2, 3, ...
+// Decodes weights in thousandths. Two digits up to UNIT are UNIT * sqrt(weight); larger values encode runs of 2, 3, ...
 // zeros.
 const UNIT = 3999;
 const THOUSANDTHS = Float32Array.from({length: UNIT + 1}, (_, code) => 1000 * (code / UNIT) ** 2);
