@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// The supported element types. Block types store runs of 32 or 256 numbers together.
+/// The supported element types. Block types store 32 or 256 consecutive numbers as one block.
 enum class GgufType : std::uint8_t {
   f32,
   f16,

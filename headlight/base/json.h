@@ -1,5 +1,5 @@
-// JSON values that are built in code and printed, a strict and bounded parser for untrusted text, and views that check
-// values. No other file includes the JSON library.
+// JSON values to build and print, a strict and bounded parser for untrusted text, and views that check values. Other
+// files do not include the JSON library.
 #pragma once
 
 #include <concepts>

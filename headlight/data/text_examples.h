@@ -19,8 +19,7 @@ struct TextExample {
   std::vector<std::int32_t> ids;    ///< with special tokens for encoders, without them for language models
   std::vector<std::int32_t> types;  ///< token types; empty if there are none
   std::vector<std::int32_t> words;  ///< word index of each token, for masking; negative: a special token
-  /// The targets: the text's class, or each token's label (negative: ignored), or the first and last token of an
-  /// answer.
+  /// The targets: the text's class, each token's label (negative: ignored), or the first and last token of an answer.
   std::vector<std::int32_t> labels;
   std::vector<float> numbers = {};  ///< regression targets, instead of labels
 };

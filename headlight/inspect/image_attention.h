@@ -26,7 +26,7 @@ namespace headlight {
 HEADLIGHT_API AttentionRecord AttentionOf(const ImageEncoder& model, const ImageProcessor& processor,
                                           const Image& image, std::optional<int> layer = {});
 
-/// Returns the attention of the image tower of a dual encoder. Throws the same errors as the first function, and Error
+/// Returns the attention of the image tower of a dual encoder. Throws the same errors as for an ImageEncoder, and Error
 /// if the model has no image tower.
 HEADLIGHT_API AttentionRecord AttentionOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::optional<int> layer = {});
@@ -39,7 +39,7 @@ HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32
 
 /// Returns the attention of a text-to-image model. The tokens are the start token, the text with its padding, and all
 /// codes of an image except the last, named by row and column. `labels` has the labels of the text's ids. Throws the
-/// same errors as the first function, and as TextToImageModel::Prompt.
+/// same errors as for an ImageEncoder, and the errors of TextToImageModel::Prompt.
 HEADLIGHT_API AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::int32_t> text,
                                           const std::vector<std::string>& labels, std::span<const std::int32_t> codes,
                                           const Image& image, std::optional<int> layer = {});
@@ -51,8 +51,8 @@ struct DetectorLook {
 };
 
 /// Returns the attentions of a detector. The cross-attention has a query for each detected object ("dog 0.97"), the
-/// highest score first. The tokens of the encoder are cells. Throws the same errors as the first function, and Error if
-/// only cross-attention is requested and no object is detected.
+/// highest score first. The tokens of the encoder are cells. Throws the same errors as for an ImageEncoder, and Error
+/// if only cross-attention is requested and no object is detected.
 HEADLIGHT_API AttentionRecord AttentionOf(const DetectionModel& model, const ImageProcessor& processor,
                                           const Image& image, const DetectorLook& look = {});
 
@@ -67,7 +67,7 @@ struct CaptionLook {
 };
 
 /// Returns the attentions of a captioning model: from each token of the text to the image, and between the patches.
-/// Throws the same errors as the functions above.
+/// Throws the same errors as for an ImageEncoder.
 HEADLIGHT_API AttentionRecord AttentionOf(const CaptionModel& model, const ImageProcessor& processor,
                                           const Image& image, const CaptionLook& look);
 
@@ -87,8 +87,8 @@ struct RegionLook {
 };
 
 /// Returns the co-attention of a model that reads regions as squares of `side` pixels (RegionSideOf): from words to
-/// regions, and from regions to words. The first region is the whole image. Throws the same errors as the first
-/// function.
+/// regions, and from regions to words. The first region is the whole image. Throws the same errors as for an
+/// ImageEncoder.
 HEADLIGHT_API AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, const Image& image,
                                           const RegionLook& look);
 

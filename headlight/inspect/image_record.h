@@ -14,7 +14,8 @@ namespace headlight {
 /// Throws Error unless the layer, counted from 0, exists.
 void CheckLayer(std::optional<int> layer, int layers);
 
-/// Throws Error if `maps` maps of `heads` heads over `tokens` tokens have more than kMostWeights weights in total.
+/// Throws Error if this number of maps has more than kMostWeights weights in total. A map has `heads` heads over
+/// `tokens` tokens.
 void CheckWeightsOfImage(std::int64_t tokens, std::int64_t maps, std::int64_t heads);
 
 /// Adds the names of cells by row and column ("3·7") to the sources.

@@ -93,7 +93,7 @@ class HEADLIGHT_API ConfigTable {
   void Only(std::string_view key, const Json& value, std::string_view why = "");
   /// Writes a key that is not read.
   void Note(std::string_view key, Json value);
-  /// Sets the value of a missing key, if it differs from the member's initial value.
+  /// Sets the default of a missing key, if the default differs from the member's initial value.
   template <typename T>
   void Default(T& value, std::type_identity_t<T> meant) {
     if (reads()) value = std::move(meant);

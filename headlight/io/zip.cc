@@ -65,7 +65,8 @@ Directory FindDirectory(Bytes file, const std::string& source) {
   return {begin, end, count};
 }
 
-// Reads the values that do not fit into an entry's fields. They are in its extra field 1, in this order.
+// Reads the values that do not fit into an entry's fields. They are in the entry's extra field 1, in the order of
+// `numbers`.
 void ReadZip64(Bytes extra, std::initializer_list<std::uint64_t*> numbers, const std::string& place) {
   if (std::ranges::none_of(numbers, [](const std::uint64_t* number) { return *number == kInZip64; })) return;
   while (extra.size() >= 4 && LittleEndian(extra, 0, 2) != 1)

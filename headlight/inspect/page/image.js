@@ -46,7 +46,7 @@ function cellsOf(map, head, asked) {
   return Float32Array.from({length: rows * columns}, (_, cell) => first + cell < partsOf(map).tokens.length ? weight(first + cell) : 0);
 }
 
-// Returns the weights of the regions.
+// Returns the weights of the regions for a query, or for a key that the regions attend to, in thousandths.
 function regionsOf(map, head, asked) {
   const values = valuesOf(map, head), keys = keysOf(map).length;
   return asks(map) === "query" ? values.subarray(asked * keys, (asked + 1) * keys)

@@ -109,7 +109,7 @@ function largest(map, head) {
   });
 }
 
-// Returns the common scale of all heads.
+// Returns the largest weight of all heads, for a common colour scale.
 const largestOfAll = map => Math.max(...Array.from({length: map.heads}, (_, head) => largest(map, head)));
 
 // ---- Colours ----
