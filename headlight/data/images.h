@@ -35,7 +35,7 @@ HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths
                                            NewLabels rule);
 
 /// Lists the images of all sources in order: the images of ListImages, and the images of .csv, .jsonl and .tsv files as
-/// in ListLabelledImages. Their classes are optional and ignored.
+/// in ListLabelledImages. Classes in tables are optional and ignored.
 HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
 
 /// Functions for tables with other columns. IsTsv returns true if a name ends in .tsv or .tsv.gz. PathOfRecord returns

@@ -68,7 +68,7 @@ TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const st
   return {begin, begin + static_cast<std::int32_t>(answer.text.size())};
 }
 
-// A range of tokens. Both indices are negative if there is none.
+// A range of tokens. Both indices are negative if the range is empty.
 struct TokenRange {
   std::int32_t first = -1, last = -1;
 };

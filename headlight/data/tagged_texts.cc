@@ -56,7 +56,7 @@ void ForEachOfConll(const std::string& path, const Number& number, const Body& b
   end();
 }
 
-// Calls item(text, location) for each item of an array, or for each text between spaces, as in a CSV field.
+// Calls item(text, location) for each item of an array, or for each space-separated word of a text (a CSV field).
 template <typename Item>
 void ForEachItem(const JsonView& list, std::string (*text_of)(const JsonView&), const Item& item) {
   if (list.value().As<std::string>() == nullptr) {

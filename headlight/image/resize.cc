@@ -143,7 +143,7 @@ HWY_INLINE void WeightedBytes(const std::uint8_t* from, std::int64_t stride, std
   hn::StoreU(hn::DemoteTo(kBytes, sum), kBytes, to);
 }
 
-// Filters four rows at once. They are stored as columns of four pixels with four channels: [width, 4 rows, 4].
+// Filters four rows at once. The input is stored as columns of four pixels with four channels: [width, 4 rows, 4].
 void FilterFourRows(const std::uint8_t* columns, const Windows& windows, std::uint8_t* const* rows) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(kInts));
   for (std::size_t x = 0; x < windows.first.size(); ++x) {

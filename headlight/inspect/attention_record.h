@@ -77,7 +77,7 @@ struct AttentionRecord {
 };
 
 /// Limits on the weights of a page and of a drawing. A page can have 12 layers of 12 heads over 650 tokens, or one
-/// layer of 12 heads over 2,300. The limit of drawings is lower for the sake of viewers of vector graphics.
+/// layer of 12 heads over 2,300. The limit of drawings is lower, so that viewers of vector graphics can show them.
 constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000;
 
 /// Returns the weight at the end of a map's colour scale: the largest weight, but at least 0.001. The first query of a

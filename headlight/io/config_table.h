@@ -105,7 +105,7 @@ class HEADLIGHT_API ConfigTable {
   void RefuseUnknown() { refuses_unknown_ = true; }
   /// Adds keys that are not read and do not change the model's outputs.
   void Harmless(std::initializer_list<std::string_view> keys) { harmless_.insert(harmless_.end(), keys); }
-  /// Adds a rule that relates settings, which is checked after all settings have been read.
+  /// Adds a rule about several settings. Rules are checked after all settings have been read.
   template <typename... Args>
   void Rule(bool kept, fmt::format_string<Args...> message, Args&&... args) const {
     if (pass_ == Pass::check && !kept) Fail("{}{}", source_, fmt::format(message, std::forward<Args>(args)...));

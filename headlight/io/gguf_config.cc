@@ -54,7 +54,7 @@ class Settings {
   std::set<std::string> read_;
 };
 
-// Returns rope_scaling of config.json; null if positions are not scaled.
+// Returns rope_scaling of config.json, or null if positions are not scaled.
 Json RopeScaling(const Gguf& file, Settings& settings, std::int64_t positions) {
   const auto factors = [&](const char* name) {
     Json::Array list;

@@ -161,8 +161,8 @@ GgufTensorSource FactorsSource(GgufFactors factors) {
   return source;
 }
 
-// Throws Error unless every layer has the same tensors as the first, and the model has its embedding, last norm and
-// output.
+// Throws Error unless every layer has the same tensors as the first, and the model has its embedding, final norm and
+// output layer.
 void CheckComplete(const GgufArchitecture& architecture, const std::vector<GgufTensorSource>& tensors,
                    std::int64_t layers, bool tied, const std::string& path) {
   std::set<std::string, std::less<>> names;

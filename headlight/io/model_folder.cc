@@ -29,8 +29,8 @@ constexpr std::string_view kWeightsIndex = "model.safetensors.index.json";  // i
 constexpr std::string_view kTorchWeights = "pytorch_model.bin";
 constexpr std::string_view kTorchWeightsIndex = "pytorch_model.bin.index.json";
 
-// Keys of config.json that depend on the weights. A saved model writes them if it has them, and they are never copied
-// from another model.
+// Keys of config.json that depend on the weights. They are saved if the model has them, and are never copied from
+// another model.
 constexpr std::string_view kWeightDependentKeys[] = {
     "_num_labels", "architectures", "dtype",        "finetuning_task",     "id2label",
     "label2id",    "num_labels",    "problem_type", "quantization_config", "torch_dtype"};
@@ -76,7 +76,7 @@ std::string_view WeightsIn(const std::string& folder) {
   return "";
 }
 
-// Opens a weights file or index. Except for an index, stores the names of values that are not tensors in `others`.
+// Opens a weights file or index. For a file, stores the names of values that are not tensors in `others`.
 Safetensors OpenWeightsFile(const std::string& path, std::vector<std::string>& others) {
   if (path.ends_with(".json")) return ReadShards(path);
   return path.ends_with(".bin") ? ReadTorchFile(path, &others) : Safetensors(path);

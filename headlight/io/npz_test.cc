@@ -62,7 +62,7 @@ TEST(Npz, OpensAsTheModelInItsNames) {
   const ModelFolder files = OpenModelFolder(kTestData + "stored.npz");
   EXPECT_EQ(files.config["model_type"].String(), "alphafold");
   EXPECT_EQ(files.weights.tensors().size(), 3U);
-  // The kind of model is determined without reading an array.
+  // The model type is determined without reading an array.
   EXPECT_EQ(NamesInNpz(kTestData + "stored.npz").size(), 3U);
   const ModelFolder described = OpenModelDescription(kTestData + "stored.npz");
   EXPECT_EQ(described.config["model_type"].String(), "alphafold");

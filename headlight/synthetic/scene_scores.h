@@ -20,7 +20,8 @@ struct SceneScores {
 void Score(const std::string& caption, SceneLanguage language, const SceneContent& scene, SceneScores& scores);
 
 /// Returns the scores of captions in a .jsonl file, as printed by `headlight caption --json`. The images must be
-/// written by WriteShapeScenes with this seed and portion. Throws Error for an image with any other name.
+/// written by WriteShapeScenes with this seed and portion. Throws Error for an image name that does not begin with a
+/// scene number.
 SceneScores ScoreCaptions(const std::string& path, std::uint64_t seed, Portion portion, SceneLanguage language,
                           const ShapeSceneOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Shared by the tests of drawings: decodes PNG files.
+// Decodes PNG files for the tests of drawings.
 #pragma once
 
 #include <cairo.h>

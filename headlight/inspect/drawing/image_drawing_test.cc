@@ -119,7 +119,7 @@ TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
   for (int cell = 0; cell < 6; ++cell) EXPECT_NEAR(sheet.At(0, 0, cell), Green(shares[cell]), 0.01) << cell;
 }
 
-// Checks that red keeps a quarter of its saturation, so that it differs from a gray of the same luma.
+// Checks that red keeps a quarter of its saturation, so that it differs from a grey of the same luma.
 TEST(DrawImageAttention, DrawsOverThePaleImage) {
   AttentionRecord record = WhiteImage();
   record.source_image->image.pixels.assign(20 * 30 * 3, 0);
