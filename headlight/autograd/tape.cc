@@ -11,7 +11,6 @@
 namespace headlight {
 namespace {
 
-// Computes sum += part.
 void AddInPlace(const Tensor& sum, const Tensor& part) {
   Dispatch(sum.dtype(), [&]<typename T>(T) {
     const Matrix<T> to = sum.matrix<T>(), from = part.matrix<T>();

@@ -1,4 +1,4 @@
-// Training questions about images with their answers.
+// Training questions about images, and their answers.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ struct StructureMoment {
 
 /// All heads of one attention over residues.
 struct ResidueAttention {
-  std::string title;  // "Row attention"
+  std::string title;  // such as "Row attention"
   int layer = 0;      // from 0; displayed from 1
   int heads = 0;
   std::vector<float> weights;  // [heads, residue, residue]; a row sums to 1

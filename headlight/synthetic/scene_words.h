@@ -36,9 +36,9 @@ enum class Article { indefinite, definite, bare };
 /// von". The position is last: "a red circle at the top left".
 std::string MentionPhrase(const SceneMention& mention, Article article, SceneLanguage language, bool dative = false);
 
-std::string RelationWords(SceneRelation relation, SceneLanguage language);  // "left of", "links von"
+std::string RelationWords(SceneRelation relation, SceneLanguage language);  // such as "left of" or "links von"
 bool TakesDative(SceneRelation relation);  // true if German uses the dative; false for larger_than and smaller_than
-std::string PlaceWords(std::int32_t place, SceneLanguage language);  // "at the top left", "oben links"
+std::string PlaceWords(std::int32_t place, SceneLanguage language);  // such as "at the top left" or "oben links"
 /// Returns the words for answers, such as "circle", "Kreis", "red", "rot".
 std::string KindWord(std::int32_t kind, SceneLanguage language);
 std::string ColourWord(std::int32_t colour, SceneLanguage language);

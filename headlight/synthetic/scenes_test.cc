@@ -47,7 +47,7 @@ TEST(Scenes, HaveEveryClassAndSizeInsideTheImage) {
   EXPECT_EQ(most, 6U);
   EXPECT_EQ(fewest, 1U);
   EXPECT_GT(largest, 3 * smallest);
-  EXPECT_GT(hidden, 0.1);  // some circle is partly hidden by another shape
+  EXPECT_GT(hidden, 0.1);  // at least one circle is partly hidden by another shape
 }
 
 // Checks that the middle of the box has the shape's colour, which differs from the colour at the image's corners.

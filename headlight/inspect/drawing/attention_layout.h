@@ -15,7 +15,7 @@ struct AttentionLayout {
   int label_step = 1;    // every label_step-th token is labelled: 1 up to 80 tokens
   bool upwards = false;  // if true, key labels are rotated, because at least one is wider than its cell
   double query_labels = 0, key_labels = 0;  // the space for labels, left of a map and above it
-  double width = 0, height = 0;             // of the page
+  double width = 0, height = 0;             // size of the page
 
   Rectangle Map(int head) const;
   Rectangle Cell(int head, int query, int key) const;

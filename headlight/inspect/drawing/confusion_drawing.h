@@ -20,7 +20,7 @@ struct ConfusionMatrix {
 struct ConfusionLayout {
   double cell = 0, labels = 0;          // the side of a square; the space for names, left and above
   bool numbers = false, names = false;  // if true, shows the counts and the class names
-  double width = 0, height = 0;         // of the page
+  double width = 0, height = 0;         // size of the page
 
   Rectangle Cell(std::size_t right, std::size_t found) const;
 };

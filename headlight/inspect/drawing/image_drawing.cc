@@ -18,8 +18,8 @@ namespace headlight {
 namespace {
 
 constexpr double kSheetHeader = 62, kRowLabels = 64, kColumnLabels = 18, kSheetGap = 8;
-constexpr double kLeastSheetWidth = 620;                      // minimum width of the header
-constexpr double kSheetWidth = 900;                           // of all columns together, unless a limit below applies
+constexpr double kLeastSheetWidth = 620;  // minimum width of the header
+constexpr double kSheetWidth = 900;       // width of all columns together, unless a limit below applies
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // limits for the side of an image
 constexpr double kOverlayOpacity = 0.6;
 // The saturation of the image below the overlay. It keeps an object visible that is as bright as its background.

@@ -21,7 +21,7 @@ struct SheetLayout {
   int columns = 1, rows = 1;
   double cell = 0;  // the side of a cell of the image
   double image_width = 0, image_height = 0;
-  double width = 0, height = 0;  // of the page
+  double width = 0, height = 0;  // size of the page
 
   Rectangle At(int row, int column) const;
 };

@@ -15,7 +15,7 @@ struct StructureView {
   double nearest = 0, farthest = 0;  // depths of the points
   double scale = 1;                  // pixels per angstrom
   Point middle;                      // the middle of the drawing, where `centre` is drawn
-  double width = 0, height = 0;      // of the page
+  double width = 0, height = 0;      // size of the page
 
   Point At(const Vector3& point) const;
   double Depth(const Vector3& point) const { return Dot(point - centre, towards); }

@@ -23,7 +23,7 @@ struct NamedCurve {
 struct TrainingCurves {
   std::string title;
   Curve train_loss, validation_loss;  // nats per token
-  std::vector<NamedCurve> scores;     // scores of validations
+  std::vector<NamedCurve> scores;     // validation scores
   Curve learning_rate;
 };
 
