@@ -35,7 +35,7 @@ struct CorpusOptions {
   TextShare share = {};    ///< selects pairs by their sources; other pairs are not counted
 };
 
-/// The number of lines, the number of pairs that are kept, and the number of pairs left out for each reason.
+/// The numbers of lines, of kept pairs, and of pairs left out for each reason.
 struct CorpusCounts {
   std::int64_t lines = 0, kept = 0;
   std::int64_t empty = 0, over_long = 0, lopsided = 0;

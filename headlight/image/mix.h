@@ -15,7 +15,7 @@ HEADLIGHT_API void EraseAtRandom(const Tensor& values, double probability, Rando
 
 /// The options for mixing each image of a batch and its class with the previous image. mixup (Zhang et al., 2018)
 /// computes weighted sums, and CutMix (Yun et al., 2019) replaces regions. Shares are sampled from Beta(alpha, alpha)
-/// with the given alpha; 0 disables a method. If both are enabled, a random method is used for each batch.
+/// with the given alpha. An alpha of 0 disables a method. If both are enabled, a random method is used for each batch.
 struct MixOptions {
   double mixup = 0, cutmix = 0;
 };

@@ -27,8 +27,8 @@ struct ResizeRule {
     /// ConvNeXT's rule. If edge is below 384, the shorter side is resized to edge / crop_share, and the centre of edge
     /// x edge is cropped. Otherwise, the image is resized to edge x edge.
     cropped,
-    /// ViLT's rule. It is equal to `shortest` with the longer side at most 1333/800 of edge, and both sides rounded
-    /// down to a multiple of `multiple`.
+    /// ViLT's rule. Like `shortest`, but the longer side is at most 1333/800 of edge, and both sides are rounded down
+    /// to a multiple of `multiple`.
     multiple,
   };
   Kind kind = Kind::none;

@@ -89,9 +89,8 @@ HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 
 HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // such as "Cross-attention"
 HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // for example "cross", the value of an option
-HEADLIGHT_API std::string MapTitle(
-    const AttentionMap& map);  // such as "Cross-attention" or "Attention rollout (encoder)"
-HEADLIGHT_API std::string MapName(const AttentionMap& map);  // such as "cross", "rollout-encoder" or "relevance"
+HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        // such as "Attention rollout (encoder)"
+HEADLIGHT_API std::string MapName(const AttentionMap& map);         // such as "cross", "rollout-encoder" or "relevance"
 
 /// Throws Error unless there is at least one map, there are at most `most` weights in total, and every map matches the
 /// tokens. Also requires weights in [0, 1], masked weights of 0, and valid indices of images and special tokens.

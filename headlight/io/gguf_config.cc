@@ -105,7 +105,7 @@ void SetTokenIds(const Gguf& file, std::int64_t vocabulary, Json& config) {
     config.Set("eos_token_id", ends.empty() ? Json() : Json(std::move(ends)));
 }
 
-// Sets the settings of Llama and related architectures: heads, rotary positions and biases.
+// Writes the settings of Llama and related architectures: heads, rotary positions and biases.
 void SetLlamaSettings(const Gguf& file, Settings& settings, Json& config) {
   const std::string type = *config.Find("model_type")->As<std::string>();
   const std::int64_t model = settings.Size("embedding_length"), layers = settings.Size("block_count"),
@@ -169,7 +169,7 @@ void SetExperts(const Gguf& file, Settings& settings, const std::string& type, J
   config.Set("mlp_only_layers", std::move(dense));
 }
 
-// Sets the settings of architectures that are not related to Llama.
+// Writes the settings of architectures that are not related to Llama.
 void SetOtherSettings(const Gguf& file, Settings& settings, const std::string& type, Json& config) {
   const std::int64_t model = settings.Size("embedding_length"), heads = settings.Size("attention.head_count"),
                      head_dim = std::max<std::int64_t>(1, model / heads),

@@ -11,7 +11,7 @@
 namespace headlight {
 
 struct ImageDrawing {
-  int query = 0;                    // the token whose attention is drawn; ignored for words, which are all drawn
+  int query = 0;                    // the token whose attention is drawn; unused for words, since all words are drawn
   std::optional<double> mass = {};  // if given, each head shows the cells with this share of its weight
 };
 
