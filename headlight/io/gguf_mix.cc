@@ -48,7 +48,7 @@ struct Chooser {
   const GgufFileType& file;
   const GgufMixModel& model;
   bool tied;                               // true if there is no tensor `output.weight`
-  std::vector<std::int64_t> value_layers;  // layers with a matrix of values, or of queries, keys and values
+  std::vector<std::int64_t> value_layers;  // layers with a value matrix or a fused query-key-value matrix
 
   bool Is(std::initializer_list<std::string_view> names) const {
     return std::ranges::find(names, std::string_view(file.name)) != names.end();

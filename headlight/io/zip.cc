@@ -31,7 +31,7 @@ struct Directory {
   std::uint64_t begin = 0, end = 0, count = 0;
 };
 
-// Returns the offset of the record at the archive's end, which precedes a comment of at most 65,535 bytes.
+// Returns the offset of the archive's end record. A comment of at most 65,535 bytes may follow the record.
 std::size_t FindEnd(Bytes file, const std::string& source) {
   Check(file.size() >= kEndSize, "{}: {} bytes are not a zip archive", source, file.size());
   constexpr std::size_t kLongestComment = 0xffff;
