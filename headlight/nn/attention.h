@@ -103,8 +103,9 @@ struct QueryKeySteps {
   const ops::RotaryAngles* angles = nullptr;  ///< angles of ops::Rotary
 };
 
-/// Computes MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (section 3.2.2). Self-attention computes the query,
-/// key and value projections as one product. Cross-attention computes the key and value projections as one product.
+/// Computes MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (Vaswani et al., 2017, section 3.2.2). Self-attention
+/// computes the query, key and value projections as one product. Cross-attention computes the key and value projections
+/// as one product.
 class HEADLIGHT_API MultiHeadAttention {
  public:
   /// Declares query [heads * head_dim, model], key and value [key_heads * head_dim, model], and output [model, heads *

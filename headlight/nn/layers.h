@@ -110,11 +110,12 @@ Tensor ParallelSublayers(Context& context, const Tensor& x, const Tensor& attent
   return ops::Residual(attended, feed_forward(context, feed_forward_input), context.NextDropout(dropout));
 }
 
-/// Computes FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2) at every position.
+/// Computes FFN(x) = activation(x W1 + b1) W2 + b2 (Vaswani et al., 2017, eq. 2) at every position. In the equation W1
+/// is [model, ffn] and W2 is [ffn, model]. The stored weights are their transposes, as in a Linear.
 class HEADLIGHT_API FeedForward {
  public:
-  /// Declares W1 [ffn, model] and W2 [model, ffn] under these names, with biases if `biases` is true. If
-  /// `stored_transposed` is true, the weights on disk are transposed.
+  /// Declares names[0].weight [ffn, model], which is W1^T, and names[1].weight [model, ffn], which is W2^T, with biases
+  /// if `biases` is true. If `stored_transposed` is true, the weights on disk are W1 and W2.
   FeedForward(const Scope& scope, std::int64_t model, std::int64_t ffn, Activation activation = Activation::relu,
               const std::array<std::string, 2>& names = {"fc1", "fc2"}, bool stored_transposed = false,
               bool biases = true);
@@ -142,10 +143,10 @@ struct GatedFeedForwardConfig {
 };
 
 /// Computes FFN(x) = (activation(x W) * x V) W2 (Shazeer, "GLU Variants Improve Transformer", 2020, eq. 6). W and V are
-/// one matrix.
+/// one matrix in memory.
 class HEADLIGHT_API GatedFeedForward {
  public:
-  /// Declares W and V [2 * ffn, model], and W2 [model, ffn].
+  /// Declares W^T and V^T together, [2 * ffn, model], and W2^T, [model, ffn].
   GatedFeedForward(const Scope& scope, const GatedFeedForwardConfig& config);
 
   Tensor operator()(Context& context, const Tensor& x) const { return Outer(context, Inner(context, x)); }
@@ -204,7 +205,7 @@ class HEADLIGHT_API TokenEmbedding {
   const Parameter* table_;
 };
 
-/// Computes dropout(norm(scale * table[id] + position)) (sections 3.4 and 5.4).
+/// Computes dropout(norm(scale * table[id] + position)) (Vaswani et al., 2017, sections 3.4 and 5.4).
 class HEADLIGHT_API Embedding {
  public:
   Embedding(const TokenEmbedding& tokens, double scale, PositionalEncoding positions, double dropout,

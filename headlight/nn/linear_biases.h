@@ -13,9 +13,9 @@
 
 namespace headlight {
 
-/// Returns the slope m of each head: 2^(-8 h / heads) for head h = 1, 2, ... (section 3). If the number of heads is not
-/// a power of 2, let n be the next smaller power of 2. The first n heads have the slopes of n heads, and the other
-/// heads have every second slope of 2 n heads (as in the authors' code).
+/// Returns the slope m of each head: 2^(-8 h / heads) for head h = 1, 2, ... (Press et al., section 3). If the number
+/// of heads is not a power of 2, let n be the next smaller power of 2. The first n heads have the slopes of n heads,
+/// and the other heads have every second slope of 2 n heads (as in the authors' code).
 HEADLIGHT_API std::vector<float> LinearBiasSlopes(std::int32_t heads);
 
 struct LinearBiasConfig {

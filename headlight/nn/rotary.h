@@ -19,8 +19,8 @@ struct HEADLIGHT_API RotaryPositions {
   double factor = 1;                     ///< multiplies all cosines and sines
   kernels::RotaryPairs pairs = kernels::RotaryPairs::halves;
 
-  /// Returns frequencies[i] = base^(-2 i / rotated) for i < rotated / 2 (section 3.3). `rotated` is the number of
-  /// rotated features of a head; 0: all. Throws Error if that number is odd.
+  /// Returns frequencies[i] = base^(-2 i / rotated) for i < rotated / 2 (Su et al., section 3.3). `rotated` is the
+  /// number of rotated features of a head; 0: all. Throws Error if that number is odd.
   static RotaryPositions Default(std::int64_t head_dim, double base, std::int64_t rotated = 0);
 
   /// Returns the angles of a pass's tokens. The position of a text's first token is the text's entry in

@@ -9,8 +9,9 @@
 
 namespace headlight {
 
-/// Options that are not set are taken from the folder's generation_config.json, or from config.json if that file is
-/// missing. The names of the keys are in brackets. If the file has no value either, the default after "else" applies.
+/// An option that is not set is taken from generation_config.json in the folder, or from config.json if that file is
+/// missing. Its key has the same name, or else the name in brackets. If the file has no value either, the default after
+/// "else" applies.
 struct CaptionOptions {
   std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not included in its score
 
@@ -23,19 +24,19 @@ struct CaptionOptions {
   /// The maximum number of tokens of a caption, including the prompt and the end token: 1 to the model's positions
   /// [max_length, max_new_tokens], else 20 more than the prompt has.
   std::optional<std::int32_t> max_length = {};
-  std::optional<std::int32_t> min_length = {};  ///< minimum number of tokens of a caption [min_length], else 0
-  /// Values above 1 make repeated tokens less likely [repetition_penalty], else 1.
+  std::optional<std::int32_t> min_length = {};  ///< minimum number of tokens of a caption, else 0
+  /// Values above 1 make repeated tokens less likely, else 1.
   std::optional<double> repetition_penalty = {};
   std::optional<std::int32_t> no_repeat_ngram_size =
       {};  ///< the size of n-grams that must not repeat, else 0 (no limit)
 
   /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
   /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
-  /// probabilities. [num_beams] is ignored.
-  std::optional<bool> sample = {};         ///< [do_sample], else true if `temperature`, `top_k` or `top_p` is set
-  std::optional<double> temperature = {};  ///< above 0 [temperature], else 1
-  std::optional<std::int32_t> top_k = {};  ///< 0 means all [top_k], else 50
-  std::optional<double> top_p = {};        ///< above 0, at most 1 [top_p], else 1
+  /// probabilities. The key num_beams is ignored.
+  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; else false
+  std::optional<double> temperature = {};  ///< above 0, else 1
+  std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
+  std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
   std::optional<std::uint64_t> seed = {};  ///< seed of sampling, else 1
   std::uint64_t first_stream = 0;          ///< image i uses the random stream (seed, first_stream + i)
 

@@ -23,7 +23,8 @@ namespace headlight {
 /// depend on the other texts of a call.
 class HEADLIGHT_API Embedder {
  public:
-  /// Loads the folder of a text encoder, with or without the files of sentence-transformers. `modules.json` specifies
+  /// Loads a text encoder from a folder, with or without the files of sentence-transformers, or from a GGUF file of a
+  /// BERT. `modules.json` specifies
   /// the pooling and the modules after it. Without that file, a vector is the mean of the hidden states of all tokens.
   /// Throws Error that names the file and the problem if a file is invalid or not supported. Throws Error if the
   /// processor does not support the compute type.

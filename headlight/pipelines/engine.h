@@ -19,7 +19,7 @@ namespace headlight {
 struct EngineStatistics {
   std::int64_t running = 0, waiting = 0;  ///< requests
   std::int64_t generated_tokens = 0;  ///< since the engine was constructed; with beam search, the tokens of one beam
-  std::int64_t cached_tokens = 0;     ///< current number of tokens in the cache
+  std::int64_t cached_tokens = 0;     ///< tokens that the cache holds now, of all sequences in the batch
 };
 
 /// Runs requests to one model by continuous batching: requests join and leave the batch at any step, first come, first

@@ -1,5 +1,9 @@
 // The options for loading a model's folder, shared by all pipelines.
 //   const Translator translator = Translator::Load("opus-mt-de-en", {.compute = Compute::int8});
+//
+// The first argument of every Load is the path of a model's folder. TextGenerator, Translator (for a T5) and Embedder
+// (for a BERT) also load a GGUF file, and StructurePredictor an .npz file of AlphaFold 2. Load does not look up names
+// of the hub: PullModel (hub/pull.h) and CachedFolder (hub/cache.h) return the folder of a model such as ORG/NAME.
 #pragma once
 
 #include <optional>

@@ -25,8 +25,9 @@ class LanguageModel;        // kinds/language_model.h
 class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
 struct TextGeneratorState;  // pipelines/text_generator_state.h
 
-/// Options that are not set are taken from the folder's generation_config.json. The names of the keys are in brackets.
-/// If the file has no value, the default after "else" applies. The eos_token_id of the file ends a text.
+/// An option that is not set is taken from generation_config.json in the folder. Its key has the same name, or else the
+/// name in brackets. If the file has no value, the default after "else" applies. The eos_token_id of the file ends a
+/// text.
 struct GenerateOptions {
   /// Options for the search. Beam search keeps the beam_size best texts. A beam_size of 1 selects greedy search or
   /// sampling.
@@ -36,9 +37,9 @@ struct GenerateOptions {
       {};  ///< texts for each prompt, at most beam_size without sampling [num_return_sequences], else 1
 
   /// Options for sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p`
-  /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. [num_beams] is
-  /// ignored.
-  std::optional<bool> sample = {};         ///< true if one of the next three options is set, else [do_sample]
+  /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. The key num_beams
+  /// is ignored.
+  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; else false
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
   std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
@@ -109,8 +110,8 @@ struct ScoreOptions {
 /// other texts of a call, except that the index of the prompt selects the random stream.
 class HEADLIGHT_API TextGenerator {
  public:
-  /// Loads the folder of a language model with its tokenizer. Throws Error that names the file and the problem if a
-  /// file is invalid or not supported. Throws Error if the processor does not support the compute type.
+  /// Loads a language model with its tokenizer from a folder or a GGUF file. Throws Error that names the file and the
+  /// problem if a file is invalid or not supported. Throws Error if the processor does not support the compute type.
   ///   TextGenerator::Load("gpt2-xl", {.compute = Compute::int4})
   static TextGenerator Load(const std::string& folder, const LoadOptions& options = {});
 

@@ -12,8 +12,9 @@
 
 namespace headlight {
 
-/// Options that are not set are taken from the folder's generation_config.json, or from config.json if that file is
-/// missing. The names of the keys are in brackets. If the file has no value either, the default after "else" applies.
+/// An option that is not set is taken from generation_config.json in the folder, or from config.json if that file is
+/// missing. Its key has the same name, or else the name in brackets. If the file has no value either, the default after
+/// "else" applies.
 struct TranslateOptions {
   /// Options for the search. Beam search keeps the beam_size best partial translations. A beam_size of 1 selects greedy
   /// search.
@@ -21,8 +22,8 @@ struct TranslateOptions {
   std::optional<double> length_penalty = {};   ///< alpha of score = log-probability / length^alpha, else 1
   std::optional<std::int32_t> n_best =
       {};  ///< translations of each text, at most beam_size without sampling [num_return_sequences], else 1
-  /// The maximum number of tokens of a translation, including the end token. If 0, the folder's [max_length] is used,
-  /// else three times the source's length plus 50. The number is at most the model's positions.
+  /// The maximum number of tokens of a translation, including the end token. If 0, the key max_length of the folder is
+  /// used, else three times the source's length plus 50. The number is at most the model's positions.
   std::int32_t max_length = 0;
   std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation, else 0
   std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
@@ -31,8 +32,8 @@ struct TranslateOptions {
 
   /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
   /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
-  /// probabilities. [num_beams] is ignored.
-  std::optional<bool> sample = {};         ///< [do_sample], else true if one of the next three options is set
+  /// probabilities. The key num_beams is ignored.
+  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; else false
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
   std::optional<double> top_p = {};        ///< above 0, at most 1, else 1

@@ -15,14 +15,15 @@ void AddComputeOption(OptionTable& command, std::optional<Compute>& compute) {
                       {"bfloat16", Compute::bfloat16},
                       {"int8", Compute::int8},
                       {"int4", Compute::int4}},
-                     "Type of the weights in GEMMs: int8 is the fastest for many rows, int4 for one text, and "
-                     "bfloat16 needs AVX-512 BF16 [as stored]");
+                     "Convert the weights to this type while loading: int8 is the fastest for batches, int4 for one "
+                     "text; bfloat16 needs AVX-512 BF16 [as stored]");
 }
 
 void AddDraftOption(OptionTable& command, bool& draft) {
   command.Add("--draft", draft,
-              "Speculative decoding of single texts, without beams or sampling, with an int8 copy of the weights "
-              "as the draft; the text is bit-identical, and a large model writes it faster");
+              "Speculative decoding of a single text, with an int8 copy of the weights as the draft; for greedy "
+              "decoding only (--beam-size 1, no sampling, no penalties); the text is bit-identical, and a large model "
+              "writes it faster");
 }
 
 void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOptions& options) {

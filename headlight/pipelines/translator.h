@@ -32,8 +32,9 @@ struct TranslatorState;  // pipelines/translator_state.h
 /// depend on the other texts of a call.
 class HEADLIGHT_API Translator {
  public:
-  /// Loads the folder of an encoder-decoder of any family, with its tokenizer. Throws Error naming the file and the
-  /// problem if a file is invalid, and if the processor does not support the compute type.
+  /// Loads an encoder-decoder of any family, with its tokenizer, from a folder or from a GGUF file of a T5. Throws
+  /// Error naming the file and the problem if a file is invalid, and if the processor does not support the compute
+  /// type.
   ///   Translator::Load("opus-mt-de-en", {.compute = Compute::int8, .shortlist = true})
   static Translator Load(const std::string& folder, const LoadOptions& options = {});
 

@@ -45,10 +45,9 @@ void Describe(OptionTable& table, DataCheck& options) {
   table.AddFile("--valid", options.valid, "Validation data, in the same formats: rows that are also in FILE are leaks");
   table
       .Add("--task", options.task, OneOf(kTasks),
-           "Contents of a row: a text; a source and its target, in two parallel files or in pairs of columns; texts "
-           "and, "
-           "in the last column, their labels; a question with its context and answers; or words and their tags "
-           "[texts, or decided by the names in records]")
+           "Contents of a row. texts: a text; parallel: a source and its target, in two files; pairs: these in two "
+           "columns; labels: texts and, in the last column, their labels; questions: a question with its context and "
+           "answers; tags: words and their tags [texts, or decided by the names in records]")
       .Type("TASK");
   AddTextFormat(table, options.format);
   AddTextColumns(table, options.columns, "Options");

@@ -113,14 +113,17 @@ void Run(const Options& options) {
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "convert", "Quantize or convert a model", Run);
   AddModel(command, options.folder, "Folder of the model, a GGUF file, or an .npz file of AlphaFold 2");
-  command.AddFile("--out", options.out, "Folder to write, or a file that ends in .gguf", "PATH").Required();
+  command
+      .AddFile("--out", options.out,
+               "Folder to write, or a file that ends in .gguf; a GGUF file is only converted to another", "PATH")
+      .Required();
   command.Add("--overwrite", options.overwrite, "Replace the file --out, or the folder if it holds a model");
   command.Add("--type", options.type, "Types of the tensors in a GGUF file [those of the model]")
       .Type("TYPE")
       .Check(OneOf(TypeNames()));
   command.AddFile("--importance", options.importance, "Text that weights errors by activations, or an imatrix in GGUF");
   command.AddFile("--save-importance", options.save_importance, "File for the importance matrix, in GGUF");
-  command.Add("--compute", options.compute, "Type of the weights in a folder")
+  command.Add("--compute", options.compute, "Type of the weights in a folder; required if --out is a folder")
       .Type("float32|int8|int4")
       .Check(OneOf({"float32", "int8", "int4"}));
   command.footer =

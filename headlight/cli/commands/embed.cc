@@ -331,9 +331,9 @@ void Add(Command& program) {
   Option& search =
       command
           .Add("--search", options.search,
-               "Print the lines nearest to this text, as SIMILARITY<tab>LINE<tab>TEXT, or the images nearest to this "
-               "image file, as SIMILARITY<tab>IMAGE; it is the cosine unless the model's files name "
-               "another")
+               "Print the inputs most similar to this text or image file: lines as "
+               "SIMILARITY<tab>NUMBER<tab>LINE, images as SIMILARITY<tab>IMAGE; the similarity is the cosine, unless "
+               "the model's files name another")
           .Check(NotEmpty())
           .Type("QUERY")
           .Excludes(out);

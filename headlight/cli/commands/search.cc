@@ -210,12 +210,14 @@ void Add(Command& program) {
               "index says]");
   command.Add("--top-k", options.top, AtLeast(1), "Results to print").ShowDefault();
   command.AddFile("--out", options.out, "Write a page of the results with images", "FILE.html");
-  command.Add("--json", options.json, "Print one JSON object per result: image, text or id, and score (the cosine)");
+  command.Add("--json", options.json,
+              "Print one JSON object per result: image, text or id, and score, the first column of the output");
   AddComputeOption(command, options.compute);
   command.footer =
-      "\nEach line of the output is COSINE<tab>NAME, with the nearest first. All vectors are compared. For an "
-      "index of FAISS the first column is the inner product with the query's vector of length 1, or the squared "
-      "distance for an index by L2.\n\n"
+      "\nEach line of the output is SCORE<tab>NAME, with the nearest first. The score of a folder's index is the "
+      "cosine, and all its vectors are compared. The score of an index of FAISS is the inner product with the "
+      "query's vector, which is scaled to length 1. For an index by L2 it is the squared distance, and the nearest "
+      "has the smallest.\n\n"
       "Examples:\n"
       "  headlight embed clip-vit-base-patch32 photos/ --index photos.index\n"
       "  headlight search photos.index 'a dog on the beach'\n"

@@ -33,18 +33,19 @@ constexpr const char* kConfigDescription = "Read options from this file, as line
 // Adds the options that every command has. A group, such as `bench`, has only the help options. It also prints its help
 // if it is run without arguments.
 void AddCommonOptions(Command& command) {
+  const bool is_group = command.parent != nullptr && !command.commands.empty();
   const auto add_help = [&command](const char* names, HelpLevel level, const char* description) {
     const auto print = [&command, level] { WriteResult(HelpOf(command, level)); };
     command
         .AddFlag(
             names, [&command, print] { command.run = print; }, description)
-        .Group(kGeneralOptions);
+        .Group(is_group ? "Options" : kGeneralOptions);
   };
   add_help("-h,--help", HelpLevel::brief, "Print a short help");
   add_help("--help-all", HelpLevel::all, "Print a help with all options");
   if (!command.commands.empty()) command.run = [&command] { WriteResult(HelpOf(command, HelpLevel::brief)); };
   for (const auto& one : command.commands) AddCommonOptions(*one);
-  if (command.parent != nullptr && !command.commands.empty()) return;
+  if (is_group) return;
   command
       .AddFunction(
           "--threads", [](const std::string& threads) { SetThreads(std::stoi(threads)); },
