@@ -5,15 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "headlight/base/error.h"
-#include "headlight/base/file.h"
-#include "headlight/inspect/attention_page.h"
-#include "headlight/pipelines/translator.h"
+#include "headlight/headlight.h"
+
+using namespace headlight;
 
 namespace {
 
 void Translate(const std::string& folder, const std::vector<std::string>& texts) {
-  using namespace headlight;
   const Translator translator = Translator::Load(folder);
   fmt::print("{}\n", translator.Translate(texts.front()));
 
@@ -38,7 +36,7 @@ int main(int argc, char** argv) {
   }
   try {
     Translate(argv[1], {argv + 2, argv + argc});
-  } catch (const headlight::Error& error) {  // a missing file, a text that is not UTF-8, ...
+  } catch (const Error& error) {  // a missing file, a text that is not UTF-8, ...
     fmt::print(stderr, "{}\n", error.what());
     return 2;
   }

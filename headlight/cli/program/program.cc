@@ -117,7 +117,8 @@ std::unique_ptr<Command> MakeProgram() {
   AddCommandsOf("", *program);
   AddCommonOptions(*program);
   program->footer =
-      "headlight COMMAND --help explains a command and gives examples.\n\n"
+      "headlight COMMAND --help explains a command and gives examples. Names of models in the examples, such as gpt2, "
+      "are folders, which `headlight pull` downloads and `headlight train` makes.\n\n"
       "Exit codes: 0 success; 1 an internal error, or a finding of `headlight check`; 2 a mistake in the "
       "command line, a file or a text, or "
       "too "
