@@ -40,6 +40,8 @@ PATTERNS = {
     "by their names": r"\bby their names?\b",
     "near miss": r"\bnear miss(?:es)?\b",
     "sink": r"\bsinks?\b",
+    "British spelling": r"\b(?:initialis|normalis|minimis|colour|centre[ds]?\b|behaviour|neighbour|favour|honour|labelled|"
+    r"modelling|cancell(?:ed|ing)|grey|learnt|licence|dialogue)",
     "more than 25 words": None,
 }
 

@@ -5,7 +5,7 @@
 
 namespace headlight {
 
-/// The exception that a cancelled call throws.
+/// The exception that a canceled call throws.
 class HEADLIGHT_API Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled") {}

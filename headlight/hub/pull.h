@@ -25,7 +25,7 @@ struct PulledModel {
 };
 
 /// Called at least once a second with the number of available bytes and the total. The total is 0 while it is unknown.
-/// If the function throws an exception, the download is cancelled. A later download continues it.
+/// If the function throws an exception, the download is canceled. A later download continues it.
 using PullProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// Downloads the files of a model that are not in the cache: its configuration, its tokenizer and its weights. A file

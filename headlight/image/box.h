@@ -15,7 +15,7 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// Returns the box with this centre and size, which are relative to the sides of an image of height x width.
+/// Returns the box with this center and size, which are relative to the sides of an image of height x width.
 inline Box BoxOfShares(double x, double y, double across, double down, std::int64_t height, std::int64_t width) {
   const auto h = static_cast<double>(height), w = static_cast<double>(width);
   return {(x - across / 2) * w, (y - down / 2) * h, (x + across / 2) * w, (y + down / 2) * h};

@@ -25,7 +25,7 @@ HEADLIGHT_API IdxArray ReadIdx(const std::string& path, std::int64_t most_bytes 
 /// Returns true if the file name is typical of IDX files, such as train-images-idx3-ubyte or t10k-labels.idx1-ubyte.gz.
 HEADLIGHT_API bool IsIdxPath(std::string_view path);
 
-/// The images of a greyscale array [images, height, width] or an RGB array [images, height, width, 3].
+/// The images of a grayscale array [images, height, width] or an RGB array [images, height, width, 3].
 class HEADLIGHT_API IdxImages {
  public:
   /// Reads the file. Throws the errors of ReadIdx, and Error for other axes.

@@ -80,7 +80,7 @@ struct AttentionRecord {
 /// layer of 12 heads over 2,300. The limit of drawings is lower, so that viewers of vector graphics can show them.
 constexpr std::int64_t kMostWeights = 64'000'000, kMostDrawnWeights = 16'000'000;
 
-/// Returns the weight at the end of a map's colour scale: the largest weight, but at least 0.001. The first query of a
+/// Returns the weight at the end of a map's color scale: the largest weight, but at least 0.001. The first query of a
 /// causal map is ignored, since its only weight is always 1.
 HEADLIGHT_API float LargestWeight(const AttentionMap& map);
 

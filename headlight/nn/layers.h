@@ -169,7 +169,7 @@ class HEADLIGHT_API PositionalEncoding {
   /// This is the order of MarianMT. It differs only by a permutation of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
   /// Declares weight [first + positions, model]. Rows before `first` are unused. The default standard deviation of the
-  /// initialisation is 1 / sqrt(model), as for token embeddings. Larger values would dominate the token embeddings.
+  /// initialization is 1 / sqrt(model), as for token embeddings. Larger values would dominate the token embeddings.
   static PositionalEncoding Learned(const Scope& scope, std::int64_t positions, std::int64_t model,
                                     std::int32_t first = 0, std::optional<double> deviation = {});
 

@@ -52,7 +52,7 @@ class HEADLIGHT_API ImageCaptioner {
                                                        const CaptionOptions& options = {}) const;
 
   /// Returns the attention of every head in every layer, or in one layer (from 0), for an image and a caption. Without
-  /// a caption, the caption that the model generates is used. The decoder's steps are labelled by the tokens that they
+  /// a caption, the caption that the model generates is used. The decoder's steps are labeled by the tokens that they
   /// generate. Throws Error if the caption has no tokens, or more than the model's positions.
   AttentionRecord Attention(const Image& image, std::optional<std::string_view> caption = {},
                             const CaptionOptions& options = {}, std::optional<int> layer = {}) const;

@@ -21,14 +21,14 @@ namespace headlight {
 /// on the other images of a call, except that the index of the image selects its random stream.
 class HEADLIGHT_API ImageGenerator {
  public:
-  /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colours. Throws Error that names
+  /// Loads the folder of an ImageGPT with its preprocessor_config.json, which has the colors. Throws Error that names
   /// the file and the problem if a file is invalid or not supported.
   static ImageGenerator Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Generates options.count new images of the model's size. Throws Error naming an invalid option.
   std::vector<Image> Generate(const TextToImageOptions& options = {}) const;
   /// Generates options.count completions of each image. An image is resized to the model's size and quantized to its
-  /// colours. The upper `rows` rows are kept, by default half of the rows, and the lower rows are generated. Throws
+  /// colors. The upper `rows` rows are kept, by default half of the rows, and the lower rows are generated. Throws
   /// Error if no row is left to generate, and for invalid options.
   std::vector<std::vector<Image>> Complete(std::span<const Image> images, std::optional<std::int64_t> rows = {},
                                            const TextToImageOptions& options = {}) const;

@@ -27,7 +27,7 @@ struct AnswerOptions {
   bool align_words = true;  ///< if true, extends answers to whole words; otherwise answers end at token boundaries
   /// Tokens of a window, which has the question and a part of the context [384, or as many as the model reads].
   std::optional<std::int64_t> max_input_length = {};
-  std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share [128, at most half of a window]
+  std::optional<std::int64_t> stride = {};  ///< tokens that neighboring windows share [128, at most half of a window]
   std::int64_t batch_tokens = 512;          ///< tokens that are encoded at once, at least 1
   std::function<std::string(std::size_t text)> name_of = {};  ///< question name in error messages; "text 1" by default
 };

@@ -23,8 +23,8 @@ struct EncoderFolder;
 /// The aggregation of token labels into spans, like `aggregation_strategy` in Transformers' pipeline.
 enum class TagAggregation {
   none,     ///< each token is a span, with its whole label
-  simple,   ///< neighbouring tokens of one kind are a span, which may begin or end within a word
-  first,    ///< neighbouring words of one kind are a span; a word has the label of its first token
+  simple,   ///< neighboring tokens of one kind are a span, which may begin or end within a word
+  first,    ///< neighboring words of one kind are a span; a word has the label of its first token
   average,  ///< a word has the label with the highest mean probability
   max,      ///< a word has the label of its most probable token
 };
@@ -33,7 +33,7 @@ struct TagOptions {
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
   std::optional<std::int64_t> max_input_length =
       {};  ///< tokens of a window, at most the model's positions, which are the default
-  /// The number of tokens that neighbouring windows share. If it is set, the spans of each window are found separately.
+  /// The number of tokens that neighboring windows share. If it is set, the spans of each window are found separately.
   /// Among overlapping spans, the longest span is kept. Among equally long spans, the span with the highest score is
   /// kept. This is the rule of Transformers' pipeline. Not available for `none`.
   std::optional<std::int64_t> stride = {};
@@ -45,7 +45,7 @@ struct TagOptions {
   std::function<std::string(std::size_t text)> name_of = {};  ///< text name in error messages; "text 1" by default
 };
 
-/// A labelled part of a text.
+/// A labeled part of a text.
 struct NamedSpan {
   std::string text;                 ///< the words of the span
   std::string label;                ///< without B-, I-, E- or S-, except with TagAggregation::none
@@ -53,7 +53,7 @@ struct NamedSpan {
   std::int32_t start = 0, end = 0;  ///< [start, end) in characters (Unicode code points) of the text, from 0
 };
 
-/// Finds labelled spans in texts. Immutable and cheap to copy. All methods are thread-safe.
+/// Finds labeled spans in texts. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API TokenClassifier {
  public:
   /// Loads the folder of a model with a head for classes of tokens, such as a BERT. Throws Error that names the file
