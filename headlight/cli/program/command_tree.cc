@@ -152,16 +152,19 @@ std::string BriefHelp(const Command& command) {
                        CommandEntries(command, /*all=*/false), command.name, command.name);
   std::string arguments, options;
   std::size_t all = 0;
+  bool has_model = false;
   for (const OptionGroup& group : OptionGroupsOf(command))
     for (const Option* option : group.options) {
       if (!option->is_argument()) ++all;
+      has_model = has_model || (option->is_argument() && option->is_model());
       if (IsCommon(*option))
         (option->is_argument() ? arguments : options) += OptionEntry(command, *option, HelpLevel::brief);
     }
   if (!arguments.empty()) help += "\nArguments:\n" + arguments;
   help += "\nCommon options:\n" + options + "\n";
   help += BriefExamples(command, DivideFooter(command.footer).second);
-  return fmt::format("{}\n{} --help-all explains all {} options and the output.\n", help, FullName(command), all);
+  return fmt::format("{}\n{} --help-all explains all {} options and the output{}.\n", help, FullName(command), all,
+                     has_model ? "; headlight pull downloads models" : "");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ constexpr const char* kConfigDescription = "Read options from this file, as line
 // if it is run without arguments.
 void AddCommonOptions(Command& command) {
   const bool is_group = command.parent != nullptr && !command.commands.empty();
-  const auto add_help = [&command](const char* names, HelpLevel level, const char* description) {
+  const auto add_help = [&command, is_group](const char* names, HelpLevel level, const char* description) {
     const auto print = [&command, level] { WriteResult(HelpOf(command, level)); };
     command
         .AddFlag(
