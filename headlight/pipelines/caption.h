@@ -37,7 +37,7 @@ struct CaptionOptions {
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
   std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
-  std::optional<std::uint64_t> seed = {};  ///< seed of sampling, else 1
+  std::optional<std::uint64_t> seed = {};  ///< seed of sampling; by default 1
   std::uint64_t first_stream = 0;          ///< image i uses the random stream (seed, first_stream + i)
 
   std::int64_t batch_pixels = 1 << 20;  ///< pixels of resized images that are encoded at once, at least 1

@@ -50,7 +50,7 @@ struct GenerateOptions {
   std::optional<std::int32_t> max_new_tokens = {};  ///< maximum number of new tokens, including the end, else 128
   std::optional<std::int32_t> min_new_tokens = {};  ///< minimum number of new tokens, else 0
 
-  std::optional<std::uint64_t> seed = {};  ///< seed of sampling, else 1
+  std::optional<std::uint64_t> seed = {};  ///< seed of sampling; by default 1
   std::uint64_t first_stream = 0;          ///< prompt i uses the random stream (seed, first_stream + i)
   std::int64_t batch_tokens = 2048;        ///< prompt tokens that are processed at once
   std::vector<std::string> stop = {};      ///< a text ends before the first of these strings

@@ -37,7 +37,7 @@ struct TranslateOptions {
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
   std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
-  std::optional<std::uint64_t> seed = {};  ///< seed of sampling, else 1
+  std::optional<std::uint64_t> seed = {};  ///< seed of sampling; by default 1
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
   /// Options for other inputs. `target_prefix` has the beginning of the translations, which the model continues: one
