@@ -59,7 +59,8 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   evoformer_.emplace(root / "evoformer", config_.evoformer, config_.blocks);
   single_ = linear(root / "evoformer", "linear", config_.alignment, config_.single, LeCunNormal(config_.alignment));
   structure_.emplace(root / "structure_module", config_.structure);
-  // These cheap layers are kept in float32. All results depend on them, or they compute the atoms' positions.
+  // These layers need little time and are kept in float32. All results depend on them, or they compute the atoms'
+  // positions.
   for (const char* part : {"input_embedder.", "recycling_embedder.", "evoformer.linear.", "structure_module."})
     parameters_.KeepExact(part);
   const std::int64_t hidden = config_.lddt_hidden;
@@ -123,8 +124,8 @@ void AlphaFold::CheckTemplates(const FoldingFeatures& features) const {
 
 namespace {
 
-// Returns the marks of an alignment with one additional row per template. A template's cell is present if its psi angle
-// is known.
+// Returns which cells of the alignment are present, with one additional row per template. A template's cell is present
+// if its psi angle is known.
 AlignmentGrid::Marks WithTemplates(const FoldingFeatures& features) {
   auto marks = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(features.alignment.rows()), 1);
   if (features.present != nullptr) *marks = *features.present;
@@ -148,8 +149,8 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
                                      : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
   if (!features.templates.empty()) state = (*templates_)(context, state, features.templates, after_block);
-  // Without extra rows, one absent row is used. As in the training of the published models, its outer product is
-  // divided by a value near zero.
+  // Without extra rows, one absent row is used. Its outer product is divided by a value near zero, as in the training
+  // of the published models.
   const bool none = features.extra.rows() == 0;
   const Tensor extra = none ? Tensor::Zeros({residues, kExtraFeatures}, parameters_.dtype()) : features.extra;
   AlignmentGrid::Marks absent;
@@ -163,7 +164,7 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
   state = (*evoformer_)(context, state, grid, after_block);
 
   FoldingOutputs outputs;
-  outputs.alignment = FirstCells(state.alignment, features.alignment.rows());  // without the rows of templates
+  outputs.alignment = FirstCells(state.alignment, features.alignment.rows());  // templates' rows are removed
   outputs.pair = state.pair;
   outputs.single = (*single_)(context, FirstCells(state.alignment, residues));
   outputs.structure = (*structure_)(context, outputs.single, state.pair, features.types);
@@ -262,12 +263,12 @@ void Describe(ConfigTable& table, AlphaFoldConfig& config) {
 
 namespace {
 
-// A weight that only the models with templates (1 and 2) have.
+// A weight that exists only in the models with templates (1 and 2).
 constexpr std::string_view kTemplateWeight = "template_embedder.template_pair_embedder.linear.weight";
 constexpr std::int64_t kPublishedTemplates = 4;
 
-// Derives the configuration, which DeepMind's files lack. Sizes are derived from the arrays' shapes. The number of
-// extra rows depends on the file name.
+// DeepMind's files have no configuration. The sizes follow from the arrays' shapes, and the number of extra rows
+// follows from the file name.
 AlphaFoldConfig PublishedConfig(const Safetensors& file) {
   const auto axis = [&](std::string_view name, std::size_t index) { return PublishedAxis(file, name, index); };
   for (const auto& [name, stored] : file.tensors())

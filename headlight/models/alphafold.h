@@ -22,9 +22,9 @@ class ConfigTable;  // defined in io/config_table.h
 struct AlphaFoldConfig {
   std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
   std::int32_t farthest = 32;  ///< the largest relative position
-  bool covariation = false;    ///< whether the covariation of columns is also an input (protein/nn/covariation.h)
-  /// Settings of the two stacks. Their sizes alignment, pair and single are overwritten by the members above. The
-  /// transition factor of pairs is that of the alignment.
+  bool covariation = false;    ///< if true, the covariation of columns is also an input (protein/nn/covariation.h)
+  /// Settings of the two stacks. Their sizes `alignment`, `pair` and `single` are overwritten by the members above.
+  /// `pair` layers have the alignment's transition factor.
   EvoformerConfig evoformer = {};
   EvoformerConfig extra_rows = {.alignment = 64, .head_dim = 8, .global_columns = true};
   int blocks = 48, extra_blocks = 4;

@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// The position table has this number of unused rows before the first position.
+// Number of unused rows before the first position in the position table.
 constexpr std::int32_t kFirstPosition = 2;
 
 }  // namespace
@@ -64,7 +64,7 @@ void Describe(ConfigTable& table, BartConfig& config) {
   table.Default(config.start_id, config.end_id);
   table.Token("decoder_start_token_id", config.start_id, config.vocabulary);
   table.Note("forced_eos_token_id", config.end_id);
-  // These settings occur in early checkpoints, and only these values are supported.
+  // Early checkpoints have these settings. Only these values are supported.
   for (const char* key : {"tie_word_embeddings", "normalize_embedding"}) table.Only(key, true);
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) table.Only(key, pre);
   for (const char* key : {"add_bias_logits", "static_position_embeddings", "is_decoder"}) table.Only(key, false);

@@ -28,7 +28,7 @@ struct BartConfig {
   NormPosition norm = NormPosition::post;  ///< pre-norm in mBART
   double dropout = 0.1;                    ///< dropout rate of embeddings and sublayers
   double attention_dropout = 0;            ///< dropout rate of the attention weights
-  bool scale_embeddings = false;           ///< whether embeddings are multiplied by sqrt(model)
+  bool scale_embeddings = false;           ///< if true, embeddings are multiplied by sqrt(model)
   std::int64_t vocabulary = 50265;
   std::int64_t positions = 1024;
   std::int32_t start_id = 2, end_id = 2, pad_id = 1;

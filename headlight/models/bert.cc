@@ -123,7 +123,7 @@ void DescribeBert(ConfigTable& table, BertConfig& config) {
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens) {
   if (!scores_tokens) return table.Harmless({"tie_word_embeddings"});
   table.Only("tie_word_embeddings", true, "a separate output table");
-  table.Note("tie_word_embeddings", true);  // the folder of the initial model may have false
+  table.Note("tie_word_embeddings", true);  // config.json of the original model may have false
 }
 
 void Describe(ConfigTable& table, BertConfig& config) {

@@ -40,23 +40,22 @@ struct BertConfig {
   std::string scope = "bert";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, BertConfig& config);
-/// Describes all settings except the model type. RoBERTa and DeBERTa share them.
+/// Describes all settings that BERT shares with RoBERTa and DeBERTa. The model type is not included.
 void DescribeBert(ConfigTable& table, BertConfig& config);
 
 /// Returns the sizes of the layers and the number of segment types, for descriptions of BERT variants.
 HEADLIGHT_API Json::Object SizesOfBert(const BertConfig& config);
 
-/// Describes `tie_word_embeddings`. It must be true for a model that predicts tokens. Other models have no output
-/// table.
+/// Describes `tie_word_embeddings`. It must be true for a model that predicts tokens. It has no effect in other models.
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens);
 
-/// Loads weights as LoadWeights does. It also accepts the LayerNorm parameter names gamma and beta, which early
-/// checkpoints and Transformers 5 (for ESM) use.
+/// Like LoadWeights, but also accepts the LayerNorm parameter names gamma and beta. Early checkpoints and Transformers
+/// 5 (for ESM) use them.
 void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                      const OtherTensors& others);
 
-/// Computes the normalized sum of three embeddings (figure 2). Segment embeddings are omitted if `types` is 0, and
-/// positional embeddings if the model has none.
+/// Computes the normalized sum of the token, position and segment embeddings (figure 2). Segment embeddings are omitted
+/// if `types` is 0, and positional embeddings if the model has none.
 class HEADLIGHT_API BertEmbeddings {
  public:
   BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions = true);
@@ -74,13 +73,13 @@ class HEADLIGHT_API BertEmbeddings {
   LayerNorm norm_;
 };
 
-/// Returns the configuration of BERT's layers (section 3), which vision-language variants share.
+/// Returns the configuration of BERT's layers (section 3). Vision-language variants use it too.
 TransformerLayerConfig BertLayerOf(const BertConfig& config);
 
 /// The embeddings and the Transformer layers (section 3).
 class HEADLIGHT_API BertEncoder {
  public:
-  /// `names` has the parameter names of a variant's layers, if they differ from BERT's.
+  /// `names` are the parameter names of a variant's layers, if they differ from BERT's.
   BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names = {});
   /// Encodes texts as TextEncoder::Encode does.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,

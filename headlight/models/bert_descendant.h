@@ -13,7 +13,7 @@ namespace headlight {
 
 /// The base class of a family's model class M. The family's file must declare these functions for its Config, in
 /// addition to Describe (io/config_table.h):
-///   BertConfig& BertOf(Config& config);  // the settings shared with BERT
+///   BertConfig& BertOf(Config& config);  // returns the settings shared with BERT
 ///   TextHeadsLayout HeadsOf(const Config& config);
 ///   OtherTensors OthersOf(const Config& config);
 template <typename M, typename Config>
@@ -43,7 +43,7 @@ class BertDescendant : public TextEncoder {
   Config config_;
 };
 
-/// Loads the model of a folder. `config` must contain the settings that are not in config.json.
+/// Loads a model from a folder. `config` must contain the settings that are not in config.json.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadBertDescendant(const ModelFolder& files, const LoadModelOptions& options, Config config) {
   BertConfig& bert = BertOf(config);

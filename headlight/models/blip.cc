@@ -42,8 +42,8 @@ MultiHeadAttentionConfig AttentionOf(const BertConfig& config) {
           .names = {"self.query", "self.key", "self.value", "output.dense"}};
 }
 
-// Returns the settings of cross-attention. The memory has the width of the vision encoder for images, and the width of
-// the text model for questions.
+// Returns the settings of cross-attention. The memory's width is that of the vision encoder for images and that of the
+// text model for questions.
 MultiHeadAttentionConfig CrossAttentionOf(const BlipConfig& config) {
   MultiHeadAttentionConfig attention = AttentionOf(config.text);
   attention.memory = config.vision.model;
@@ -223,7 +223,7 @@ void DescribeText(ConfigTable& table, BlipConfig& config) {
   table.Harmless({"initializer_factor", "label_smoothing", "projection_dim", "tie_word_embeddings"});
 }
 
-// The settings in text_config, some of which belong to the whole model.
+// The settings in text_config. Some of them apply to the whole model.
 struct BlipTextConfig {
   BlipConfig& whole;
 };

@@ -61,8 +61,8 @@ class HEADLIGHT_API BlipVisionLayer {
   FeedForward feed_forward_;
 };
 
-/// Computes LayerNorm(x + Attention(x)), then the same with cross-attention to a memory, then with a feed-forward
-/// network.
+/// Computes y = LayerNorm(x + Attention(x)), then z = LayerNorm(y + CrossAttention(y)), then LayerNorm(z +
+/// FeedForward(z)).
 class HEADLIGHT_API BlipTextLayer {
  public:
   BlipTextLayer(const Scope& scope, const BlipConfig& config, bool writes, int layer);
@@ -80,7 +80,7 @@ class HEADLIGHT_API BlipTextLayer {
   LayerNorm feed_forward_norm_;
 };
 
-/// The embeddings and layers of a text decoder, with causal attention, or of a text encoder.
+/// The embeddings and layers of a text encoder, or of a text decoder with causal attention.
 class HEADLIGHT_API BlipText {
  public:
   BlipText(const Scope& scope, const BlipConfig& config, bool writes);

@@ -17,7 +17,7 @@ struct BloomConfig {
   int layers = 2;
   std::int32_t heads = 8;
   std::int64_t ffn = 0;              // always 4 * model
-  bool residual_after_norm = false;  // whether residual connections begin after the norms
+  bool residual_after_norm = false;  // if true, residual connections begin after the norms
   double dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
   std::int64_t vocabulary = 250880;

@@ -60,14 +60,14 @@ ImageEmbeddingConfig EmbeddingOf(const ClipImageConfig& config) {
           .patch = config.patch,
           .channels = config.channels,
           .special = {{"class_embedding"}},
-          .waves = 1,  // above the default, because CLIP's pixel values and projection are also larger
+          .waves = 1,  // higher than the default, because CLIP's pixel values and projection are also larger
           .projection = "patch_embedding",
           .bias = false,
           .flat = true,
           .table = "position_embedding.weight"};
 }
 
-// Initialises a tower. OpenAI's code initialises only the text tower this way; here it is used for both towers.
+// Initialises a tower. OpenAI's code uses this initialisation only for the text tower.
 void InitialiseTower(Parameters& parameters, const std::string& scope, const ClipTowerConfig& config) {
   const double model = static_cast<double>(config.model), layers = config.layers;
   for (Parameter& parameter : parameters.all()) {
@@ -134,7 +134,7 @@ Tensor Clip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, co
   return (*texts_)(context, ids, texts);
 }
 
-// For a text without an end token, the first token is used, as in Transformers.
+// If a text has no end token, its first token is used, as in Transformers.
 Tensor Clip::PoolTexts(Context&, const Tensor& hidden, std::span<const std::int32_t> ids,
                        const Sequences& texts) const {
   CheckTexts();

@@ -34,13 +34,12 @@ struct ClipTextTowerConfig : ClipTowerConfig {
   std::int64_t positions = 77;  ///< the maximum length of a text in tokens
 };
 
-/// The end_id in the configurations of the first published folders. The text embedding is then computed from the token
-/// with the largest id.
+/// The value of end_id in the configurations of the first published folders. With this value, the text embedding is
+/// computed from the token with the largest id.
 inline constexpr std::int32_t kLargestIdEnds = 2;
 
 struct ClipTextConfig : ClipTextTowerConfig {
-  std::int32_t end_id =
-      49407;  ///< the text embedding is computed from the state of the first token with this id; or kLargestIdEnds
+  std::int32_t end_id = 49407;  ///< the first token with this id gives the text embedding; may be kLargestIdEnds
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipTextConfig& config);
 
@@ -83,7 +82,7 @@ class HEADLIGHT_API ClipLayers {
 /// The text tower: token and positional embeddings, layers, and a LayerNorm.
 class HEADLIGHT_API ClipTextTower {
  public:
-  /// The two standard deviations are used to initialise the token and position tables.
+  /// The two standard deviations initialise the token and position tables.
   ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
                 double position_deviation, bool causal);
   /// Encodes ids [tokens] of the texts to states [tokens, model].

@@ -36,7 +36,8 @@ struct DalleConfig {
   double attention_dropout = 0;               ///< dropout rate of the attention weights
 
   std::int64_t cells() const { return std::int64_t{side} * side; }
-  /// Returns the number of text ids. Each text position has its own padding token, with ids after the vocabulary.
+  /// Returns the number of text ids. Each text position has its own padding token. The ids of padding tokens follow the
+  /// vocabulary.
   std::int64_t text_ids() const { return text_vocabulary + text_positions; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleConfig& config);

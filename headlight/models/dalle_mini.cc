@@ -158,7 +158,7 @@ Tensor DalleMini::Decode(Context& context, std::span<const std::int32_t> ids, co
     cache->RemoveMemory(own);
   }
   const Tensor written = Write(context, codes, images, memory);
-  std::vector<std::int32_t> rows;  // rows of the encoder's states, followed by the decoder's
+  std::vector<std::int32_t> rows;  // rows of the concatenated encoder and decoder states
   for (std::size_t i = 0, next = 0; i < texts.size(); ++i) {
     const bool has_prompt = next < begun.size() && begun[next] == i;
     const Sequence text = has_prompt ? read[next++] : Sequence{};

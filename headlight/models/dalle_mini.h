@@ -41,12 +41,12 @@ struct DalleMiniConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DalleMiniConfig& config);
 
-/// Computes x + LayerNorm(Attention(LayerNorm(x))). A decoder then does the same with cross-attention. Finally,
-/// computes x + (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
+/// Computes x + LayerNorm(Attention(LayerNorm(x))). A decoder layer continues with cross-attention in the same form.
+/// The last step is x + (LayerNorm(activation(y W0) * (y W1)) W2) with y = LayerNorm(x).
 class HEADLIGHT_API DalleMiniLayer {
  public:
-  /// Declares a layer. If `kind` is decoder_self, it is a decoder layer, with causal self-attention and
-  /// cross-attention. The positions and names of norms in `config` are ignored.
+  /// Declares an encoder layer, or a decoder layer if `kind` is decoder_self. A decoder layer has causal self-attention
+  /// and cross-attention. The positions and names of norms in `config` are ignored.
   DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer);
 
   /// Maps x [tokens, model] to [tokens, model]. `memory` is null in an encoder.
@@ -73,8 +73,8 @@ class HEADLIGHT_API DalleMini : public TextToImageModel {
   /// hyperparameter is invalid.
   explicit DalleMini(const DalleMiniConfig& config, DType dtype = DType::float32);
 
-  /// Returns one row per id. The rows of a prompt are the encoder's states, except the row of its last id. The rows of
-  /// the last id and of the codes are the decoder's states. A prompt must be in a single pass.
+  /// Returns one row per id. The last id of a prompt and the codes have decoder states. The other ids of a prompt have
+  /// encoder states. A prompt must be in a single pass.
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override;
   /// Returns the text's start token, its ids without padding, its end token, and padding.
   std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const override;

@@ -48,7 +48,7 @@ TextHeadsLayout HeadsOf(const DebertaConfig& config) {
 
 namespace {
 
-// Reads the terms in the form "c2p|p2c" or ["c2p", "p2c"]. They may be absent.
+// Reads the attention terms in the form "c2p|p2c" or ["c2p", "p2c"]. They may be absent.
 void ReadTerms(const JsonView& json, DebertaConfig& config) {
   std::string names;
   if (json.value().As<Json::Array>() == nullptr)
@@ -70,7 +70,7 @@ void ReadTerms(const JsonView& json, DebertaConfig& config) {
 void DescribeDeberta(ConfigTable& table, DebertaConfig& config) {
   BertConfig& bert = config.bert;
   DescribeBert(table, bert);
-  // DeBERTa's own head always uses the embedding table, independently of the key.
+  // DeBERTa's own head always uses the embedding table, even if tie_word_embeddings is false.
   DescribeOutputTable(table, bert.on_top.masked_words && !config.own_masked_words);
   table.Default(config.absolute_positions, true);
   table.Default(config.relative_positions, false);
@@ -80,7 +80,7 @@ void DescribeDeberta(ConfigTable& table, DebertaConfig& config) {
     ReadTerms(table.json()["pos_att_type"], config);
     const std::int64_t farthest = table.json().Get("max_relative_positions", -1).Integer(-1, kLargestSize);
     config.farthest = farthest < 1 ? bert.positions : farthest;
-    bert.classifier_dropout.reset();  // DeBERTa's key for it is cls_dropout
+    bert.classifier_dropout.reset();  // DeBERTa uses the key cls_dropout
   }
   std::vector<std::string> terms;
   if (config.content_to_position) terms.push_back("c2p");
@@ -94,7 +94,7 @@ void DescribeDeberta(ConfigTable& table, DebertaConfig& config) {
   table.Probability("cls_dropout", bert.classifier_dropout);
   for (const char* size : {"embedding_size", "pooler_hidden_size"})
     table.Only(size, bert.model, "a size other than hidden_size");
-  table.Note("legacy", !config.own_masked_words);  // Transformers' key; the names of the tensors determine the value
+  table.Note("legacy", !config.own_masked_words);  // set from the names of the tensors, not from the file's key
   table.Harmless({"padding_idx"});
   table.Rule(!bert.on_top.pooler && !bert.on_top.next_sentence,
              "DeBERTa has a pooler only for sequence classification");
@@ -108,7 +108,7 @@ void Describe(ConfigTable& table, DebertaConfig& config) {
 
 bool OwnMaskedWords(const Safetensors& weights) { return weights.contains("lm_predictions.lm_head.bias"); }
 
-// Returns the names of tensors that are not parameters. Published files contain some that are used only in
+// Returns the names of tensors that are not parameters. Published files contain some tensors that are used only in
 // pre-training: absolute positions, and the head for replaced-token detection.
 OtherTensors OthersOf(const DebertaConfig& config) {
   const std::string embeddings = Prefix(config.bert.scope) + "embeddings.";

@@ -1,6 +1,6 @@
-// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021), a BERT with separate
-// vectors for the content and the position of a token. This file contains the code shared by version 1 (deberta.cc) and
-// versions 2 and 3 (deberta_v2.cc).
+// DeBERTa (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2021), a variant of BERT with
+// separate vectors for the content and the position of a token. This file contains the code that version 1 (deberta.cc)
+// shares with versions 2 and 3 (deberta_v2.cc).
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct DebertaConfig {
   std::string family = "Deberta";  ///< prefix of the architecture's name
   /// The settings shared with BERT. The number of segment types may be 0.
   BertConfig bert = {.norm_epsilon = 1e-7, .vocabulary = 50265, .types = 0, .on_top = {}, .scope = "deberta"};
-  bool absolute_positions = false;  ///< whether absolute positions are added to the embeddings, as in BERT
+  bool absolute_positions = false;  ///< if true, absolute positions are added to the embeddings, as in BERT
   bool relative_positions = true;
   bool content_to_position = true, position_to_content = true;
   std::int64_t farthest = 512;    ///< distances larger than this share one vector
-  bool own_masked_words = false;  ///< whether the masked-word head has DeBERTa's names instead of BERT's
+  bool own_masked_words = false;  ///< if true, the masked-word head has DeBERTa's names instead of BERT's
   double pooler_dropout = 0;      ///< dropout rate of the pooler for sequence classification
   Activation pooler_activation = Activation::gelu;
 };

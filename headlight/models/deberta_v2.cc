@@ -1,6 +1,6 @@
 // DeBERTa versions 2 and 3 (He et al., "DeBERTaV3: Improving DeBERTa using ELECTRA-Style Pre-Training with
-// Gradient-Disentangled Embedding Sharing", 2023), which have the same layout. Relative positions are in logarithmic
-// buckets, their vectors are projected by the content matrices, and a convolution is parallel to the first layer.
+// Gradient-Disentangled Embedding Sharing", 2023). Both versions have the same layout. Relative positions are in
+// logarithmic buckets, and the content matrices project their vectors. A convolution is parallel to the first layer.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -27,9 +27,9 @@ struct DebertaV2Config {
   DebertaConfig base = {
       .family = "DebertaV2",
       .bert = {.norm_epsilon = 1e-7, .vocabulary = 128100, .types = 0, .on_top = {}, .scope = "deberta"}};
-  std::int64_t buckets = 256;      // distances above half of this share buckets; 0: one vector per distance
-  bool share_projections = true;   // whether relative vectors are projected by the content matrices
-  bool normalize_relative = true;  // whether relative vectors are normalized
+  std::int64_t buckets = 256;      // distances above half of this value share buckets; 0: one vector per distance
+  bool share_projections = true;   // if true, relative vectors are projected by the content matrices
+  bool normalize_relative = true;  // if true, relative vectors are normalized
   std::int64_t convolution = 0;    // kernel width of the convolution parallel to the first layer; 0: none
   Activation convolution_activation = Activation::tanh;
 };

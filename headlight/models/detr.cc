@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kLearnedPositions = 50;  // maximum number of rows and columns of a feature map
 
-// Returns the root scope. In a model with masks, all names of the detector begin with "detr".
+// Returns the root scope. In a model with masks, all parameter names of the detector begin with "detr".
 Scope RootOf(Parameters& parameters, bool masks) { return Scope(parameters) / (masks ? "detr" : ""); }
 
 }  // namespace
@@ -124,8 +124,7 @@ Detr::Detr(const DetrConfig& config, DType dtype)
 
 namespace {
 
-// Returns the pixel of a mask that determines whether a cell is masked, as in a nearest-neighbour resize of the mask to
-// the feature map.
+// Returns the pixel of a mask that corresponds to a cell of the feature map (nearest-neighbour resize).
 std::int64_t NearestPixel(std::int64_t cell, std::int64_t cells, std::int64_t pixels) { return cell * pixels / cells; }
 
 // Sets the cells of `found` to the unmasked cells of the feature maps.
@@ -169,7 +168,7 @@ T* WriteSines(double place, std::int64_t d, T* to) {
 }
 
 // Encodes the vertical and horizontal position of each unmasked cell. A position is 2 pi times the number of unmasked
-// cells up to this cell, divided by the number in its column or row (section A.4 and the authors' code).
+// cells up to and including this cell, divided by the total in its column or row (section A.4 and the authors' code).
 template <typename T>
 void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
   T* to = positions.data<T>();
@@ -202,7 +201,7 @@ Tensor Detr::CellPositions(Context& context, const DetectedImages& images) const
     Dispatch(positions.dtype(), [&]<typename T>(T) { WriteSinePositions<T>(images, positions); });
     return positions;
   }
-  // The first half is the column's vector and the second half the row's. Both are from one table.
+  // The first half of a row is the column's vector, and the second half is the row's. Both are looked up in one table.
   const Tensor table = ops::Concatenate(context.Use(*columns_), context.Use(*rows_));
   std::vector<std::int32_t> halves;
   for (std::size_t image = 0; image < images.grids.size(); ++image) {
@@ -280,7 +279,7 @@ FeatureMaps Detr::Masks(Context& context, const DetectedImages& found, std::span
 
 namespace {
 
-// Reads the key `backbone` of older files, or `backbone_config`.
+// Reads `backbone_config`, or the key `backbone` of older files.
 void ReadBackbone(const JsonView& json, DetrConfig& config) {
   const JsonView nested = json["backbone_config"];
   const bool described = nested.present();
@@ -392,7 +391,7 @@ std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& l
   auto made = std::make_unique<Detr>(config);
   made->parameters().Initialise(seed);
   made->parameters().Unpack();
-  auto kept = model.parameters().all().begin();  // parameters in the same order, followed by those of the mask head
+  auto kept = model.parameters().all().begin();  // same order as in `made`, with the mask head's parameters at the end
   for (const Parameter& parameter : made->parameters().all()) {
     const Parameter& was = *kept++;
     Ensure(was.names.front().ends_with(parameter.names.front()), "{} is not kept", was.names.front());

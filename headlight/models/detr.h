@@ -29,9 +29,8 @@ struct DetrConfig {
   /// The name of the backbone in timm, which also selects timm's parameter names. If empty, `backbone` has the full
   /// description.
   std::string timm_backbone = {};
-  /// How the backbone's batch norms compute statistics in training. A pretrained backbone keeps the statistics of its
-  /// classifier. A backbone that is trained from scratch uses the statistics of the batch. This setting is not in
-  /// files.
+  /// How the backbone's batch norms compute statistics in training. A pretrained backbone keeps its statistics. A
+  /// backbone that is trained from scratch uses the statistics of the batch. This setting is not saved.
   BatchStatistics backbone_statistics = BatchStatistics::frozen;
   std::int64_t model = 256;
   int encoder_layers = 6, decoder_layers = 6;
@@ -41,14 +40,14 @@ struct DetrConfig {
   double dropout = 0.1, attention_dropout = 0;
   std::int64_t queries = 100;
   bool learned_positions =
-      false;  ///< whether cells have learned positional embeddings, up to 50 rows and columns, instead of sines
+      false;  ///< if true, cells have learned positional embeddings, up to 50 rows and columns, instead of sines
   std::string position_scope =
       "model.position_embedding";  ///< prefix of the learned positional embeddings; published checkpoints differ
-  /// Whether the decoder's final norm is also applied after each of its layers, as Transformers does if
+  /// If true, the decoder's final norm is also applied after each of its layers. Transformers does so if
   /// `auxiliary_loss` is true. In the paper, the next layer's input is not normalized.
   bool norm_between_layers = false;
   DetectionLossOptions loss;
-  bool masks = false;  ///< whether there is a mask head, which needs a backbone of four stages
+  bool masks = false;  ///< if true, there is a mask head, which needs a backbone of four stages
   std::vector<std::string> labels = {};
 };
 HEADLIGHT_API void Describe(ConfigTable& table, DetrConfig& config);
@@ -141,8 +140,8 @@ class HEADLIGHT_API Detr : public DetectionModel {
   std::optional<MaskHead> masks_;
 };
 
-/// Returns the detector of a model, without masks. If the classes or the number of queries differ, their parameters are
-/// initialised with the seed.
+/// Returns a detector without masks, with the parameters of `model`. If the classes or the number of queries differ,
+/// their parameters are initialised with the seed.
 HEADLIGHT_API std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& labels,
                                           std::int64_t queries, std::uint64_t seed);
 

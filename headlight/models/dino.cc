@@ -21,8 +21,8 @@
 namespace headlight {
 namespace {
 
-// Returns the inner size of the feed-forward network. A gate adds a third matrix, so v2 uses two thirds of the size,
-// rounded up to a multiple of 8.
+// Returns the inner size of the feed-forward network. With a gate, v2 uses two thirds of the size, rounded up to a
+// multiple of 8, because a gate adds a third matrix.
 std::int64_t InnerSize(const DinoConfig& config) {
   if (config.kind == DinoKind::v3) return config.ffn;
   const std::int64_t size = config.model * config.ffn_factor;
@@ -121,14 +121,14 @@ Dino::Dino(const DinoConfig& config, DType dtype)
     classes_.emplace(root, std::vector<std::string>{"classifier"}, 2 * config.model, std::ssize(config.labels));
 }
 
-// Returns the rotary angles of v3. In each patch, half of the angles encode the vertical position of its centre and
-// half the horizontal one, from -1 to 1 over the image. The frequencies decrease from 1 by powers of the base. Special
-// tokens have index 0, which has no rotation.
+// Returns the rotary angles of v3. Half of a patch's angles encode the vertical position of its centre, and half the
+// horizontal position. Positions range from -1 to 1 over the image. The frequencies decrease from 1 by powers of the
+// base. Special tokens have index 0, which means no rotation.
 ops::RotaryAngles Dino::Angles(const EncodedImages& encoded) const {
   const std::int64_t head_dim = config_.model / config_.heads, each = head_dim / 4;
   ops::RotaryAngles angles;
   std::vector<double> all(static_cast<std::size_t>(head_dim / 2));
-  std::vector<std::pair<Grid, std::int32_t>> known;  // each grid with the index of its first patch
+  std::vector<std::pair<Grid, std::int32_t>> known;  // each grid and the index of its first patch
   std::int32_t places = 1;
   const auto append = [&](std::int64_t index, std::int64_t count) {
     const double coordinate = 2 * (static_cast<double>(index) + 0.5) / static_cast<double>(count) - 1;
@@ -266,7 +266,7 @@ void Describe(ConfigTable& table, DinoConfig& config) {
     if (table.reads()) config.key_bias = config.biases;
     if (config.kind == DinoKind::v2) table.Flag("use_mask_token", config.mask);
   }
-  // These settings are for use as a backbone, or for training.
+  // These settings only affect training, or the use as a backbone.
   table.Harmless(
       {"apply_layernorm", "drop_path_rate", "out_features", "out_indices", "reshape_hidden_states", "stage_names"});
   if (config.classes) CheckLabels(config.labels);

@@ -22,8 +22,8 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// v2: a ViT with layer scale. v2_registers: v2 with registers, which are tokens without a position whose outputs are
-/// not used. v3: with registers, and with rotary positions instead of learned positional embeddings.
+/// v2: a ViT with layer scale. v2_registers: v2 with registers, which are tokens without a position and without an
+/// output. v3: registers, and rotary positions instead of learned positional embeddings.
 enum class DinoKind { v2, v2_registers, v3 };
 
 /// The defaults are those of DINOv2-B/14.
@@ -43,10 +43,10 @@ struct DinoConfig {
   Grid image = {224, 224}, patch = {14, 14};
   std::int64_t channels = 3;
   std::int64_t registers = 0;
-  bool mask = true;  ///< whether there is a learned mask token for masked patches
+  bool mask = true;  ///< if true, there is a learned mask token for masked patches
   bool biases = true, key_bias = true, output_bias = true, ffn_biases = true;
   double rotary_base = 100;  ///< v3: base of the rotary frequencies
-  bool classes = false;      ///< v2: has a classifier of the class token's state and the mean patch state
+  bool classes = false;      ///< v2: if true, there is a classifier of the class token's state and the mean patch state
   std::vector<std::string> labels = {};
   std::string scope = "dinov2";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };

@@ -26,8 +26,7 @@ FeatureMaps VaeBlock::operator()(Context& context, const FeatureMaps& x) const {
 DiscreteVae::DiscreteVae(const DiscreteVaeConfig& config, DType dtype) : ImageCoder(dtype), config_(Checked(config)) {
   limits_ = {config.image, std::int64_t{1} << config.layers, config.codes, config.distribution};
   const Scope root(parameters_);
-  // The codebook is a matrix, so that its product with the weights of the codes is the weighted mean of their
-  // embeddings.
+  // The codebook is a matrix. Its product with the weights of the codes is the weighted mean of their embeddings.
   Parameter& codebook = root.DeclareMatrix({"codebook.weight"}, {config.code_width, config.codes},
                                            /*stored_transposed=*/true);
   codebook.initialisation = Initialisation::Normal(1);

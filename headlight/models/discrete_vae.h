@@ -1,4 +1,4 @@
-// The discrete variational autoencoder of DALLE-pytorch. It is smaller than that of the DALL-E paper (Ramesh et al.,
+// The discrete variational autoencoder of DALLE-pytorch, which is smaller than the DALL-E paper's (Ramesh et al.,
 // "Zero-Shot Text-to-Image Generation", 2021, section 2.1). The encoder's strided convolutions halve the sides and
 // compute logits of the codes. The decoder's transposed convolutions double the sides of the map of code embeddings.
 #pragma once
@@ -20,7 +20,7 @@ struct DiscreteVaeConfig {
   std::int64_t codes = 512;
   std::int64_t code_width = 512;  ///< size of a code's embedding
   int layers = 3;                 ///< number of layers; each halves or doubles the sides
-  int blocks = 0;                 ///< number of residual blocks next to the codes
+  int blocks = 0;                 ///< number of residual blocks at the lowest resolution
   std::int64_t hidden = 64;       ///< number of hidden channels
   PixelDistribution distribution = PixelDistribution::normal;
 };

@@ -33,7 +33,7 @@ void Describe(ConfigTable& table, DistilBertConfig& config) {
   table.Size("max_position_embeddings", bert.positions, "the number of positions");
   table.Integer("pad_token_id", bert.pad_id, "the padding's id", 0, kLargestSize);
   DescribeOutputTable(table, bert.on_top.masked_words);
-  table.Harmless({"tie_weights_", "sinusoidal_pos_embds"});  // files contain the positions for either value
+  table.Harmless({"tie_weights_", "sinusoidal_pos_embds"});  // files contain the positions in both cases
 }
 
 TextHeadsLayout HeadsOf(const DistilBertConfig& config) {
@@ -58,7 +58,7 @@ OtherTensors OthersOf(const DistilBertConfig& config) {
 
 class DistilBert : public BertDescendant<DistilBert, DistilBertConfig> {
  public:
-  // The layers are those of BERT with other parameter names.
+  // The layers are BERT's layers with other parameter names.
   explicit DistilBert(const DistilBertConfig& config)
       : BertDescendant(config),
         encoder_(Scope(parameters_) / config.bert.scope, config.bert,

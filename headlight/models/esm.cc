@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kEnd = 2;                  // the token <eos>, whose attention is not used for contacts
+constexpr std::int32_t kEnd = 2;                  // the token <eos>; contacts exclude its attention
 constexpr std::int64_t kLongestRotary = 1 << 17;  // longer than any protein; no table limits positions
 constexpr double kMaskedInTraining = 0.15 * 0.8;  // fraction of the tokens that were replaced by masks in training
 
@@ -46,8 +46,8 @@ OtherTensors OthersOf(const EsmConfig& config) {
                                   {"lm_head.decoder.bias", "lm_head.bias"}},
                          .unused = {scope + "embeddings.position_ids"}};
   if (!config.rotary) return others;
-  // These tensors are not used: rotary frequencies, which the base determines, and a table of positions that
-  // Transformers also ignores.
+  // Unused tensors: rotary frequencies, which are computed from the base, and a table of positions that Transformers
+  // also ignores.
   others.unused.push_back(scope + "embeddings.position_embeddings.weight");
   others.unused.push_back(scope + "rotary_embeddings.inv_freq");
   others.unused.push_back(scope + "encoder.layer.*.attention.self.rotary_embeddings.inv_freq");
@@ -97,7 +97,7 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
   contact_bias_ = &bias;
 }
 
-// Embeds tokens. The embeddings of masks are zero. All embeddings of a sequence are then scaled to compensate for the
+// Embeds tokens. The embeddings of masks are zero. All embeddings of a sequence are scaled to compensate for the
 // fraction of masks in training.
 Tensor EsmEncoder::Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                          std::span<const std::int32_t> first_positions) const {

@@ -16,8 +16,7 @@
 
 namespace headlight {
 
-/// The defaults are those of ESM-2 with 650 million parameters, except where Transformers uses other values for missing
-/// keys.
+/// The defaults are those of ESM-2 with 650 million parameters. The defaults of missing keys are those of Transformers.
 struct EsmConfig {
   /// `positions` is the number of rows of the table of absolute positions. A sequence has at most positions - pad_id -
   /// 1 tokens.
@@ -36,10 +35,10 @@ struct EsmConfig {
                         .scope = "esm"};
   bool rotary = true;  ///< true in ESM-2; ESM-1b has absolute positions
   double rotary_base = 10000;
-  bool norm_before = false;   ///< whether embeddings are normalized, as in ESM-1b
-  bool token_dropout = true;  ///< whether mask embeddings are zero and the other embeddings are scaled to compensate
+  bool norm_before = false;   ///< if true, embeddings are normalized, as in ESM-1b
+  bool token_dropout = true;  ///< if true, mask embeddings are zero and the other embeddings are scaled to compensate
   std::int32_t mask_id = 32;
-  bool contacts = true;  ///< whether there is a contact head
+  bool contacts = true;  ///< if true, there is a contact head
 };
 HEADLIGHT_API void Describe(ConfigTable& table, EsmConfig& config);
 /// Functions that BertDescendant requires.
@@ -55,8 +54,8 @@ class HEADLIGHT_API EsmEncoder {
  public:
   EsmEncoder(const Scope& scope, const EsmConfig& config);
 
-  /// Encodes texts as TextEncoder::Encode does. If `seen` is not empty, it is called with the states before each layer
-  /// and the states after the last norm.
+  /// Encodes texts as TextEncoder::Encode does. If `seen` is not empty, it is called with the states before each layer,
+  /// and then with the states after the last norm.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     std::span<const std::int32_t> first_positions = {},
                     const std::function<void(const Tensor& states)>& seen = {}) const;
@@ -89,10 +88,10 @@ class HEADLIGHT_API Esm : public BertDescendant<Esm, EsmConfig> {
                 const Sequences& texts, std::span<const std::int32_t> first_positions = {}) const override;
 
   /// Returns the contact probability of each pair of residues (C beta atoms within 8 angstrom), [tokens - 2, tokens -
-  /// 2] in float32. It is a logistic regression on the attention maps of all heads, symmetrized and with average
-  /// product correction (Rao et al., "Transformer protein language models are unsupervised structure learners", 2021).
-  /// `ids` [tokens] is one sequence with its first and last token, which are not residues. Throws Error for fewer than
-  /// 3 tokens, and if the model has no contact head or its weights are all zero.
+  /// 2] in float32. Contacts are predicted by a logistic regression on the symmetrized attention maps of all heads,
+  /// with average product correction (Rao et al., "Transformer protein language models are unsupervised structure
+  /// learners", 2021). `ids` [tokens] is one sequence with its first and last token, which are not residues. Throws
+  /// Error for fewer than 3 tokens, without a contact head, or if the head's weights are all zero.
   Tensor Contacts(std::span<const std::int32_t> ids) const;
   bool has_contacts() const { return encoder_.contact_weight() != nullptr; }
 

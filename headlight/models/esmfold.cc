@@ -25,12 +25,12 @@ namespace {
 
 constexpr std::int64_t kDistanceBins = 64, kErrorBins = 64, kLddtBins = 50;
 constexpr std::int64_t kResidueLetters = kResidueTypes + 2;  // padding, the residue types and a mask
-// Recycled distances between beta atoms have this number of bins. The first bin is below the first edge and the last
-// bin above the last edge, in angstrom.
+// Number of bins of the recycled distances between beta atoms. The first bin is below the first edge and the last bin
+// above the last edge, in angstrom.
 constexpr std::int64_t kRecycledBins = 15;
 constexpr double kFirstEdge = 3.375, kLastEdge = 21.375;
 
-// Returns the language model's token ids of the residue types, then of <cls> and <eos>.
+// Returns the language model's token ids for the residue types, followed by <cls> and <eos>.
 std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   std::vector<std::int32_t> tokens;
   const auto add = [&](const std::string& word) {
@@ -44,7 +44,8 @@ std::vector<std::int32_t> TokensOf(const std::vector<std::string>& vocabulary) {
   return tokens;
 }
 
-// Returns ESM-2's tokens by id. They equal those in text/tokenizers/esm_tokenizer.h, which this folder may not include.
+// Returns ESM-2's tokens by id. They are the same as in text/tokenizers/esm_tokenizer.h, which this folder may not
+// include.
 std::vector<std::string> EsmVocabulary() {
   std::vector<std::string> words = {"<cls>", "<pad>", "<eos>", "<unk>"};
   for (const char letter : std::string_view("LAGVSERTIDPKQNFYMHWCXBUZO.-")) words.emplace_back(1, letter);
@@ -64,8 +65,8 @@ Linear LinearOf(const Scope& scope, const char* name, std::int64_t inputs, std::
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, LeCunNormal(inputs)};
 }
 
-// Returns the bin of the distance between the beta atoms of each pair, computed as if all residues were alanines. This
-// is algorithm 32 of AlphaFold's supplement with other bins.
+// Returns the bin of the distance between the beta atoms of each pair of residues. All residues are treated as
+// alanines. This is algorithm 32 of AlphaFold's supplement with other bins.
 std::vector<std::int32_t> DistanceBins(const Tensor& atoms) {
   const std::int64_t residues = atoms.rows();
   std::vector<Vector3> betas;
@@ -148,7 +149,7 @@ Tensor EsmFold::ReadSequence(Context& context, std::span<const std::int32_t> typ
   return residues_ ? ops::Add(sequence, (*residues_)(context, types)) : sequence;
 }
 
-// Returns the embedding of the relative position of each pair's second residue. Row 0 is for missing pairs.
+// Returns the embedding of each pair's relative position. Row 0 is for missing pairs.
 Tensor EsmFold::PositionBiases(Context& context, std::span<const std::int32_t> positions) const {
   std::vector<std::int32_t> distances;
   for (const std::int32_t i : positions)
@@ -260,8 +261,7 @@ void DescribeFolding(ConfigTable& table, EsmFoldConfig& config) {
   DescribePart(table, "trunk", [&](ConfigTable& part) { DescribeTrunk(part, config); });
   for (const char* other : {"use_esm_attn_map", "esm_ablate_sequence", "bypass_lm"})
     table.Only(other, false, "inputs other than the language model's states");
-  // The language model is computed in the precision of the other modules. fp16_esm and the other two settings have no
-  // effect.
+  // The language model has the same precision as the other modules. fp16_esm and the other two settings have no effect.
   table.Note("fp16_esm", false);
   table.Harmless({"esm_type", "esm_ablate_pairwise", "esm_input_dropout"});
 }
@@ -290,7 +290,7 @@ void Describe(ConfigTable& table, EsmFoldConfig& config) {
 
 namespace {
 
-constexpr const char* kTokens = "af2_to_esm";  // Transformers' table of token ids: padding, then the types
+constexpr const char* kTokens = "af2_to_esm";  // Transformers' table of token ids: padding, then the residue types
 
 std::vector<std::int64_t> StoredTokens(const EsmFoldConfig& config) {
   const std::vector<std::int32_t> tokens = TokensOf(Complete(config).vocabulary);

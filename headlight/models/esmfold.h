@@ -1,6 +1,6 @@
-// ESMFold (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023),
-// structure prediction from a single sequence. Unlike in AlphaFold 2, the hidden states of ESM-2 replace the alignment,
-// and a trunk of simpler blocks replaces the Evoformer.
+// ESMFold (Lin et al., "Evolutionary-scale prediction of atomic-level protein structure with a language model", 2023)
+// predicts structures from a single sequence. Unlike AlphaFold 2, it uses the hidden states of ESM-2 instead of an
+// alignment, and simpler blocks instead of the Evoformer.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct EsmFoldConfig {
   std::int32_t farthest = 32;  ///< the largest relative position
   int blocks = 48;
   int passes = 4;
-  bool embeds_residues = true;  ///< whether residue types are embedded, in addition to the language model's states
+  bool embeds_residues = true;  ///< if true, residue types are embedded, in addition to the language model's states
   StructureModuleConfig structure = {.nested_points = false};
   std::int64_t lddt_hidden = 128;
 };
@@ -45,8 +45,8 @@ class HEADLIGHT_API EsmFold : public FoldingModel {
 
   const EsmFoldConfig& config() const { return config_; }
   Json::Object Description() const override;
-  /// Runs the model on named tensors. Inputs: input_ids [batch, length], which are residue types, and optionally
-  /// attention_mask, position_ids and num_recycles [1], the number of passes after the first. Outputs have
+  /// Runs the model on named tensors. Inputs: input_ids [batch, length] (residue types). Optional inputs:
+  /// attention_mask, position_ids, and num_recycles [1], the number of passes after the first. Outputs have
   /// Transformers' names and shapes, and are zero for padding. ptm is [batch], and integers are int32.
   NamedTensors Forward(const Safetensors& inputs) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;

@@ -1,7 +1,6 @@
 // Falcon (Almazrouei et al., "The Falcon Series of Open Language Models", 2023, section 4.3). Sublayers are parallel
-// and positions are rotary. All query heads share one key and value head (7B), or the query heads of each group share
-// one (40B). The first models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and as many key heads as
-// query heads.
+// and positions are rotary. Key and value heads are shared by all query heads (7B), or by the query heads of each group
+// (40B). The first models, Falcon-RW, have sequential sublayers, linear biases (ALiBi) and one key head per query head.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -14,8 +13,8 @@
 namespace headlight {
 namespace {
 
-// The norms before the sublayers. in_turn: one per sequential sublayer. shared: one for both parallel sublayers.
-// parallel: one per parallel sublayer.
+// The norms before the sublayers. in_turn: sequential sublayers, one norm each. shared: one norm for both parallel
+// sublayers. parallel: parallel sublayers, one norm each.
 enum class FalconNorms { in_turn, shared, parallel };
 
 // The defaults apply to missing keys. They are the sizes of Falcon 7B.
@@ -29,7 +28,7 @@ struct FalconConfig {
   bool biases = false;
   bool grouped = false;  // `new_decoder_architecture`, the file format that allows any number of key heads
   FalconNorms norms = FalconNorms::shared;
-  bool linear_biases = false;  // whether linear biases (ALiBi) replace rotary positions
+  bool linear_biases = false;  // if true, linear biases (ALiBi) replace rotary positions
   double dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;
   RotarySettings rotary = {};
@@ -43,7 +42,7 @@ struct FalconConfig {
   std::int64_t HeadDim() const { return model / heads; }
 };
 
-// Describes the number of key heads and the norms, for both file formats.
+// Describes the number of key heads and the norms in both file formats.
 void DescribeFalconKind(ConfigTable& table, FalconConfig& config) {
   table.Flag("new_decoder_architecture", config.grouped);
   bool one_key_head = config.key_heads == 1, parallel = config.norms != FalconNorms::in_turn;
@@ -95,7 +94,7 @@ void Describe(ConfigTable& table, FalconConfig& config) {
   table.Harmless({"apply_residual_connection_post_layernorm"});  // not used by any Falcon
 }
 
-// The positions of one forward pass: rotary angles or linear biases.
+// The position data of one forward pass: rotary angles or linear biases.
 struct FalconPositions {
   std::optional<ops::RotaryAngles> angles = {};
   ops::AttentionBias bias = {};

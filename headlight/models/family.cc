@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// Returns the model types of the families that satisfy `wanted`, for an error message.
+// Returns the model types of the families for which `wanted` is true, for an error message.
 std::string TypesWhere(const auto& wanted) {
   std::vector<std::string> types;
   for (const Family* family : Families())
@@ -23,9 +23,9 @@ std::string TypesWhere(const auto& wanted) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-// Tokenizers that assign type 1 to a second text by default, as of Transformers 5.24. They are listed by class, without
-// the suffix "Tokenizer" or "TokenizerFast", and by model type for folders without a class. PreTrainedTokenizerFast did
-// so only before 5.0.
+// Tokenizers that assign type 1 to a second text by default, as of Transformers 5.24. The list has class names without
+// the suffix "Tokenizer" or "TokenizerFast", and model types for folders without a class. PreTrainedTokenizerFast
+// assigned type 1 only before 5.0.
 constexpr std::string_view kClassesWithTypes[] = {"Bert",    "ConvBert", "Deberta",    "DebertaV2",
                                                   "Electra", "FNet",     "LayoutLM",   "LayoutLMv2",
                                                   "Lxmert",  "MarkupLM", "MobileBert", "SqueezeBert"};

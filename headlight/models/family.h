@@ -35,16 +35,16 @@ struct LanguageModelSizes {
 struct NewLanguageModel {
   std::string_view name;  ///< the model type
   std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes& sizes);
-  bool dropout = true;        ///< whether dropout of sublayers is supported
-  bool grouped_keys = false;  ///< whether the number of key heads may be smaller than the number of query heads
-  bool experts = false;       ///< whether feed-forward networks may be mixtures of experts
+  bool dropout = true;        ///< if true, dropout of sublayers is supported
+  bool grouped_keys = false;  ///< if true, the number of key heads may be smaller than the number of query heads
+  bool experts = false;       ///< if true, feed-forward networks may be mixtures of experts
   double ffn_of_model = 4;    ///< ratio of the default ffn dimension to the model dimension
   std::int64_t ffn_step = 1;  ///< the default ffn dimension is rounded up to a multiple of this
 
   HEADLIGHT_API std::int64_t Ffn(std::int64_t model) const;
 };
 
-/// An exception for folders with this `model_type`: folders that match belong to another family.
+/// An exception for folders with this `model_type`. Folders for which `matches` is true belong to another family.
 struct TypeVariant {
   std::string_view model_type;
   bool (*matches)(const JsonView& config) = nullptr;  ///< null if there is no such exception
@@ -60,14 +60,14 @@ struct Family {
   Json (*complete_config)(const JsonView& config) = nullptr;  // CompleteConfig for language models; otherwise null
 };
 
-/// Returns the configuration of a language model of class M with all of the family's keys. CompletesConfig is null if M
-/// has no config().
+/// Returns the configuration of a language model of class M with all of the family's keys.
 template <typename M>
 Json CompleteConfigOf(const JsonView& json) {
   std::remove_cvref_t<decltype(std::declval<const M&>().config())> config;
   ReadConfig(json, config);
   return WriteConfig(config);
 }
+/// Returns CompleteConfigOf<M>, or null if M is not a language model or has no config().
 template <typename M>
 constexpr auto CompletesConfig() -> Json (*)(const JsonView&) {
   if constexpr (std::is_base_of_v<LanguageModel, M> && requires(const M& model) { model.config(); })
@@ -121,15 +121,14 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view 
 /// Error for unsupported settings, and for other kinds of models.
 HEADLIGHT_API Json CompleteConfig(const ModelFolder& files);
 
-/// Returns true if the folder's tokenizer returns no token types, so that all types are 0. Its tokenizer_config.json
-/// then has model_input_names without token_type_ids. Alternatively, it has no such key and a tokenizer_class that
-/// returns no types.
+/// Returns true if the folder's tokenizer returns no token types, so that all types are 0. tokenizer_config.json then
+/// has model_input_names without token_type_ids. If it has no such key, its tokenizer_class returns no types.
 HEADLIGHT_API bool LeavesOutTypes(const ModelFolder& files);
 
 /// Loads the model of a folder in the layout of Hugging Face Transformers (config.json and model.safetensors).
-/// LoadModel<> accepts any family, LoadModel<TextEncoder> a kind, and LoadModel<Bert> one family. Throws Error for a
-/// model of another kind, and for missing, unknown or wrongly shaped tensors, which the message names. Also throws
-/// Error for unsupported settings, and for a compute type that the processor does not support.
+/// LoadModel<> accepts any family, LoadModel<TextEncoder> one kind of model, and LoadModel<Bert> one family. Throws
+/// Error for a model of another kind, for unsupported settings, and if the processor does not support the compute type.
+/// Also throws Error for missing, unknown or wrongly shaped tensors. The message names them.
 template <typename M = Model>
 std::unique_ptr<M> LoadModel(const std::string& folder, const LoadModelOptions& options = {});
 

@@ -44,7 +44,7 @@ void Copy(Folder& folder) {
   for (const auto& [name, tensor] : weights.tensors()) folder.index.push_back({name, kShard});
 }
 
-// Choices that are derived from the fuzzer's bytes. They are 0 after the last byte.
+// Choices derived from the fuzzer's bytes. After the last byte, all choices are 0.
 struct Choices {
   std::span<const std::uint8_t> bytes;
 

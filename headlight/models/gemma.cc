@@ -1,9 +1,8 @@
 // Gemma (Gemma Team, "Gemma: Open Models Based on Gemini Research and Technology", 2024), Gemma 2 ("Gemma 2: Improving
 // Open Language Models at a Practical Size", 2024) and the text model of Gemma 3 ("Gemma 3 Technical Report", 2025).
 // They are Llama with embeddings multiplied by sqrt(model) and gains stored as their difference from 1. Since Gemma 2,
-// each sublayer also has a norm after it, sliding-window layers alternate with full ones, and scores and logits are
-// capped. Gemma 3 normalizes queries and keys instead of capping, and its sliding-window layers have separate rotary
-// settings.
+// each sublayer also has a norm after it, and sliding-window layers alternate with full attention. Gemma 2 caps scores
+// and logits. Gemma 3 normalizes queries and keys instead, and its sliding-window layers have separate rotary settings.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -33,10 +32,10 @@ struct GemmaConfig {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 24576;
   Activation activation = Activation::gelu_tanh;
-  bool attention_biases = false;  // whether all four projections have biases
+  bool attention_biases = false;  // if true, all four projections have biases
   double attention_dropout = 0;
   double norm_epsilon = 1e-6;
-  std::int64_t query_scalar = 256;      // since Gemma 2, scores are divided by its square root
+  std::int64_t query_scalar = 256;      // since Gemma 2, scores are divided by the square root of query_scalar
   double score_cap = 0, logit_cap = 0;  // 0: no cap
   LayerWindows windows = {};            // since Gemma 2
   RotarySettings rotary = {};
@@ -73,7 +72,7 @@ constexpr ConfigName<int> kGemmaTypes[] = {{"gemma", 1}, {"gemma2", 2}, {"gemma3
 constexpr ConfigName<int> kGemmaArchitectures[] = {
     {"GemmaForCausalLM", 1}, {"Gemma2ForCausalLM", 2}, {"Gemma3ForCausalLM", 3}};
 
-// Describes a cap on scores or logits, which is null if there is none.
+// Describes a cap on scores or logits. null means no cap.
 void DescribeCap(ConfigTable& table, const char* key, double& cap) {
   constexpr double least = 1e-6, most = 1e6;
   if (table.reads()) {
@@ -85,8 +84,8 @@ void DescribeCap(ConfigTable& table, const char* key, double& cap) {
   table.Rule(cap >= 0 && cap <= most, "{}: a cap of {}", key, cap);
 }
 
-// Describes the windows. Every second layer of Gemma 2 has none. In Gemma 3, every sixth layer has none, unless
-// sliding_window_pattern sets another number.
+// Describes the windows. Every second layer of Gemma 2 has no window. In Gemma 3, every sixth layer has no window,
+// unless sliding_window_pattern sets another number.
 void DescribeGemmaWindows(ConfigTable& table, GemmaConfig& config) {
   std::int64_t pattern = config.version == 2 ? 2 : 6;
   if (table.reads() && config.version == 3)
@@ -107,7 +106,7 @@ void Describe(ConfigTable& table, GemmaConfig& config) {
   const bool newer = config.version > 1;
   if (newer) {
     table.Choice("hidden_activation", config.activation, kGateNames);
-    table.Harmless({"hidden_act", "sliding_window_size"});  // published files contain these keys, too
+    table.Harmless({"hidden_act", "sliding_window_size"});  // published files also contain these keys
   } else {
     table.Choice("hidden_act", config.activation, kGateNames);
     table.Harmless({"hidden_activation"});
@@ -141,7 +140,7 @@ MultiHeadAttentionConfig AttentionOf(const GemmaConfig& config, int layer) {
   return attention;
 }
 
-// Computes x + Norm(Attention(Norm(x))), then x + Norm(FeedForward(Norm(x))). Gemma 1 has no outer norms.
+// Computes x + Norm(Attention(Norm(x))), then x + Norm(FeedForward(Norm(x))). Gemma 1 has no norms after the sublayers.
 class GemmaLayer {
  public:
   GemmaLayer(const Scope& scope, const GemmaConfig& config, int layer)

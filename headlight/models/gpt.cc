@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// The names that differ between the layouts on disk: keys of config.json and names of tensors.
+// The keys of config.json and names of tensors that differ between the layouts.
 struct LayoutNames {
   const char *model_type, *architecture;
   const char *model, *layers, *heads, *ffn, *activation, *dropout, *embedding_dropout, *attention_dropout, *positions;
@@ -35,8 +35,8 @@ MultiHeadAttentionConfig AttentionOf(const GptConfig& config, int layer) {
   attention.biases = false;
   attention.output_bias = true;
   attention.scale = 1;
-  // In "alternating dense and locally banded sparse attention patterns in the layers of the transformer" (GPT-3, 2.1),
-  // the banded layers have a window.
+  // GPT-3 has "alternating dense and locally banded sparse attention patterns in the layers of the transformer"
+  // (section 2.1). Here, banded layers have a window.
   attention.window = config.IsBanded(layer) ? config.window : 0;
   return attention;
 }
@@ -62,7 +62,7 @@ GptLayer::GptLayer(const Scope& scope, const GptConfig& config, int layer)
   cross_attention_.emplace(scope / "crossattention", CrossAttentionOf(config, layer), AttentionKind::cross, layer);
 }
 
-// Computes GPT's transformer_block (eq. 2), or GPT-2's, in which "layer normalization was moved to the input of each
+// Computes the transformer_block of GPT (eq. 2) or GPT-2, in which "layer normalization was moved to the input of each
 // sub-block" (2.3).
 Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& texts, const Memory* memory) const {
   const auto attention = [&](Context&, const Tensor& input) {
@@ -113,8 +113,8 @@ Gpt::Gpt(const GptConfig& config, DType dtype)
 
 namespace {
 
-// Reads attention_types, for example [[["global", "local"], 6]]: patterns of layers, each with its number of
-// repetitions. Returns whether each layer is local.
+// Reads attention_types, for example [[["global", "local"], 6]]. An entry is a pattern of layers and its number of
+// repetitions. Returns for each layer whether it is local.
 std::vector<bool> ReadBanded(const JsonView& json, int layers) {
   std::vector<bool> banded;
   for (const JsonView& group : json.Items()) {
@@ -170,7 +170,7 @@ void Describe(ConfigTable& table, GptConfig& config) {
   if (config.layout == GptLayout::gpt) {
     table.Rule(config.ffn == 4 * config.model, "the ffn dimension of the first GPT must be 4 * {}, not {}",
                config.model, config.ffn);
-    table.Choice(names.activation, config.activation,  // gelu in these files is the tanh approximation
+    table.Choice(names.activation, config.activation,  // in these files, gelu means the tanh approximation
                  {{"gelu", Activation::gelu_tanh},
                   {"relu", Activation::relu},
                   {"swish", Activation::silu},
@@ -196,7 +196,7 @@ void Describe(ConfigTable& table, GptConfig& config) {
     table.Harmless({"is_decoder"});
   }
   table.Flag("tie_word_embeddings", config.tie_output);
-  // Settings of a multiple-choice head, and of attention in a precision below float32.
+  // These keys are settings of a multiple-choice head, and of attention in a precision below float32.
   table.Harmless({"classifier_dropout", "n_ctx", "n_special", "predict_special_tokens", "reorder_and_upcast_attn",
                   "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                   "summary_use_proj"});

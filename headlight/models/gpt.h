@@ -1,7 +1,6 @@
-// The GPTs, which are decoder-only Transformers: GPT (Radford et al., "Improving Language Understanding by Generative
-// Pre-Training", 2018), GPT-2 (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019) and GPT-3
-// (Brown et al., "Language Models are Few-Shot Learners", 2020), whose architecture GPT-Neo implements (Black et al.,
-// 2021).
+// The decoder-only Transformers GPT (Radford et al., "Improving Language Understanding by Generative Pre-Training",
+// 2018), GPT-2 (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019) and GPT-3 (Brown et al.,
+// "Language Models are Few-Shot Learners", 2020). GPT-Neo (Black et al., 2021) implements the architecture of GPT-3.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +41,13 @@ struct GptConfig {
   std::int64_t positions = 1024;
   std::int32_t end_id = 50256;                   ///< -1 if there is none
   std::vector<std::int32_t> other_end_ids = {};  ///< additional tokens that end a text
-  bool scale_attention = true;                   ///< gpt2: whether scores are multiplied by 1 / sqrt(head_dim)
-  bool scale_attention_by_layer = false;         ///< gpt2: whether scores are also multiplied by 1 / (layer + 1)
-  std::vector<bool> banded = {false, true};      ///< gpt_neo: whether each layer is banded; the pattern repeats
-  std::int32_t window = 256;     ///< gpt_neo: in a banded layer, a token attends to this many tokens, including itself
-  bool cross_attention = false;  ///< gpt2: whether layers have cross-attention, as in the decoder of an encoder-decoder
-  bool tie_output = true;        ///< whether the embedding table is also the output projection
+  bool scale_attention = true;                   ///< gpt2: if true, scores are multiplied by 1 / sqrt(head_dim)
+  bool scale_attention_by_layer = false;         ///< gpt2: if true, scores are also multiplied by 1 / (layer + 1)
+  std::vector<bool> banded = {false, true};      ///< gpt_neo: for each layer, true if it is banded; the pattern repeats
+  std::int32_t window = 256;  ///< gpt_neo: in a banded layer, a token attends to this many tokens, including itself
+  bool cross_attention =
+      false;               ///< gpt2: if true, layers have cross-attention, as in the decoder of an encoder-decoder
+  bool tie_output = true;  ///< if true, the embedding table is also the output projection
   std::string scope = "transformer";  ///< prefix of all names except the output table; empty in the first checkpoints
 
   bool IsBanded(int layer) const {
@@ -57,7 +57,7 @@ struct GptConfig {
 HEADLIGHT_API void Describe(ConfigTable& table, GptConfig& config);
 
 /// In GPT, computes LayerNorm(x + Attention(x)), then LayerNorm(x + FeedForward(x)). In the other layouts, computes x +
-/// Attention(LayerNorm(x)), then the same with cross-attention if the layer has it, then x + FeedForward(LayerNorm(x)).
+/// Attention(LayerNorm(x)), then x + CrossAttention(LayerNorm(x)) if present, then x + FeedForward(LayerNorm(x)).
 class HEADLIGHT_API GptLayer {
  public:
   GptLayer(const Scope& scope, const GptConfig& config, int layer);
@@ -112,7 +112,7 @@ class HEADLIGHT_API Gpt : public LanguageModel {
   GptStack stack_;
 };
 
-/// Returns the names of each layer's causal masks, which files contain in addition to the parameters.
+/// Returns the names of each layer's causal masks. Files contain them in addition to the parameters.
 std::vector<std::string> GptMasks(const GptConfig& config, const std::string& prefix);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// GPT-2 as a text classifier, Transformers' GPT2ForSequenceClassification. A linear layer computes class logits from
-// the state of a text's last token, which is the only one that attends to the whole text.
+// GPT-2 as a text classifier, as in Transformers' GPT2ForSequenceClassification. A linear layer computes class logits
+// from the state of a text's last token, because only this token attends to the whole text.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -64,8 +64,8 @@ class Gpt2Classifier : public TextEncoder {
     InitialiseAsGpt(parameters_, 2 * gpt.layers, kGptOutputs);
   }
 
-  // Padding tokens at the end of a text get the state of the last token before the padding, because Transformers
-  // classifies from that token.
+  // Padding tokens at the end of a text get the state of the last token before the padding. Transformers classifies
+  // from this token.
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> /*types*/,
                 const Sequences& texts, std::span<const std::int32_t> first_positions) const override {
     for (const std::int32_t first : first_positions)
@@ -119,8 +119,8 @@ std::unique_ptr<Gpt2Classifier> LoadGpt2Classifier(const ModelFolder& files, con
   return model;
 }
 
-// Returns true if the configuration is a GPT-2 with a classification head. It then belongs to this family and is not a
-// language model.
+// Returns true if the configuration is a GPT-2 with a classification head. Such a folder belongs to this family and is
+// not a language model.
 bool Classifies(const JsonView& config) {
   const JsonView names = config["architectures"];
   if (!names.present()) return false;

@@ -51,7 +51,8 @@ void Describe(ConfigTable& table, GptNeoXConfig& config) {
   table.Harmless({"classifier_dropout", "attention_probs_dropout_prob", "hidden_dropout_prob"});  // not used
 }
 
-// Computes x + Attention(Norm(x)) + FeedForward(Norm'(x)) if sublayers are parallel. Otherwise it is a layer of GPT-2.
+// Computes x + Attention(Norm(x)) + FeedForward(Norm'(x)) if sublayers are parallel. Otherwise computes the same as a
+// GPT-2 layer.
 class GptNeoXLayer {
  public:
   GptNeoXLayer(const Scope& scope, const GptNeoXConfig& config, int layer)

@@ -1,6 +1,6 @@
 // GPT-J (Wang and Komatsuzaki, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model", 2021). It is GPT-2 with
-// parallel sublayers that share a norm. Rotary positions rotate pairs of adjacent features, as in the paper on rotary
-// positions.
+// parallel sublayers that share a norm. Rotary positions rotate pairs of adjacent features, as in the paper that
+// introduced them.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ struct GptJConfig {
   int layers = 28;
   std::int32_t heads = 16;
   std::int64_t ffn = 16384;
-  std::int64_t rotated = 64;  // number of rotated features of a head, beginning with the first
+  std::int64_t rotated = 64;  // number of rotated features of a head, starting at the first feature
   Activation activation = Activation::gelu_tanh;
   double dropout = 0, embedding_dropout = 0, attention_dropout = 0;
   double norm_epsilon = 1e-5;

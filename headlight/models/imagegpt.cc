@@ -92,7 +92,7 @@ void Describe(ConfigTable& table, ImageGptConfig& config) {
   table.Flag("scale_attn_by_inverse_layer_idx", config.scale_attention_by_layer);
   table.Only("add_cross_attention", false, "an ImageGPT that reads an encoder's output");
   table.Flag("tie_word_embeddings", config.tie_output);
-  table.Harmless({"reorder_and_upcast_attn"});  // the precision of attention
+  table.Harmless({"reorder_and_upcast_attn"});  // only changes the precision of attention
   if (config.classes) CheckLabels(config.labels);
 }
 

@@ -31,10 +31,10 @@ struct ImageGptConfig {
   double embedding_dropout = 0.1;  ///< dropout rate of the sum of embeddings
   double attention_dropout = 0.1;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-5;
-  std::int64_t vocabulary = 513;          ///< the number of colours, plus one for the start token
+  std::int64_t vocabulary = 513;          ///< the number of colours plus one for the start token
   std::int64_t positions = 1024;          ///< maximum length: the start token and all pixels except the last
-  bool scale_attention = true;            ///< whether scores are multiplied by 1 / sqrt(head_dim)
-  bool scale_attention_by_layer = false;  ///< whether scores are also multiplied by 1 / (layer + 1)
+  bool scale_attention = true;            ///< if true, scores are multiplied by 1 / sqrt(head_dim)
+  bool scale_attention_by_layer = false;  ///< if true, scores are also multiplied by 1 / (layer + 1)
   /// The heads. If the output table is tied to the embeddings, the start token also has a logit.
   bool next_colour = true, tie_output = false, classes = false;
   std::vector<std::string> labels = {};
@@ -59,7 +59,7 @@ class HEADLIGHT_API ImageGptLayer {
   FeedForward feed_forward_;
 };
 
-/// A language model whose texts are images: the start token, followed by the colours.
+/// A language model whose texts are images. A text consists of the start token and the colours of the pixels.
 class HEADLIGHT_API ImageGpt : public LanguageModel {
  public:
   static constexpr std::string_view kKind = "image generation model";  ///< the model has no tokenizer
@@ -69,7 +69,7 @@ class HEADLIGHT_API ImageGpt : public LanguageModel {
   explicit ImageGpt(const ImageGptConfig& config, DType dtype = DType::float32);
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& images) const override;
-  /// Returns class logits from the mean state of each image, [images, labels]. Throws Error if the model has no
+  /// Returns class logits [images, labels] computed from the mean state of each image. Throws Error if the model has no
   /// classes.
   Tensor ClassLogits(Context& context, const Tensor& hidden, const Sequences& images) const;
 

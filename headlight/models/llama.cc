@@ -91,7 +91,7 @@ constexpr ConfigName<LlamaFamily> kLlamaArchitectures[] = {
     {"SmolLM3ForCausalLM", LlamaFamily::smollm3}, {"Phi3ForCausalLM", LlamaFamily::phi3},
     {"GraniteForCausalLM", LlamaFamily::granite}};
 
-// Describes Qwen's windows. The first max_window_layers layers attend to all tokens.
+// Describes Qwen's windows. The first max_window_layers layers have no window.
 void DescribeQwenWindows(ConfigTable& table, LlamaConfig& config) {
   const auto layers = static_cast<std::size_t>(config.layers);
   std::vector<bool> slides(layers, true);
@@ -103,7 +103,7 @@ void DescribeQwenWindows(ConfigTable& table, LlamaConfig& config) {
   DescribeLayerWindows(table, config.windows, 4096, slides);
 }
 
-// Describes SmolLM3's layers. Every fourth layer has no positions, and only these layers may have a window.
+// Describes SmolLM3's layers. Every fourth layer has no positional encoding. Only these layers may have a window.
 void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
   const auto layers = static_cast<std::size_t>(config.layers);
   if (table.reads()) {
@@ -116,7 +116,7 @@ void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
       config.rotates.push_back(rotates.Integer(0, 1) == 1);
     Check(config.rotates.size() >= layers, "{}: {} entries for {} layers", given.location(), config.rotates.size(),
           layers);
-    config.rotates.resize(layers);  // the file of a smaller model may contain the list of a larger one
+    config.rotates.resize(layers);  // the configuration of a smaller model may contain the list of a larger model
   }
   table.Rule(config.rotates.empty() || config.rotates.size() == layers,
              "rotary positions of {} layers, where there are {}", config.rotates.size(), layers);
@@ -189,7 +189,7 @@ HeadDefaults HeadDefaultsOf(LlamaFamily family) {
   }
 }
 
-// Describes the factors of Granite, which scale embeddings, scores, residual branches and logits.
+// Describes Granite's scale factors of embeddings, scores, residual branches and logits.
 void DescribeGraniteFactors(ConfigTable& table, LlamaConfig& config) {
   constexpr double least = 1e-6, most = 1e6;
   table.Number("embedding_multiplier", config.embedding_scale, least, most);
@@ -253,7 +253,7 @@ void Describe(ConfigTable& table, LlamaConfig& config) {
   DescribeTokens(table, config);
   DescribeRotary(table, config.rotary, config.HeadDim(), config.positions, config.family == LlamaFamily::phi3);
   DescribeFamily(table, config);
-  table.Harmless({"pretraining_tp"});  // parallelism of pre-training, which does not change the result
+  table.Harmless({"pretraining_tp"});  // pre-training parallelism, without effect on the result
 }
 
 namespace {

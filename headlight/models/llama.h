@@ -36,7 +36,7 @@ struct LlamaConfig {
   std::int64_t head_dim = 0;   ///< 0: model / heads
   std::int64_t ffn = 11008;
   Activation activation = Activation::silu;  ///< activation of the gate
-  bool attention_biases = false;             ///< whether query, key and value projections have biases
+  bool attention_biases = false;             ///< if true, query, key and value projections have biases
   bool attention_output_bias = false;
   LayerWindows windows = {};
   bool ffn_biases = false;
@@ -44,7 +44,7 @@ struct LlamaConfig {
   double dropout = 0;            ///< dropout rate of sublayer outputs (Phi-3)
   double norm_epsilon = 1e-6;
   RotarySettings rotary = {};
-  std::vector<bool> rotates = {};  ///< [layers], whether a layer has rotary positions; empty: all have
+  std::vector<bool> rotates = {};  ///< [layers], true if a layer has rotary positions; empty: all layers do
   /// Factors of embeddings, of scores (default 1 / sqrt(head_dim)) and of each sublayer's output, and the divisor of
   /// logits (Granite).
   double embedding_scale = 1;
@@ -54,13 +54,13 @@ struct LlamaConfig {
   std::int64_t positions = 2048;
   std::int32_t begin_id = 1, end_id = 2, pad_id = -1;  ///< -1 if there is none
   std::vector<std::int32_t> other_end_ids = {};        ///< additional tokens that end a text
-  bool tie_output = false;                             ///< whether the embedding table is also the output projection
+  bool tie_output = false;                             ///< if true, the embedding table is also the output projection
   std::string scope = "model";                         ///< prefix of all names except the output table; may be empty
 
   std::int32_t KeyHeads() const { return key_heads > 0 ? key_heads : heads; }
   std::int64_t HeadDim() const { return head_dim > 0 ? head_dim : model / heads; }
   bool NormsQueriesAndKeys() const { return family == LlamaFamily::qwen3; }  // per head, before rotation
-  bool FusesProjections() const { return family == LlamaFamily::phi3; }      // whether files store fused projections
+  bool FusesProjections() const { return family == LlamaFamily::phi3; }      // true if files store fused projections
   bool Rotates(int layer) const { return rotates.empty() || rotates[static_cast<std::size_t>(layer)]; }
 };
 HEADLIGHT_API void Describe(ConfigTable& table, LlamaConfig& config);

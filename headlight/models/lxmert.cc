@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kEpsilon = 1e-12;  // epsilon of every norm; files do not store it
+constexpr double kEpsilon = 1e-12;  // epsilon of every norm; not stored in files
 
 // Returns the configuration of the text embeddings. In pre-training, the embedding table is also the output projection
 // for masked words.
@@ -191,7 +191,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   table.Flag("visual_attr_loss", config.attribute_head);
   table.Flag("visual_feat_loss", config.feature_head);
   DescribeOutputTable(table, config.pretraining);
-  // Settings that only losses use. num_hidden_layers repeats the three numbers of layers.
+  // Only losses use these settings, except num_hidden_layers, which repeats the three numbers of layers.
   table.Harmless({"task_matched", "task_mask_lm", "visual_loss_normalizer", "num_hidden_layers"});
   table.Rule(!config.pretraining || config.labels.empty() != config.answers_in_pretraining,
              "task_qa must be true if a pre-trained model has a head for answers, and false otherwise");
@@ -203,8 +203,8 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
 
 namespace {
 
-// Returns the labels in id2label, or default names if their number is not num_qa_labels. Transformers writes a default
-// id2label for models that do not use it.
+// Returns the labels in id2label. If their number is not num_qa_labels, returns default names, because Transformers
+// writes a default id2label for models that do not use it.
 std::vector<std::string> ReadAnswers(const JsonView& config) {
   constexpr std::int64_t most = 1 << 20;
   const std::int64_t count = config.Get("num_qa_labels", LxmertConfig().answers).Integer(1, most);

@@ -1,5 +1,5 @@
 // LXMERT (Tan and Bansal, "LXMERT: Learning Cross-Modality Encoder Representations from Transformers", 2019). It has a
-// text encoder, an encoder of image regions, and cross-modality layers in which they attend to each other.
+// text encoder, an encoder of image regions, and cross-modality layers in which text and regions attend to each other.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,16 @@ struct LxmertConfig {
   std::int64_t features = 2048, box_numbers = 4;  ///< numbers of features and box coordinates of a region
   std::int64_t objects = 1600, attributes = 400;  ///< numbers of object and attribute classes
   std::int64_t answers = 9500;
-  bool pretraining = false;  ///< has heads for masked words and alignment, and the region heads below
+  bool pretraining =
+      false;  ///< if true, the model has heads for masked words and alignment, and the region heads below
   bool answers_in_pretraining = true, regions_in_pretraining = true;
   bool object_head = true, attribute_head = true, feature_head = true;  ///< the heads for regions
   std::vector<std::string> labels = {};  ///< the labels of the answer head; empty if there is no such head
 };
 HEADLIGHT_API void Describe(ConfigTable& table, LxmertConfig& config);
 
-/// A cross-modality layer (section 2.2, figure 2). Each stream attends to the other with shared projections, then to
-/// itself. A feed-forward network for each stream follows.
+/// A cross-modality layer (section 2.2, figure 2). Each stream attends to the other stream with shared projections,
+/// then to itself. Each stream then has a feed-forward network.
 class LxmertCrossLayer {
  public:
   LxmertCrossLayer(const Scope& scope, const LxmertConfig& config, int layer);
@@ -66,8 +67,8 @@ class HEADLIGHT_API Lxmert : public RegionTextEncoder {
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  /// Returns the predictions of the model's region heads under Transformers' names: obj, attr and feat. The first is
-  /// RegionLogits.
+  /// Returns the predictions of the model's region heads under Transformers' names: obj, attr and feat. obj is the
+  /// result of RegionLogits.
   std::vector<std::pair<std::string, Tensor>> RegionPredictions(Context& context, const Tensor& regions) const;
 
   const LxmertConfig& config() const { return config_; }

@@ -1,7 +1,7 @@
-// Decoders with mixtures of experts. The layers are those of Llama, but each token uses a few of several feed-forward
-// networks, the experts. Mixtral: Jiang et al., "Mixtral of Experts", 2024. Qwen2-MoE (Yang et al., "Qwen2 Technical
-// Report", 2024, section 2.2.2) adds an expert for all tokens. Qwen3-MoE (Yang et al., "Qwen3 Technical Report", 2025)
-// normalizes queries and keys.
+// Decoders with mixtures of experts. The layers are those of Llama, but have several feed-forward networks (experts),
+// and each token uses a few of them. Mixtral: Jiang et al., "Mixtral of Experts", 2024. Qwen2-MoE (Yang et al., "Qwen2
+// Technical Report", 2024, section 2.2.2) adds an expert for all tokens. Qwen3-MoE (Yang et al., "Qwen3 Technical
+// Report", 2025) normalizes queries and keys.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,8 +32,8 @@ struct MixtralConfig {
   std::int64_t expert_ffn = 0;  // ffn dimension of Qwen's experts
   std::int64_t shared_ffn = 0;  // ffn dimension of the expert for all tokens; 0: no such expert
   std::int32_t experts = 8, experts_per_token = 2;
-  bool normalized = true;        // whether the weights of a token's experts sum to 1
-  std::vector<bool> dense = {};  // [layers], whether each layer has a dense network instead of experts; empty: no layer
+  bool normalized = true;        // if true, the weights of a token's experts sum to 1
+  std::vector<bool> dense = {};  // [layers], true if a layer has a dense network instead of experts; empty: no layer
   double router_loss = 0.001;    // factor of ops::LoadBalancingLoss
   Activation activation = Activation::silu;
   bool attention_biases = false;  // biases of queries, keys and values, and in Qwen3-MoE also of the output
@@ -81,7 +81,7 @@ MixtralConfig MixtralDefaults(MixtralFamily family) {
           .end_id = -1};
 }
 
-// Describes the number of experts, which has two names in files. The name of Transformers 5 is written.
+// Describes the number of experts. Files use two names for it. The name of Transformers 5 is written.
 void DescribeExpertCount(ConfigTable& table, MixtralConfig& config) {
   std::string_view written = "num_local_experts", other = "num_experts";
   if (config.family == MixtralFamily::qwen2_moe) std::swap(written, other);
@@ -149,7 +149,7 @@ void DescribeWindows(ConfigTable& table, MixtralConfig& config) {
       return table.Harmless({"max_window_layers"});
     }
     case MixtralFamily::qwen2_moe:
-      // If layer_types is missing, every second of the first max_window_layers layers has a window.
+      // If layer_types is missing, every second layer among the first max_window_layers layers has a window.
       const std::int64_t first = table.reads() ? table.json().Get("max_window_layers", 28).Integer(0, kLargestSize) : 0;
       std::vector<bool> slides;
       for (int layer = 0; layer < config.layers; ++layer) slides.push_back(layer % 2 == 0 && layer < first);
@@ -264,13 +264,13 @@ std::unique_ptr<LanguageModel> NewMixtral(const LanguageModelSizes& sizes) {
     config.expert_ffn = sizes.ffn;
     config.ffn = sizes.ffn * sizes.experts_per_token;
   }
-  // As in Qwen's models, the shared expert is as large as a token's other experts together.
+  // As in Qwen's models, the shared expert has the total size of a token's other experts.
   if (family == MixtralFamily::qwen2_moe) config.shared_ffn = config.ffn;
   return std::make_unique<Mixtral>(config);
 }
 
-// Returns a family of mixtures of experts. Each expert is half as large as Llama's network, so that two experts per
-// token have the same cost.
+// Describes how mixtures of experts are trained from scratch. Each expert is half as large as Llama's network, so that
+// two experts per token have the same cost.
 NewLanguageModel ExpertsFromScratch(std::string_view name,
                                     std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
   NewLanguageModel made = GatedFromScratch(name, make);

@@ -1,5 +1,5 @@
-// OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2). It is Llama with norms after the sublayers instead of before
-// them, and with norms over all heads of a token's queries and keys.
+// OLMo 2 (OLMo Team, "2 OLMo 2 Furious", 2025, section 2). It is Llama with norms after the sublayers instead of
+// before. Queries and keys also have a norm over all heads of a token.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ struct Olmo2Config {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 11008;
   Activation activation = Activation::silu;
-  bool attention_biases = false;  // whether all four projections have biases
+  bool attention_biases = false;  // if true, all four projections have biases
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
   RotarySettings rotary = {};

@@ -1,5 +1,5 @@
 // The discrete variational autoencoder that the authors of DALL-E published (Ramesh et al., "Zero-Shot Text-to-Image
-// Generation", 2021, appendix A.1). Encoder and decoder are residual convolutional networks.
+// Generation", 2021, appendix A.1). The encoder and the decoder are residual convolutional networks.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, OpenAiVaeConfig& config);
 /// Computes identity(x) + gain * res(x). res consists of four convolutions, each after a ReLU.
 class OpenAiVaeBlock {
  public:
-  /// `encoder` determines the position of the 1 x 1 convolution. It is the last one in the encoder, and the first one
-  /// in the decoder.
+  /// `encoder` determines the position of the 1 x 1 convolution: last in the encoder, and first in the decoder.
   OpenAiVaeBlock(const Scope& scope, std::int64_t inputs, std::int64_t outputs, bool encoder, double gain);
   FeatureMaps operator()(Context& context, const FeatureMaps& x) const;
 

@@ -29,7 +29,7 @@ struct OptConfig {
   Activation activation = Activation::relu;
   bool biases = true;
   bool pre_norm = true;
-  bool final_norm = true;  // only in models with pre-norm layers
+  bool final_norm = true;  // only used in models with pre-norm layers
   double dropout = 0.1, attention_dropout = 0;
   std::int64_t vocabulary = 50272;
   std::int64_t positions = 2048;

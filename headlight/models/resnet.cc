@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kReduction = 4;  // ratio of channels between a bottleneck's convolutions
 
-// Returns a square convolution that keeps the size of a feature map unless its stride is above 1.
+// Returns a square convolution. It keeps the size of a feature map if its stride is 1.
 NormedConvolution Square(const Scope& convolution, const Scope& norm, std::int64_t inputs, std::int64_t outputs,
                          std::int64_t side, std::int64_t stride, BatchStatistics statistics) {
   return {convolution,

@@ -1,6 +1,6 @@
-// ResNet (He et al., "Deep Residual Learning for Image Recognition", 2015). It consists of convolutions with shortcuts,
-// in stages that halve the feature maps and double their channels. It is used for classification, and as the backbone
-// of detectors.
+// ResNet (He et al., "Deep Residual Learning for Image Recognition", 2015) is a convolutional network with shortcuts.
+// Its stages halve the size of the feature maps and double their channels. It is used for classification, and as the
+// backbone of detectors.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ struct ResnetConfig {
   std::int64_t embedding = 64;                                ///< number of channels after the stem
   std::vector<std::int64_t> hidden = {256, 512, 1024, 2048};  ///< number of channels of each stage
   std::vector<std::int64_t> depths = {3, 4, 6, 3};            ///< number of layers of each stage
-  bool bottleneck = true;                                     ///< whether layers have three convolutions instead of two
-  Activation activation = Activation::relu;                   ///< activation after the stem and after each residual sum
-  /// The position of strides. The stride of a stage is in the first layer, in the 3 x 3 convolution or, if
-  /// `downsample_in_bottleneck`, in the first 1 x 1 convolution. The first stage has no stride unless
-  /// `downsample_in_first_stage`.
+  bool bottleneck = true;                    ///< if true, layers have three convolutions instead of two
+  Activation activation = Activation::relu;  ///< activation after the stem and after each residual sum
+  /// The layers with strides. The first layer of a stage has a stride in its 3 x 3 convolution, or in its first 1 x 1
+  /// convolution if `downsample_in_bottleneck` is true. The first stage only has a stride if
+  /// `downsample_in_first_stage` is true.
   bool downsample_in_first_stage = false, downsample_in_bottleneck = false;
   bool classes = false;
   std::vector<std::string> labels = {};
@@ -41,12 +41,12 @@ struct ResnetConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ResnetConfig& config);
 
-/// Returns the configuration of the timm ResNet with this name. These models differ only in depth. Throws Error for
-/// other names.
+/// Returns the configuration of the timm ResNet with this name. The supported models differ only in depth. Throws Error
+/// for other names.
 ResnetConfig ResnetOfTimm(const JsonView& name);
 
-/// The naming of parameters in checkpoints. For example, encoder.stages.0.layers.0.layer.0.convolution in Transformers
-/// is layer1.0.conv1 in timm.
+/// How checkpoints name parameters. For example, encoder.stages.0.layers.0.layer.0.convolution in Transformers is
+/// layer1.0.conv1 in timm.
 enum class ResnetNames { transformers, timm };
 
 /// Computes activation(F(x) + shortcut(x)). F has two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 convolution

@@ -1,5 +1,5 @@
 // RoBERTa (Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach", 2019). It is BERT's encoder, trained
-// longer on more text and without next-sentence prediction. XLM-R (Conneau et al., "Unsupervised Cross-lingual
+// for longer, on more text and without next-sentence prediction. XLM-R (Conneau et al., "Unsupervised Cross-lingual
 // Representation Learning at Scale", 2020) is the same model for a hundred languages.
 #include <algorithm>
 #include <memory>
@@ -15,13 +15,13 @@ namespace {
 
 // The defaults are those of the paper's RoBERTa-base.
 struct RobertaConfig {
-  // `positions` is the number of rows of the position table. A text's first token has row pad_id + 1, so that a text
+  // `positions` is the number of rows of the position table. A text's first token has row pad_id + 1. A text therefore
   // has at most positions - pad_id - 1 tokens.
   BertConfig encoder = {.vocabulary = 50265, .positions = 514, .types = 1, .pad_id = 1, .scope = "roberta"};
-  bool xlm = false;  // whether the model type is that of XLM-R
+  bool xlm = false;  // if true, the model type is that of XLM-R
 };
 
-// Returns the heads, which differ from BERT's. They always use GELU, and sequence classification has no pooler.
+// Returns the heads. Unlike BERT's, they always use GELU, and sequence classification has no pooler.
 TextHeadsLayout HeadsOf(const RobertaConfig& config) {
   const double dropout = config.encoder.classifier_dropout.value_or(config.encoder.dropout);
   return {.family = config.xlm ? "XLMRoberta" : "Roberta",

@@ -63,7 +63,7 @@ Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), co
     limits_.images = images_->embedding.limits();
   }
   if (config.text && config.image) {
-    // Section 3.2: nearly all pairs in a batch are negative, so the initial logits are strongly negative.
+    // Nearly all pairs in a batch are negative, so the initial logits are strongly negative (section 3.2).
     logit_scale_ = &root.Declare("logit_scale", {1}, Initialisation::Constant(std::log(10.0)));
     logit_bias_ = &root.Declare("logit_bias", {1}, Initialisation::Constant(-10));
   }
@@ -84,7 +84,7 @@ Tensor Siglip::PoolImages(Context& context, const EncodedImages& encoded) const 
   const Tensor probe = ops::Reshape(context.Use(*pool.probe), {1, model});
   const Tensor projected =
       ops::Linear(ops::Concatenate(encoded.hidden, probe), context.UseWeight(*pool.weight), context.Use(*pool.bias));
-  // The probe's row follows all states. It is the query of every image.
+  // The probe's row follows the rows of all states. Every image uses it as its query.
   const auto probe_row = static_cast<std::int32_t>(encoded.hidden.rows());
   const Tensor query = ops::Embedding(projected, std::vector<std::int32_t>(images, probe_row));
   const ScaledDotProductAttention attention{.heads = config_.image->heads};

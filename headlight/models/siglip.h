@@ -1,6 +1,6 @@
 // SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023), which has CLIP's two towers with a
-// sigmoid loss per pair. Images have attention pooling. Texts have bidirectional attention, and are pooled from their
-// last token. SigLIP 2 with fixed image sizes (Tschannen et al., 2025) has the same architecture.
+// sigmoid loss per pair. Images have attention pooling. Texts have bidirectional attention, and the last token's state
+// gives the embedding. SigLIP 2 with fixed image sizes (Tschannen et al., 2025) has the same architecture.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace headlight {
 inline constexpr ClipTowerConfig kSiglipTower = {
     .model = 768, .heads = 12, .ffn = 3072, .activation = Activation::gelu_tanh, .norm_epsilon = 1e-6};
 
-/// Every text is padded to `positions` tokens. Its embedding is computed from the last one.
+/// Every text is padded to `positions` tokens. Its embedding is computed from the last token's state.
 struct SiglipTextConfig : ClipTextTowerConfig {
   SiglipTextConfig() : ClipTextTowerConfig{kSiglipTower, /*vocabulary=*/32000, /*positions=*/64} {}
   std::optional<std::int64_t> vector = {};  ///< size of the text embeddings; default: `model`
@@ -61,7 +61,7 @@ class HEADLIGHT_API Siglip : public DualEncoder {
   Json::Object LayerSizes() const override;
 
  private:
-  // Attention pooling with one learned query. It computes x = Attention(probe, states), then x +
+  // Attention pooling with one learned query. Computes x = Attention(probe, states), then x +
   // FeedForward(LayerNorm(x)).
   struct AttentionPool {
     const Parameter *probe, *weight, *bias;  ///< projections of query, key and value, concatenated

@@ -21,9 +21,9 @@ struct StableLmConfig {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 6912;
   Activation activation = Activation::silu;
-  bool attention_biases = false;  // whether query, key and value projections have biases
-  bool head_norms = false;        // whether each head has LayerNorms of queries and keys
-  bool parallel = false;          // whether layers compute x + Attention(Norm(x)) + FeedForward(Norm(x)), with one norm
+  bool attention_biases = false;  // if true, query, key and value projections have biases
+  bool head_norms = false;        // if true, each head has LayerNorms of queries and keys
+  bool parallel = false;  // if true, layers compute x + Attention(Norm(x)) + FeedForward(Norm(x)), with one norm
   double attention_dropout = 0;
   double dropout = 0;  // dropout rate of the feed-forward network's output
   double norm_epsilon = 1e-5;

@@ -104,8 +104,8 @@ T5::T5(const T5Config& config, DType dtype) : EncoderDecoder(dtype), config_(con
   encoder_.emplace(root / "encoder", config, /*decoder=*/false);
   decoder_.emplace(root / "decoder", config, /*decoder=*/true);
   if (!config.tie_output) output_ = &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.model});
-  // T5 does not scale scores, so the initial weights are chosen to give scores a standard deviation of 1. In
-  // self-attention, queries and keys are in one matrix.
+  // T5 does not scale scores, so the initial weights are chosen such that scores have a standard deviation of 1. In
+  // self-attention, one matrix contains the weights of queries and keys.
   for (Parameter& parameter : parameters_.all()) {
     const std::string& name = parameter.names.front();
     if (!name.ends_with("Attention.q.weight")) continue;
@@ -127,7 +127,7 @@ Tensor T5::Decode(Context& context, std::span<const std::int32_t> ids, const Seq
 
 namespace {
 
-// Describes feed_forward_proj, which is "relu" or "gated-" with an activation. "gated-gelu" means the tanh
+// Describes feed_forward_proj, which is "relu" or "gated-" and an activation. "gated-gelu" means the tanh
 // approximation. Newer files also have dense_act_fn and is_gated_act.
 void DescribeFeedForward(ConfigTable& table, T5Config& config) {
   if (table.reads()) {
@@ -153,7 +153,7 @@ void DescribeFeedForward(ConfigTable& table, T5Config& config) {
 
 void Describe(ConfigTable& table, T5Config& config) {
   table.Choice("model_type", config.multilingual, {{"t5", false}, {"mt5", true}});
-  if (table.reads() && config.multilingual) {  // missing keys have the values of mT5-small
+  if (table.reads() && config.multilingual) {  // mT5-small's values for missing keys
     config.encoder_layers = 8;
     config.heads = 6;
     config.ffn = 1024;
@@ -186,8 +186,8 @@ void Describe(ConfigTable& table, T5Config& config) {
   table.Token("decoder_start_token_id", config.start_id, config.vocabulary);
   table.Token("eos_token_id", config.end_id, config.vocabulary);
   table.Only("is_decoder", false, "a T5 that is only a decoder");
-  // In published configurations of T5 1.1, tie_word_embeddings is false if states are not scaled. States of mT5 are
-  // never scaled. The weights determine whether there are two tables.
+  // In published configurations of T5 1.1, tie_word_embeddings is false if states are not scaled. mT5 never scales
+  // states. The weights determine whether there are two tables.
   bool tied = config.multilingual ? config.tie_output : config.scale_output;
   table.Flag("tie_word_embeddings", tied);
   if (table.reads())
@@ -201,7 +201,7 @@ std::unique_ptr<T5> LoadT5(const ModelFolder& files, const LoadModelOptions& opt
   T5Config config;
   ReadConfig(files.config, config, options.dropout);
   const Safetensors& weights = files.weights;
-  // A file may contain the shared table under any of its names.
+  // A file may contain the shared table under any of these names.
   const std::string output = "lm_head.weight";
   std::string table = output;
   for (const char* name : {"decoder.embed_tokens.weight", "encoder.embed_tokens.weight", "shared.weight"})

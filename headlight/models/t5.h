@@ -23,26 +23,26 @@ class ConfigTable;  // defined in io/config_table.h
 
 /// The defaults are those of T5-small.
 struct T5Config {
-  bool multilingual = false;  ///< whether the model is mT5, which is T5 1.1 under another name
+  bool multilingual = false;  ///< if true, the model is mT5, which has the architecture of T5 1.1
   std::int64_t model = 512;
   int encoder_layers = 6, decoder_layers = 6;
   std::int32_t heads = 8;
   std::int64_t head_dim = 64;  ///< may differ from model / heads
   std::int64_t ffn = 2048;
   Activation activation = Activation::relu;
-  bool gated = false;               ///< whether feed-forward networks are gated
+  bool gated = false;               ///< if true, feed-forward networks are gated
   std::int32_t buckets = 32;        ///< number of buckets of relative positions
-  std::int32_t max_distance = 128;  ///< this distance and larger ones share a bucket
+  std::int32_t max_distance = 128;  ///< distances of at least this value share a bucket
   double dropout = 0.1;
   double norm_epsilon = 1e-6;
-  bool tie_output = true;    ///< whether the embedding table is also the output projection
-  bool scale_output = true;  ///< whether the decoder's states are multiplied by model^-0.5, as in T5 1.0
+  bool tie_output = true;    ///< if true, the embedding table is also the output projection
+  bool scale_output = true;  ///< if true, the decoder's states are multiplied by model^-0.5, as in T5 1.0
   std::int64_t vocabulary = 32128;
   std::int32_t start_id = 0, end_id = 1, pad_id = 0;
 };
 HEADLIGHT_API void Describe(ConfigTable& table, T5Config& config);
 
-/// Computes FFN(x) = activation(x W1) W2 or, with a gate, (activation(x W1) * x V) W2 (Shazeer, 2020, eq. 6).
+/// Computes activation(x W1) W2 or, with a gate, (activation(x W1) * x V) W2 (Shazeer, 2020, eq. 6).
 class HEADLIGHT_API T5FeedForward {
  public:
   T5FeedForward(const Scope& scope, const T5Config& config);
@@ -53,7 +53,7 @@ class HEADLIGHT_API T5FeedForward {
   std::variant<FeedForward, GatedFeedForward> network_;
 };
 
-/// Computes x + Attention(norm(x)), then in the decoder x + CrossAttention(norm(x), memory), then x +
+/// Computes x + Attention(norm(x)), then x + CrossAttention(norm(x), memory) in the decoder, then x +
 /// FeedForward(norm(x)).
 class HEADLIGHT_API T5Layer {
  public:

@@ -58,8 +58,8 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
              config.end_id,
              config.pad_id};
 
-  // Embeddings are initialised with a standard deviation of model^-0.5. After multiplication by model^0.5, it equals
-  // that of normalized states.
+  // Embeddings are initialised with a standard deviation of model^-0.5. After multiplication by model^0.5, they have a
+  // standard deviation of 1, as normalized states do.
   const Scope root(parameters_), model = root / "model";
   const Initialisation normal = Initialisation::Normal(1 / std::sqrt(static_cast<double>(config.model)));
   const auto table = [&](const Scope& scope, std::int64_t words, bool scores) {
@@ -150,8 +150,8 @@ void Transformer::Save(const std::string& folder, Compute compute) const {
                                        {"max_length", config_.positions},
                                        {"num_beams", 4}};
   WriteFile(folder + "/generation_config.json", generation.Text());
-  // If the output is not tied, Transformers ties no tables, so each is written. Pegasus requires the sinusoids in the
-  // file.
+  // If the output is not tied, Transformers ties no tables. Each table is therefore written. Pegasus requires the
+  // sinusoids in the file.
   const Tensor positions = Positions(config_);
   std::vector<StoredTensor> more;
   for (const std::string stack : {"model.encoder.", "model.decoder."}) {

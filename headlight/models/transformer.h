@@ -1,5 +1,5 @@
-// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). The format on disk is that of MarianMT. For
-// models with pre-norm layers and a final LayerNorm after each stack, it is that of Pegasus.
+// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). The format on disk is that of MarianMT, or that
+// of Pegasus for pre-norm layers with a final LayerNorm after each stack.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ struct TransformerConfig {
   NormPosition norm = NormPosition::post;
   double dropout = 0.1;            ///< dropout rate of embeddings and sublayers
   double attention_dropout = 0.1;  ///< dropout rate of the attention weights
-  bool scale_embeddings = true;    ///< whether embeddings are multiplied by sqrt(model) (section 3.4)
-  bool tie_source_target = true;   ///< whether source and target share one embedding table
-  bool tie_output = true;          ///< whether the target's embedding table is also the output projection
+  bool scale_embeddings = true;    ///< if true, embeddings are multiplied by sqrt(model) (section 3.4)
+  bool tie_source_target = true;   ///< if true, source and target share one embedding table
+  bool tie_output = true;          ///< if true, the target's embedding table is also the output projection
   std::int64_t source_vocabulary = 8000, target_vocabulary = 8000;
   std::int64_t positions = 512;
   std::int32_t start_id = 0, end_id = 0, pad_id = 0;

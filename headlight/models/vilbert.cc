@@ -17,11 +17,11 @@
 namespace headlight {
 namespace {
 
-constexpr double kNormEpsilon = 1e-12;  // epsilon of every norm; files do not store it
+constexpr double kNormEpsilon = 1e-12;  // epsilon of every norm; not stored in files
 constexpr double kPooledDropout = 0.1;  // dropout rate of the pooled input of heads
 constexpr std::int64_t kBoxNumbers = 5, kTasks = 20;
 
-// Returns the configuration of the text embeddings, which are those of BERT.
+// Returns the configuration of the text embeddings, which are the same as in BERT.
 BertConfig BertOf(const VilbertConfig& config) {
   return {.model = config.text.model,
           .dropout = config.text.dropout,
@@ -75,7 +75,7 @@ CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& conf
 void CoAttentionLayer::operator()(Context& context, EncodedPairs& states) const {
   const Tensor words = text_.query_key_value(context, states.text);
   const Tensor regions = image_.query_key_value(context, states.regions);
-  // As in the authors' code, the dropout rate of attention weights is that of the stream of the keys.
+  // The dropout rate of attention weights is that of the stream of the keys, as in the authors' code.
   const AttentionAcross to_regions = {heads_, image_.attention_dropout, AttentionKind::text_to_image, layer_},
                         to_words = {heads_, text_.attention_dropout, AttentionKind::image_to_text, layer_};
   const Tensor seen = to_regions(context, words, regions, states.texts, states.images);
@@ -314,7 +314,8 @@ std::unique_ptr<Vilbert> LoadVilbert(const ModelFolder& files, const LoadModelOp
   const std::string base = Prefix(config.scope);
   OtherTensors others{.tied = {{"cls.predictions.decoder.weight", base + "embeddings.word_embeddings.weight"}},
                       .unused = {}};
-  for (std::size_t i = 0; i < config.text.joins.size(); ++i)  // the authors' code declares these, but does not use them
+  for (std::size_t i = 0; i < config.text.joins.size();
+       ++i)  // the authors' code declares these parameters, but does not use them
     for (const char* name : {"q_dense1.", "q_dense2."})
       others.unused.push_back(fmt::format("{}encoder.c_layer.{}.biOutput.{}", base, i, name));
   LoadWeights(files, options, model->parameters(), others);

@@ -1,5 +1,5 @@
 // ViLBERT (Lu et al., "ViLBERT: Pretraining Task-Agnostic Visiolinguistic Representations for Vision-and-Language
-// Tasks", 2019). Two parallel encoders, one of a text and one of image regions, attend to each other in some layers.
+// Tasks", 2019) has two parallel encoders, for a text and for image regions. They attend to each other in some layers.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct VilbertStream {
   std::int64_t ffn = 3072;
   Activation activation = Activation::gelu;
   double dropout = 0.1, attention_dropout = 0.1;
-  /// Co-attention layer i runs after the layers with an index below joins[i].
+  /// Co-attention layer i runs before layer joins[i] of this stream.
   std::vector<std::int64_t> joins = {6, 7, 8, 9, 10, 11};
 };
 
@@ -43,18 +43,18 @@ struct VilbertConfig {
   std::int64_t vocabulary = 30522, positions = 512, types = 2;
   std::int64_t features = 2048;        ///< number of input features of a region
   std::int64_t region_classes = 1601;  ///< number of region classes
-  bool multiplied = true;              ///< whether pooled states are multiplied instead of added
-  bool task_tokens = false;            ///< whether a task token follows the first token of a text
-  bool pretraining = false;            ///< whether there are heads for masked words, regions and alignment
-  bool task_heads = false;          ///< whether there are heads for the tasks of multi-task training ("12-in-1", 2020)
+  bool multiplied = true;              ///< if true, pooled states are multiplied instead of added
+  bool task_tokens = false;            ///< if true, a task token follows the first token of a text
+  bool pretraining = false;            ///< if true, there are heads for masked words, regions and alignment
+  bool task_heads = false;          ///< if true, there are heads for the tasks of multi-task training ("12-in-1", 2020)
   std::int64_t gqa_answers = 1533;  ///< number of answers of the GQA head, if `task_heads`
   std::vector<std::string> labels = {};  ///< the labels of the answer head; empty if there is no such head
   std::string scope = "bert";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VilbertConfig& config);
 
-/// A co-attention layer (section 3.1, figure 2b). The queries of each stream attend to the keys and values of the
-/// other, with separate projections. A feed-forward network for each stream follows.
+/// A co-attention layer (section 3.1, figure 2b). The queries of each stream attend to the keys and values of the other
+/// stream, with separate projections. Each stream then has a feed-forward network.
 class CoAttentionLayer {
  public:
   CoAttentionLayer(const Scope& scope, const VilbertConfig& config, int layer);
@@ -85,21 +85,21 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
 
   /// Encodes pairs. A region's box has its left, top, right and bottom as fractions of the image's width and height,
-  /// and its area as a fraction of the image's area. An image's first region is the whole image, with the mean of the
-  /// features of its other regions.
+  /// and its area as a fraction of the image's area. An image's first region is the whole image. Its features are the
+  /// mean of the other regions' features.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
   Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
-  /// Compute the inputs of Pool, relu(W x + b) of the first state x of each sequence in one stream: [pairs, joint].
+  /// Compute the inputs of Pool: relu(W x + b) for the first state x of each sequence in one stream, [pairs, joint].
   Tensor PoolText(Context& context, const EncodedPairs& encoded) const;
   Tensor PoolImage(Context& context, const EncodedPairs& encoded) const;
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
-  /// Returns the outputs of the authors' other task heads, by name, or nothing if the model lacks these heads. They are
-  /// logits of GQA answers, of a pair, of three classes, and of each region and token. If the number of pairs is even,
-  /// there are also logits of one text with two images.
+  /// Returns the outputs of the authors' other task heads by name, or nothing if the model has no such heads. The
+  /// outputs are logits of GQA answers, of a pair, of three classes, of each region and of each token. If the number of
+  /// pairs is even, there are also logits of one text with two images.
   std::vector<std::pair<std::string, Tensor>> TaskLogits(Context& context, const EncodedPairs& encoded,
                                                          const Tensor& pooled) const;
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array kClasses = {"ViltModel", "ViltForMaskedLM", "ViltForQuestionAnswering",
                                  "ViltForImageAndTextRetrieval"};  // indexed by ViltTask
 
-// Returns the configuration of the text embeddings, which are those of BERT.
+// Returns the configuration of the text embeddings, which are the same as in BERT.
 BertConfig BertOf(const ViltConfig& config) {
   return {.model = config.vit.model,
           .dropout = config.vit.dropout,

@@ -1,4 +1,4 @@
-// ViLT (Kim et al., "ViLT: Vision-and-Language Transformer Without Convolution or Region Supervision", 2021), one
+// ViLT (Kim et al., "ViLT: Vision-and-Language Transformer Without Convolution or Region Supervision", 2021) is one
 // Vision Transformer over a single sequence of a text's tokens and an image's patches.
 #pragma once
 
@@ -21,8 +21,8 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The task head. masked_words: masked language modelling. answers: classification of questions. ranking: a score of
-/// how well a text matches an image.
+/// The task of the head. masked_words: masked language modelling. answers: classification of questions. ranking: a
+/// score of how well a text matches an image.
 enum class ViltTask { none, masked_words, answers, ranking };
 
 /// The defaults are the paper's.
@@ -41,7 +41,7 @@ class HEADLIGHT_API Vilt : public RegionTextEncoder {
   /// hyperparameter is invalid.
   explicit Vilt(const ViltConfig& config, DType dtype = DType::float32);
 
-  /// Encodes pairs. The regions are those of PatchRegions. An image's states begin with the state of its class token.
+  /// Encodes pairs. `regions` must come from PatchRegions. An image's states begin with the state of its class token.
   /// Also throws Error if the patches do not form a grid.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,

@@ -38,7 +38,7 @@ Memory VisionEncoderDecoder::MemoryOf(Context& context, const EncodedImages& enc
 
 namespace {
 
-// Reads a token id of the whole model. If it is missing, reads the id of the decoder.
+// Reads a token id from the outer configuration or, if it is missing there, from the decoder's.
 std::int32_t ReadId(const JsonView& json, std::initializer_list<const char*> keys, std::int32_t fallback) {
   for (const JsonView& view : {json, json["decoder"]})
     for (const char* key : keys)
@@ -67,7 +67,7 @@ void Describe(ConfigTable& table, VisionEncoderDecoderConfig& config) {
     table.Note("decoder", std::move(decoder));
     table.Note("decoder_start_token_id", config.start_id);
     table.Note("eos_token_id", config.end_id);
-    table.Note("pad_token_id", config.end_id);  // for padded batches, in which padding is masked
+    table.Note("pad_token_id", config.end_id);  // only used to pad batches; padding is masked
   } else {
     Describe(table, config.encoder);
     Describe(table, config.decoder);

@@ -1,6 +1,6 @@
-// Image captioning: a Vision Transformer encodes an image, and a GPT-2 with cross-attention generates a caption. It is
-// Transformers' VisionEncoderDecoder. Captioning with an encoder and a decoder follows Xu et al., "Show, Attend and
-// Tell: Neural Image Caption Generation with Visual Attention", 2015.
+// Image captioning: a Vision Transformer encodes an image, and a GPT-2 with cross-attention generates a caption. It
+// corresponds to Transformers' VisionEncoderDecoder. Captioning with an encoder and a decoder follows Xu et al., "Show,
+// Attend and Tell: Neural Image Caption Generation with Visual Attention", 2015.
 #pragma once
 
 #include <cstdint>

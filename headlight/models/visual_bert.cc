@@ -68,7 +68,7 @@ VisualBert::VisualBert(const VisualBertConfig& config, DType dtype)
     alignment_.emplace(root, std::vector<std::string>{"cls.seq_relationship"}, config.bert.model, 2);
   if (pair_heads_.answers)
     answers_.emplace(root, std::vector<std::string>{"cls"}, config.bert.model, std::ssize(config.labels));
-  if (config.task == VisualBertTask::answers)  // files contain it, but it is not used
+  if (config.task == VisualBertTask::answers)  // files contain the pooler, but it is not used
     for (Parameter& parameter : parameters_.all())
       if (parameter.names.front().find("pooler.dense.") != std::string::npos) parameter.role.trained = false;
 }
@@ -133,7 +133,7 @@ void Describe(ConfigTable& table, VisualBertConfig& config) {
 
 namespace {
 
-// Returns the task. Only `architectures` determines the head to which `cls.weight` belongs.
+// Returns the task. Only `architectures` determines which head `cls.weight` belongs to.
 VisualBertTask TaskOf(const ModelFolder& files) {
   if (files.weights.contains("cls.predictions.bias")) return VisualBertTask::pretraining;
   if (!files.weights.contains("cls.weight")) return VisualBertTask::none;

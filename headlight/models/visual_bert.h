@@ -1,5 +1,5 @@
-// VisualBERT (Li et al., "VisualBERT: A Simple and Performant Baseline for Vision and Language", 2019), one BERT over a
-// single sequence of a text's tokens and an image's regions.
+// VisualBERT (Li et al., "VisualBERT: A Simple and Performant Baseline for Vision and Language", 2019) is one BERT over
+// a single sequence of a text's tokens and an image's regions.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct VisualBertConfig {
   VisualBertTask task = VisualBertTask::none;
   BertConfig bert{.pad_id = 1, .on_top = {}, .scope = "visual_bert"};
   std::int64_t features = 512;           ///< number of input features of a region
-  std::vector<std::string> labels = {};  ///< labels of answers and reasoning
+  std::vector<std::string> labels = {};  ///< labels for answers and reasoning
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VisualBertConfig& config);
 
@@ -39,12 +39,12 @@ class HEADLIGHT_API VisualBert : public RegionTextEncoder {
   /// hyperparameter is invalid.
   explicit VisualBert(const VisualBertConfig& config, DType dtype = DType::float32);
 
-  /// Encodes pairs. Regions have only features, and their boxes are not used.
+  /// Encodes pairs. The boxes of regions are not used.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
-  /// Returns tanh(W x + b) of the text's first state x. For answers, returns the state of the text's second-to-last
-  /// token, and throws Error if a text has fewer than two tokens.
+  /// Returns tanh(W x + b) of the text's first state x. For VisualBertTask::answers, returns the state of the text's
+  /// second-to-last token, and throws Error if a text has fewer than two tokens.
   Tensor Pool(Context& context, const EncodedPairs& encoded) const override;
   Tensor RegionLogits(Context& context, const Tensor& regions) const override;
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;

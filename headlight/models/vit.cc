@@ -133,7 +133,7 @@ void Describe(ConfigTable& table, VitConfig& config) {
     config.pooled = pooled;
   }
   table.Choice("pooler_act", config.pooler_activation, kActivationNames);
-  // The decoder of masked images in Transformers unfolds by this factor, which must be the patch size.
+  // In Transformers, the decoder for masked pixels unfolds by this factor, which must be the patch size.
   if (table.reads() && config.masked_pixels) {
     const JsonView stride = table.json().Get("encoder_stride", 16);
     Check(stride.Integer() == config.patch.height && config.patch.height == config.patch.width,

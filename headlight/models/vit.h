@@ -34,15 +34,15 @@ struct VitConfig {
   double norm_epsilon = 1e-12;
   Grid image = {224, 224}, patch = {16, 16};  ///< in pixels
   std::int64_t channels = 3;
-  bool biases = true;         ///< whether query, key and value projections have biases
-  bool distillation = false;  ///< DeiT: whether there is a second token, whose state is trained to match a teacher
-  /// The heads. Class logits are computed from the class token's state. With `distilled_classes`, DeiT averages them
-  /// with logits from the distillation token's state.
+  bool biases = true;         ///< if true, query, key and value projections have biases
+  bool distillation = false;  ///< DeiT: if true, there is a second token, whose state is trained to match a teacher
+  /// The heads. Class logits are computed from the class token's state. With `distilled_classes`, DeiT averages these
+  /// logits with logits from the distillation token's state.
   bool pooler = false, classes = false, distilled_classes = false, masked_pixels = false;
   std::optional<std::int64_t> pooled = {};  ///< size of the pooler's output; default: `model`
   Activation pooler_activation = Activation::tanh;
   std::vector<std::string> labels = {};
-  bool mask = false;          ///< whether there is a learned mask token for masked patches
+  bool mask = false;          ///< if true, there is a learned mask token for masked patches
   std::string scope = "vit";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };
 HEADLIGHT_API void Describe(ConfigTable& table, VitConfig& config);

@@ -20,7 +20,7 @@ constexpr std::string_view kPrefix = "alphafold/alphafold_iteration/";
 
 using Names = std::map<std::string, std::string, std::less<>>;  // maps OpenFold's module names to DeepMind's
 
-// Returns the names of modules outside of the blocks.
+// Returns the names of modules that are not in a block.
 const Names& ModuleNames() {
   static const Names names = [] {
     Names all = {{"input_embedder.linear_tf_z_i", "evoformer/left_single"},
@@ -78,7 +78,7 @@ const Names& ModuleNames() {
   return names;
 }
 
-// Returns the names of modules within a block.
+// Returns the names of modules in a block.
 const Names& BlockNames() {
   static const Names names = [] {
     Names all = {{"msa_att_row", "msa_row_attention_with_pair_bias"},
@@ -137,7 +137,7 @@ constexpr OwnArray kOwnArrays[] = {{".linear_q.weight", "query_w"},       {".lin
                                    {".linear.weight", "feat_2d_weights"}, {".linear_out.weight", "output_w"},
                                    {".linear_out.bias", "output_b"},      {".head_weights", "trainable_point_weights"}};
 
-// Returns the array's name if its module is in `names`, and "" otherwise.
+// Returns the array's name, or "" if its module is not in `names`.
 std::string ArrayName(std::string_view openfold, const Names& names) {
   const std::size_t dot = openfold.rfind('.');
   if (dot == std::string_view::npos) return "";
@@ -155,7 +155,7 @@ std::string ArrayName(std::string_view openfold, const Names& names) {
   return "";
 }
 
-// Returns true if the axes are those of an [inputs, outputs] matrix, in which inputs and outputs may be several axes.
+// Returns true if `axes` is the shape of an [inputs, outputs] matrix. Inputs and outputs may each be several axes.
 bool HasAxes(std::span<const std::int64_t> axes, std::int64_t inputs, std::int64_t outputs) {
   std::int64_t product = 1;
   for (std::size_t axis = 0; axis < axes.size() && product < inputs; ++axis) {

@@ -11,13 +11,13 @@
 
 namespace headlight {
 
-/// Returns OpenFold's tensors under their current names. Its first versions named some modules differently, and its
-/// training checkpoints have the prefix "model." or "module.model.". The result shares the file's data. Throws Error if
-/// two tensors would have the same name.
+/// Returns OpenFold's tensors under their current names. OpenFold's first versions named some modules differently, and
+/// its training checkpoints have the prefix "model." or "module.model.". The result shares the file's data. Throws
+/// Error if two tensors would have the same name.
 HEADLIGHT_API Safetensors WithOpenFoldNames(const Safetensors& file);
 
-/// The name of a parameter in DeepMind's params_model_*.npz for single chains, and the index of its block, or -1 if it
-/// is in no block. DeepMind's matrices are [inputs, outputs], in which heads and their features may be separate axes.
+/// A parameter's name in DeepMind's params_model_*.npz for single chains, and the index of its block, or -1 outside of
+/// blocks. DeepMind's matrices are [inputs, outputs], in which heads and their features may be separate axes.
 /// OpenFold's matrices are [outputs, inputs]. In incoming triangle multiplication, DeepMind's "left" is b in the
 /// paper's algorithm 12.
 struct PublishedName {

@@ -9,8 +9,8 @@
 
 namespace headlight {
 
-/// Reads or writes the nested configuration `key`, which `describe` describes. A missing configuration counts as empty.
-/// `key` must outlive the table.
+/// Reads or writes the nested configuration `key` with `describe`. If the configuration is missing, it is read as
+/// empty. `key` must outlive the table.
 inline void DescribePart(ConfigTable& table, std::string_view key,
                          const std::function<void(ConfigTable& part)>& describe) {
   if (table.reads()) {

@@ -31,7 +31,7 @@ void DescribeTowers(ConfigTable& table, const Config& config) {
   if (config.image) CheckConfig(*config.image);
 }
 
-/// Reads the configuration of a folder with both towers, or with the single tower that its model_type determines.
+/// Reads the configuration of a folder with both towers or a single tower. The model_type determines which tower it is.
 template <typename Config>
 Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   const JsonView& json = files.config;
@@ -62,7 +62,7 @@ Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   return config;
 }
 
-/// Returns config.json of a dual encoder. Its class in Transformers is `family`Model or, with one tower, for example
+/// Returns config.json of a dual encoder. The architecture is `family`Model or, with one tower, for example
 /// `family`TextModel.
 template <typename Config>
 Json WriteDualConfig(const Config& config, const std::string& family) {

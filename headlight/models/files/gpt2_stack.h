@@ -30,8 +30,8 @@ void DescribeGpt2Stack(ConfigTable& table, Config& config) {
   table.Epsilon("layer_norm_epsilon", config.norm_epsilon);
 }
 
-/// Returns the attention settings of a layer. The original code implements matrices as convolutions of width 1, with
-/// weights [inputs, outputs].
+/// Returns the attention settings of a layer. In the original code, matrices are convolutions of width 1 with weights
+/// [inputs, outputs].
 template <typename Config>
 MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
   const double head_dim = static_cast<double>(config.model) / config.heads;
@@ -45,9 +45,9 @@ MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
 }
 
 /// Initialises the parameters as GPT-2 does: "We scale the weights of residual layers at initialization by a factor of
-/// 1/sqrt(N) where N is the number of residual layers" (section 2.3). Each layer counts as two residual layers.
-/// `residual_layers` is 1 for no scaling (GPT, section 4.1). `outputs` has the name suffixes of the layers' last
-/// matrices, without ".weight".
+/// 1/sqrt(N) where N is the number of residual layers" (section 2.3). Each layer counts as two residual layers. If
+/// `residual_layers` is 1, weights are not scaled (GPT, section 4.1). `outputs` has the name suffixes of the layers'
+/// last matrices, without ".weight".
 inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::initializer_list<const char*> outputs) {
   bool found = false;
   for (Parameter& parameter : parameters.all()) {

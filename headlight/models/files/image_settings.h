@@ -1,4 +1,4 @@
-// Settings of images that several families share.
+// Image settings that several families share.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ std::int32_t ReadWindow(const JsonView& json, std::int32_t fallback) {
   const Json* const found = json.value().Find("sliding_window");
   if (found != nullptr && found->is_null()) return 0;
   const Json* const use = json.value().Find("use_sliding_window");
-  const bool unused = use != nullptr && *use == Json(false);  // Transformers may then write a window of 0
+  const bool unused = use != nullptr && *use == Json(false);  // Transformers may then write 0 as the window
   return fallback == 0 && found == nullptr ? 0 : static_cast<std::int32_t>(given.Integer(unused ? 0 : 1, kLargestSize));
 }
 

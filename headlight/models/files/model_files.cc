@@ -29,8 +29,8 @@ Compute StoredCompute(const JsonView& config) {
   return bits == 4 ? Compute::int4 : Compute::int8;
 }
 
-// Returns the file with tied tensors under the names of the model's parameters, and zeros for absent buffers. Returns
-// nothing if the file is complete.
+// Returns the file with tied tensors under the names of the model's parameters, and with zeros for absent buffers.
+// Returns nothing if the file is already complete.
 std::optional<Safetensors> Completed(const Safetensors& file, const Parameters& parameters,
                                      const OtherTensors& others) {
   std::vector<StoredTensor> tensors;
@@ -104,7 +104,7 @@ void SaveConfigAndWeights(const std::string& folder, Json config, const Paramete
                           std::vector<StoredTensor> more) {
   config.Set("dtype", "float32");
   if (IsQuantized(compute)) {
-    Json::Array quantized;  // for information only; loading uses each tensor's own type
+    Json::Array quantized;  // only for information: each tensor's own type is loaded
     for (const Parameter& parameter : parameters.all())
       if (IsQuantized(TypeFor(parameter, compute)))
         quantized.insert(quantized.end(), parameter.names.begin(), parameter.names.end());

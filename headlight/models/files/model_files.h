@@ -1,4 +1,4 @@
-// Loads and saves the weights of a model's folder, including tied tables and 8-bit and 4-bit weights.
+// Functions that load and save the weights in a model's folder, including tied tables and 8-bit and 4-bit weights.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct LoadModelOptions {
 
 /// Tensors that a file may have in addition to the model's parameters.
 struct OtherTensors {
-  /// Pairs of names: a tensor, and the tensor that it is tied to. A file may have either or both. If their values
-  /// differ, Error is thrown.
+  /// Pairs of tensors that are tied to each other. A file may have either or both. Loading throws Error if their values
+  /// differ.
   std::vector<std::pair<std::string, std::string>> tied = {};
   std::vector<std::string> unused = {};  ///< names, or prefixes if they end with a dot or a slash
   std::vector<std::string> zeros = {};   ///< parameters that are zero if a file does not have them
@@ -32,11 +32,11 @@ struct OtherTensors {
 /// LoadParameters does.
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others);
-/// Loads `weights`, for example with renamed tensors, instead of the folder's own.
+/// Loads `weights`, for example with renamed tensors, instead of the weights in the folder.
 void LoadWeights(const ModelFolder& files, const Safetensors& weights, const LoadModelOptions& options,
                  Parameters& parameters, const OtherTensors& others);
 
-/// Returns a scope as a prefix of tensor names: with a dot, or "" if the scope is empty.
+/// Returns a scope as a prefix of tensor names: the scope and a dot, or "" if the scope is empty.
 std::string Prefix(const std::string& scope);
 /// Returns `scope` if any tensor name in the file begins with it, and "" otherwise.
 std::string ScopeIn(const Safetensors& file, const std::string& scope);

@@ -1,4 +1,4 @@
-// Checks the loading of files that Transformers also loads: with tied tables under other names, or without buffers.
+// Checks that files are loaded if tied tables have other names or if buffers are missing, as in Transformers.
 #include "headlight/models/files/model_files.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,6 @@ TEST(ModelFiles, ReadsTiedTablesUnderAnyName) {
     for (const char* name : names) EXPECT_EQ(ParametersWith(folder, stored, name), ParametersOf(folder)) << name;
 }
 
-// Checks that files without the tensor final_logits_bias can be loaded.
 TEST(ModelFiles, LoadsWithoutFinalLogitsBias) {
   for (const char* folder : {"encoder_decoders/bart_text", "encoder_decoders/mbart_text"})
     EXPECT_EQ(ParametersWith(folder, "final_logits_bias", ""), ParametersOf(folder)) << folder;

@@ -1,5 +1,5 @@
 // Code shared by the decoders of Llama and its descendants, mixtures of experts, OLMo 2, Gemma, GPT-NeoX, BLOOM and
-// Falcon. Their configs have the members of LlamaConfig that are used here.
+// Falcon. Their configs have the same member names as LlamaConfig.
 #pragma once
 
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ void DescribeStack(ConfigTable& table, Config& config, const HeadDefaults& missi
   table.Probability("attention_dropout", config.attention_dropout);
 }
 
-/// Returns the key under which a file has a setting with two names, or `key` if the file has neither. Throws Error if
+/// Returns the name under which a file has a setting with two names, or `key` if the file has neither. Throws Error if
 /// both are present and differ.
 inline const char* KeyOf(ConfigTable& table, const char* key, const char* other) {
   if (!table.reads()) return key;
@@ -105,8 +105,8 @@ void SetSizes(Config& config, const LanguageModelSizes& sizes) {
   config.tie_output = true;
 }
 
-/// Returns a family with gated feed-forward networks that can be trained from scratch. Because a gate adds a third
-/// matrix, the paper uses "a dimension of 2/3 4d instead of 4d" (LLaMA, section 2.2).
+/// Describes how a family with gated feed-forward networks is trained from scratch. Because a gate adds a third matrix,
+/// the paper uses "a dimension of 2/3 4d instead of 4d" (LLaMA, section 2.2).
 inline NewLanguageModel GatedFromScratch(std::string_view name,
                                          std::unique_ptr<LanguageModel> (*make)(const LanguageModelSizes&)) {
   return {.name = name, .make = make, .dropout = false, .grouped_keys = true, .ffn_of_model = 8.0 / 3, .ffn_step = 32};
@@ -124,7 +124,7 @@ MultiHeadAttentionConfig RotaryAttentionOf(const Config& config) {
           .biases = config.attention_biases};
 }
 
-/// Throws Error for a text that does not fit into the model's positions.
+/// Throws Error for a text that has more tokens than the model has positions.
 inline void CheckLengths(const Sequences& texts, std::span<const std::int32_t> first_positions,
                          std::int64_t positions) {
   for (std::size_t text = 0; text < texts.size(); ++text) {
@@ -139,7 +139,7 @@ struct DecoderNames {
   std::string scope = "model", tokens = "embed_tokens", layers = "layers", norm = "norm", output = "lm_head";
 };
 
-/// Returns the names of the config if it has them, and Llama's names otherwise.
+/// Returns `config.names` if the config has this member, and Llama's names otherwise.
 template <typename Config>
 DecoderNames NamesOf(const Config& config) {
   if constexpr (requires { config.names; })
@@ -159,7 +159,7 @@ class DecoderStack : public LanguageModel {
   }
 
  protected:
-  /// `residual_layers` and `outputs` are passed to InitialiseAsGpt. `norm_options` are passed to the final norm after
+  /// `residual_layers` and `outputs` are passed to InitialiseAsGpt. `norm_options` are passed to the final norm, after
   /// epsilon.
   template <typename... NormOptions>
   DecoderStack(const Config& config, int residual_layers, std::initializer_list<const char*> outputs,
@@ -189,7 +189,7 @@ class DecoderStack : public LanguageModel {
 /// The names of the output matrices of the sublayers in gated layers, and of Mixtral's experts.
 inline constexpr std::initializer_list<const char*> kGatedOutputs = {"o_proj", "down_proj", "w2"};
 
-/// A decoder whose layers all have the same rotary positions, the base class of OLMo 2 and StableLM.
+/// The base class of OLMo 2 and StableLM: a decoder in which all layers have the same rotary positions.
 template <typename Config, typename Layer, typename Norm>
 class RotaryDecoder : public DecoderStack<Config, Layer, Norm> {
  public:
@@ -213,7 +213,7 @@ class RotaryDecoder : public DecoderStack<Config, Layer, Norm> {
   RotaryPositions rotary_;
 };
 
-/// Loads a folder's model M. In addition to its parameters, the file may have a tensor in each layer for each name in
+/// Loads the model M of a folder. In addition to the parameters, each layer in the file may have the tensors named in
 /// `unused`.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadDecoder(const ModelFolder& files, const LoadModelOptions& options, const Config& config,
@@ -221,7 +221,7 @@ std::unique_ptr<M> LoadDecoder(const ModelFolder& files, const LoadModelOptions&
   auto model = std::make_unique<M>(config);
   const DecoderNames names = NamesOf(config);
   const std::string scope = Prefix(names.scope);
-  OtherTensors others = {.unused = {scope + "rotary_emb.inv_freq"}};  // frequencies, which the base determines
+  OtherTensors others = {.unused = {scope + "rotary_emb.inv_freq"}};  // computed from the base
   for (int layer = 0; layer < config.layers; ++layer)
     for (const char* name : unused)
       others.unused.push_back(fmt::format("{}{}.{}.{}", scope, names.layers, layer, name));
@@ -230,7 +230,7 @@ std::unique_ptr<M> LoadDecoder(const ModelFolder& files, const LoadModelOptions&
   return model;
 }
 
-/// Loads a folder's model M. `config` has the values of missing keys.
+/// Loads the model M of a folder. `config` has the values of missing keys.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadRotaryDecoder(const ModelFolder& files, const LoadModelOptions& options, Config config = {}) {
   ReadConfig(files.config, config, options.dropout);

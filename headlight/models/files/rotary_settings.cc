@@ -144,7 +144,7 @@ double YarnRamp(const RotarySettings& settings, std::int64_t rotated, std::size_
   return std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
 }
 
-// Checks that the settings are consistent with each other.
+// Throws Error if the settings are not consistent with each other.
 void CheckRotary(ConfigTable& table, const RotarySettings& settings, std::int64_t head_dim) {
   table.Rule(settings.base >= 1 && settings.base <= kLargestRotaryBase,
              "the base of rotary positions must be from 1 to {}, not {}", kLargestRotaryBase, settings.base);

@@ -17,7 +17,7 @@ void DescribeEncoderSizes(ConfigTable& table, Config& config) {
   table.Choice("hidden_act", config.activation, kActivationNames);
 }
 
-/// Describes the settings of an encoder, as in BERT and ViT.
+/// Describes the settings of an encoder such as BERT or ViT.
 template <typename Config>
 void DescribeEncoderStack(ConfigTable& table, Config& config) {
   DescribeEncoderSizes(table, config);
@@ -32,8 +32,7 @@ void DescribeTower(ConfigTable& table, Config& config) {
   DescribeEncoderSizes(table, config);
   table.Probability("attention_dropout", config.attention_dropout);
   table.Epsilon("layer_norm_eps", config.norm_epsilon);
-  // These keys have no effect: a dropout that no layer uses, the initialisation, and a projection size that is set in
-  // the outer configuration.
+  // These keys have no effect. No layer uses this dropout, and the outer configuration sets the projection size.
   table.Harmless({"dropout", "initializer_factor", "projection_dim"});
 }
 

@@ -32,7 +32,7 @@ Shape StoredShape(const Parameter& parameter, std::size_t index) {
   return parameter.storage.transposed ? Shape{part[1], part[0]} : part;
 }
 
-// Transposes in square tiles, so that their rows stay in the cache.
+// Transposes in square tiles. The rows of a tile stay in the cache.
 template <typename T>
 void Transpose(Matrix<const T> from, Matrix<T> to) {
   constexpr std::int64_t side = 32;
@@ -43,11 +43,11 @@ void Transpose(Matrix<const T> from, Matrix<T> to) {
           to.row(column)[row] = from.row(row)[column];
 }
 
-// Returns true if the elements have different orders on disk and in memory.
+// Returns true if the order of the elements on disk differs from the order in memory.
 bool Reordered(const Parameter& parameter) { return parameter.storage.transposed || parameter.storage.channels_last; }
 
-// Copies a slice from the order on disk to the order in memory: one transposed matrix, or for each output of a
-// convolution the transposed [inputs, taps].
+// Copies a slice from the order on disk to the order in memory. The slice is one transposed matrix or, for each output
+// of a convolution, the transposed [inputs, taps].
 template <typename T>
 void ReadInOrder(const Parameter& parameter, std::size_t index, const T* stored, T* to) {
   const Shape part = PartShape(parameter, index);
@@ -84,7 +84,7 @@ std::string List(const std::vector<std::string>& names) {
 std::string ScaleName(const std::string& name) { return name + "_scale"; }
 std::string GroupScaleName(const std::string& name) { return name + "_group_scale"; }
 
-// Returns the stored type of a parameter, which is the type of its first tensor.
+// Returns the stored type of a parameter, i.e. the type of its first tensor.
 Compute StoredAs(const Parameter& parameter, const Safetensors& file) {
   const StoredType type = file.At(parameter.names.front()).type;
   if (!parameter.role.in_products && !parameter.role.looked_up) return Compute::float32;
@@ -136,7 +136,7 @@ Quantized ReadQuantized(const Parameter& parameter, const Safetensors& file) {
   return quantized;
 }
 
-// A 4-bit parameter with consecutive rows, in the format of kernels::QuantizeInt4.
+// A 4-bit parameter with its rows in order, in the format of kernels::QuantizeInt4.
 struct QuantizedInt4 {
   std::vector<std::uint8_t> codes;
   std::vector<std::int8_t> group_scales;
@@ -193,8 +193,8 @@ void ReadInto(const Parameter& parameter, const Safetensors& file, const Tensor&
   });
 }
 
-// Returns the block type of each panel of a parameter. Returns nothing if its tensors have no block types or a panel
-// has two types, so that it cannot be computed in blocks.
+// Returns the block type of each panel of a parameter. Returns nothing if the product cannot be computed in blocks: the
+// tensors have no block types, or a panel has two types.
 std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& file) {
   constexpr std::int64_t side = kernels::kPanelColumns;
   if (parameter.role.exact || Reordered(parameter) || parameter.role.folded.gain != nullptr) return {};
@@ -214,7 +214,7 @@ std::vector<GgufType> PanelTypes(const Parameter& parameter, const Safetensors& 
   return types;
 }
 
-// Matrices are packed in slices of this number of rows. The file's pages are released after each slice, so that the
+// Matrices are packed in slices of this number of rows. The file's pages are released after each slice. Therefore the
 // whole file and the packed form are never in memory together.
 constexpr std::int64_t kSliceRows = 4096;
 static_assert(kSliceRows % kernels::kPanelColumns == 0);
@@ -289,14 +289,14 @@ Compute StoredPrecision(const Parameter& parameter, const Safetensors& file) {
   return rounded ? Compute::bfloat16 : Compute::float32;
 }
 
-// Returns true if the packed form has exactly the file's values, so that rows can be looked up in it.
+// Returns true if the packed form has exactly the file's values. Rows can then be looked up in the packed form.
 bool IsExactIn(Compute type, const Parameter& parameter, const Safetensors& file) {
   return type == Compute::bfloat16 && std::ranges::all_of(parameter.names, [&](const std::string& name) {
            return file.At(name).type == StoredType::bf16;
          });
 }
 
-// Loads the packed form. Loads the values only if they are also needed.
+// Loads the packed form. Loads the plain values only if they are also needed.
 void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_draft) {
   if (parameter.compute == Compute::blocks) {
     if (const std::vector<GgufType> types = PanelTypes(parameter, file); !types.empty()) {
@@ -343,7 +343,7 @@ void LoadForComputing(Parameter& parameter, const Safetensors& file, bool with_d
       parameter.draft = kernels::PackedMatrix<float>(matrix[1], matrix[0], TypeFor(parameter, Compute::int8));
       parameter.draft.Pack(parameter.value.ViewAs(matrix).matrix<float>(), /*transposed=*/true);
     }
-    // A table that is packed in int8 or int4 is looked up in its packed form.
+    // int8 and int4 tables are looked up in the packed form.
     if (!parameter.role.looked_up || IsQuantized(type)) parameter.value = {};
   }
 }
@@ -385,7 +385,7 @@ void LoadParameters(Parameters& parameters, const Safetensors& file,
   Check(unknown.empty(), "{}: tensors that this model does not have: {}", path, List(unknown));
   Check(misshapen.empty(), "{}: tensors have other shapes than the configuration asks for: {}", path, List(misshapen));
 
-  // Memory is allocated after the checks, so that a file with wrong sizes causes no large allocation.
+  // Memory is allocated after the checks, so that a file with wrong sizes does not cause a large allocation.
   if (purpose != LoadFor::everything) {
     for (const bool in_products : {false, true})  // parameters that are folded into others come first
       for (Parameter& parameter : parameters.all())

@@ -14,7 +14,7 @@ const Shape kernel = {3, 4, 2, 5};  // convolution weight [outputs, channels, he
 
 void Declare(Parameters& parameters) { Scope(parameters, "conv").DeclareMatrix({"weight"}, kernel); }
 
-// Checks that parameters can be added, which training uses to add a head to a model.
+// Checks that parameters can be added. Training uses this to add a head to a model.
 TEST(Parameters, GrowKeepTheirRolesAndAreSavedAlone) {
   Parameters parameters;
   Declare(parameters);
@@ -56,7 +56,7 @@ TEST(ConvolutionWeights, AreUsedAsAMatrixOfAllInputs) {
     ASSERT_EQ(weight.gradient.data<float>()[i], x.data<float>()[i % 40] + x.data<float>()[40 + i % 40]);
 }
 
-// Checks that one matrix in memory can be stored as several tensors with slices of any size.
+// Checks that one matrix in memory can be stored as several tensors of any size.
 TEST(Parameters, AreStoredInUnequalSlices) {
   const auto declare = [](Parameters& parameters) {
     const Scope scope(parameters);
@@ -109,7 +109,7 @@ TEST(Parameters, AreStoredInUnequalSlices) {
 }
 
 // Checks that a bfloat16 table that also computes the logits is in memory only once. The boundary of its two tensors is
-// within a panel, and it has several slices.
+// in the middle of a panel, and the table has several slices.
 TEST(Parameters, AreLookedUpInTheirPackedFormIfItIsExact) {
   if (!kernels::CpuHas(Compute::bfloat16)) GTEST_SKIP() << "a processor without products in bfloat16";
   constexpr std::int64_t first = 4100, second = 30, inputs = 5;

@@ -1,4 +1,4 @@
-// Reads and writes optional token ids of a configuration.
+// Functions that read and write optional token ids of a configuration.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// Returns the token ids under the key, which is one number or several. Ids outside the vocabulary are omitted. null
+/// Returns the token ids under the key, which may be one number or a list. Ids outside the vocabulary are omitted. null
 /// means no tokens, and a missing key means `fallback`.
 inline std::vector<std::int32_t> ReadTokens(const JsonView& config, std::string_view key, std::int32_t fallback,
                                             std::int64_t vocabulary) {
@@ -34,8 +34,8 @@ inline std::int32_t ReadTokenId(const JsonView& config, std::string_view key, st
 /// Returns the id as Json, or null if it is -1.
 inline Json WriteTokenId(std::int32_t id) { return id < 0 ? Json() : Json(id); }
 
-/// Describes eos_token_id. The first token is the config's end_id. The others, which also end a generated text, are its
-/// other_end_ids.
+/// Describes eos_token_id. The first token is the config's end_id. The other tokens also end a generated text and are
+/// the config's other_end_ids.
 template <typename Config>
 void DescribeEndTokens(ConfigTable& table, Config& config) {
   if (table.reads()) {
