@@ -8,12 +8,12 @@
 
 namespace headlight {
 
-/// Returns true if `report` is better than the best one so far, and then stores it in `state` as the best. Reports are
-/// compared by `metric`. If `metric` is empty, they are compared by the task's score, or by the loss if the task has no
-/// score. The loss breaks ties. If `last_is_best` is set, every report counts as the best.
+/// Returns true if `report` is better than the best report so far, and then stores it in `state`. Reports are compared
+/// by `metric`. If `metric` is empty, they are compared by the task's score, or by the loss if the task has no score.
+/// The loss breaks ties. If `last_is_best` is set, every report counts as the best.
 bool KeepIfBest(const ValidationReport& report, const std::string& metric, bool last_is_best, TrainingState& state);
 
-/// Returns the value of the best report's metric, as it was reported.
+/// Returns the best report's value of the metric, as it was reported.
 double BestValue(const TrainingState& state);
 
 }  // namespace headlight

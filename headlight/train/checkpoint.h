@@ -26,26 +26,26 @@ struct TrainingState {
   std::int64_t validations_since_best = 0;
   double loss_sum = 0;  // sum of losses since the last log line
   std::int64_t loss_labels = 0;
-  bool finished = false;               // whether the run has ended and its final steps are done
+  bool finished = false;               // if true, the run has ended and its final steps are done
   std::deque<std::int64_t> snapshots;  // validated steps whose parameter values are kept for averaging
 };
 
-/// Writes a checkpoint. `run` describes the run (hash of the data, model, options); LoadCheckpoint refuses a checkpoint
-/// of another run. If `state.snapshots` contains the current step, the model's values are saved as its snapshot.
-/// Earlier snapshots are kept from the previous checkpoint. TrainingTask::state is saved too. With several ranks, all
-/// of them must call this function, and rank 0 writes the files.
+/// Writes a checkpoint. `run` describes the run (hash of the data, model, options). LoadCheckpoint refuses a checkpoint
+/// of another run. If `state.snapshots` contains the current step, the model's values are saved as the snapshot of this
+/// step. Earlier snapshots are kept from the previous checkpoint. TrainingTask::state is saved too. With several ranks,
+/// all of them must call this function, and rank 0 writes the files.
 HEADLIGHT_API void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingState& state,
                                   const Optimizer& optimizer, const TrainingTask& task, Ranks* ranks = nullptr);
 
 /// Returns true if the folder has a checkpoint to resume from.
 HEADLIGHT_API bool HasCheckpoint(const std::string& folder);
 
-/// Returns the checkpoint's state.json, with names of earlier versions replaced by the current ones. Throws Error if
-/// the file is damaged.
+/// Returns the checkpoint's state.json. Names that earlier versions used are replaced by the current names. Throws
+/// Error if the file is damaged.
 HEADLIGHT_API JsonView ReadCheckpointState(const std::string& folder);
 
 /// Restores the state, the optimizer, the task's model and the task's state. Throws Error if the checkpoint is damaged,
-/// of another version, or of another run (the message names the setting that differs). With several ranks, all of them
+/// of another version, or of another run. The message names the setting that differs. With several ranks, all of them
 /// must call this function, and rank 0 reads the files.
 HEADLIGHT_API void LoadCheckpoint(const std::string& folder, const Json& run, TrainingState& state,
                                   Optimizer& optimizer, const TrainingTask& task, Ranks* ranks = nullptr);

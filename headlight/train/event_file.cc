@@ -12,8 +12,8 @@
 namespace headlight {
 namespace {
 
-// Computes CRC-32C (Castagnoli), rotated and offset as in TFRecord files. The mask makes it safe to compute checksums
-// of data that contains checksums.
+// Computes CRC-32C (Castagnoli), rotated and offset as in TFRecord files. Because of this mask, data that contains
+// checksums can be checksummed safely.
 std::uint32_t MaskedChecksum(std::string_view bytes) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> entries{};
@@ -30,7 +30,7 @@ std::uint32_t MaskedChecksum(std::string_view bytes) {
   return ((sum >> 15) | (sum << 17)) + 0xA282EAD8u;
 }
 
-// Returns the bytes of a value. Assumes that the machine is little-endian.
+// Returns the bytes of a value in little-endian order. Assumes a little-endian machine.
 template <typename T>
 std::string Bytes(T value) {
   std::string bytes(sizeof(T), '\0');

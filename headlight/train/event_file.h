@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// A writer of the file events.out.tfevents.SECONDS.PROCESS.headlight in a folder. Throws Error if the file cannot be
+/// Writes the file events.out.tfevents.SECONDS.PROCESS.headlight in a folder. Throws Error if the file cannot be
 /// written.
 class HEADLIGHT_API EventFile {
  public:

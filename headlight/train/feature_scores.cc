@@ -28,8 +28,8 @@ Tensor UnitVectors(const Tensor& vectors) {
   return units;
 }
 
-// Returns the class with the most votes of the nearest neighbours. Ties go to the smaller class. The example `itself`
-// does not vote.
+// Returns the class with the most votes of the nearest neighbours. If several classes tie, returns the smallest. The
+// example `itself` does not vote.
 std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbours,
                   std::int64_t itself) {
   std::vector<std::pair<float, std::int64_t>> nearest;  // negated cosines and indices
@@ -95,7 +95,7 @@ class Regression {
   // Returns the mean negative log-probability of the correct classes plus the penalty, and computes its gradient.
   double operator()(const std::vector<std::int32_t>& right, const std::vector<double>& weights,
                     std::vector<double>& gradient) const {
-    // The number of partial sums is fixed, so that the result does not depend on the number of threads.
+    // The number of partial sums is fixed. The result therefore does not depend on the number of threads.
     constexpr std::int64_t kSums = 16;
     std::vector<double> losses(kSums);
     std::vector<std::vector<double>> gradients(kSums);

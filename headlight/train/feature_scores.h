@@ -14,13 +14,13 @@ struct LabelledFeatures {
   std::vector<std::int32_t> classes;  // class of each example, from 0
 };
 
-/// Classifies by k nearest neighbours, as DINO evaluates features (Caron et al., 2021, section 4.1): each of the
+/// Classifies by k nearest neighbours, as DINO evaluates features (Caron et al., 2021, section 4.1). Each of the
 /// `neighbours` most similar known vectors votes for its class with weight exp(cosine / 0.07). Returns the class of
 /// each row of `queries` [examples, dimension]. Throws Error if there are fewer than `neighbours` known vectors.
 HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& queries,
                                                          std::int64_t neighbours);
 
-/// Returns the leave-one-out accuracy of the same classifier, in per cent. If there are fewer than `neighbours` other
+/// Returns the leave-one-out accuracy of the classifier above, in per cent. If there are fewer than `neighbours` other
 /// vectors, all of them vote.
 HEADLIGHT_API double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours);
 
@@ -34,7 +34,7 @@ class HEADLIGHT_API LinearProbe {
 
   std::vector<std::int32_t> Classes(const Tensor& queries) const;  // class of each row
   std::vector<double> Probabilities(const Tensor& queries) const;  // [rows, classes]
-  bool converged() const { return converged_; }                    // whether the minimum was reached
+  bool converged() const { return converged_; }                    // true if the minimum was reached
 
  private:
   std::int64_t dimension_, classes_;

@@ -43,8 +43,8 @@ TEST(NeighbourClasses, MatchScikitLearn) {
 }
 
 TEST(NeighbourAccuracy, VotesByCosineLeavingOneOut) {
-  // The vectors of each class have similar directions and different lengths. One vector is closest to those of the
-  // other class.
+  // The vectors of each class have similar directions and different lengths. One vector is closest to the vectors of
+  // the other class.
   const Tensor vectors = Tensor::From<float>({1, 0, 5, 0.1F, 2, -0.1F, 0, 1, 0.1F, 3, 9, 0.5F}, {6, 2});
   EXPECT_NEAR(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 1}}, 2), 100.0 * 5 / 6, 1e-9);
   EXPECT_EQ(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 0}}, 1), 100);

@@ -90,7 +90,7 @@ std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t 
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
       product[i * n + j] = -0.5 * (distances[i * n + j] * distances[i * n + j] - row_means[i] - row_means[j] + mean);
-  // Subspace iteration starts from fixed smooth directions, since protein chains are smooth as well.
+  // Subspace iteration starts from fixed smooth directions, because protein chains are smooth too.
   constexpr int kIterations = 300;
   std::array<std::vector<double>, 3> axes;
   for (std::size_t k = 0; k < 3; ++k)

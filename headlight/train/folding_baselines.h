@@ -34,17 +34,17 @@ class HEADLIGHT_API MeanDistances {
   explicit MeanDistances(const ChainSet& train);
 
   /// Returns predicted distances [residues, residues] in angstrom. The mean of a pair of types is shrunk towards the
-  /// mean of all types, which counts as ten observations. Separations greater than any in `train` use the mean of the
-  /// greatest one.
+  /// mean of all types, which counts as ten observations. For separations that are greater than any in `train`, the
+  /// mean of the greatest separation in `train` is used.
   std::vector<double> Of(std::span<const ResidueLabels> residues) const;
 
  private:
   std::vector<double> means_;  // [separations, types, types]
 };
 
-/// Scores the mean distances as predictions. The lDDT is computed from the distances. For the TM-score they are
-/// embedded in space by classical multidimensional scaling (Torgerson, "Multidimensional scaling: I. Theory and
-/// method", 1952). The better of the two mirror images counts.
+/// Scores the mean distances as predictions. The lDDT is computed from the distances. For the TM-score, classical
+/// multidimensional scaling (Torgerson, "Multidimensional scaling: I. Theory and method", 1952) converts the distances
+/// to positions. The better of the two mirror images counts.
 HEADLIGHT_API BaselineScores ScoreMeanDistances(const MeanDistances& distances, const ChainSet& chains);
 
 }  // namespace headlight

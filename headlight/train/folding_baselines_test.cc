@@ -9,7 +9,8 @@
 namespace headlight::folding_baselines_test {
 namespace {
 
-// Returns a chain with this many residues and a rise of `rise` angstrom per residue: a helix or a strand.
+// Returns a chain with this many residues and a rise of `rise` angstrom per residue, which makes it a helix or a
+// strand.
 ChainExample Made(const std::string& name, std::size_t residues, double rise, int type = 0) {
   ChainExample example = {.name = name, .residues = std::vector<ResidueLabels>(residues), .alignment = {}};
   for (std::size_t i = 0; i < residues; ++i) {
@@ -32,7 +33,7 @@ TEST(FoldingBaselines, TheBestPrototypeIsMostSimilarToTheOthers) {
   const BaselineScores same = ScorePrototype(best, {.examples = {Made("helix", 20, 1.5)}});
   EXPECT_NEAR(same.lddt_ca, 1, 1e-9);
   EXPECT_NEAR(same.tm_score, 1, 1e-6);
-  // The prototype covers 30 of 40 residues, so it scores lower, and the mean with a strand is lower still.
+  // The prototype covers 30 of 40 residues, so its scores are lower. A strand among the chains lowers the mean further.
   const BaselineScores longer = ScorePrototype(best, {.examples = {Made("long", 40, 1.5)}});
   EXPECT_NEAR(longer.tm_score, 30.0 / 40, 1e-6);
   EXPECT_LT(longer.lddt_ca, 0.8);
@@ -60,7 +61,7 @@ TEST(FoldingBaselines, MeanDistancesDependOnSeparationAndTypes) {
   const BaselineScores scores = ScoreMeanDistances(distances, {.examples = {helix, helix}});
   EXPECT_GT(scores.lddt_ca, 0.95);
   EXPECT_GT(scores.tm_score, 0.9);
-  // Without types, the predicted distances of both chains are the mean of a helix and a strand, and fit neither.
+  // Without types, the predicted distances are the mean of a helix and a strand. They fit neither chain.
   for (ChainExample& example : train.examples)
     for (ResidueLabels& residue : example.residues) residue.type = 0;
   EXPECT_LT(ScoreMeanDistances(MeanDistances(train), {.examples = {helix}}).lddt_ca, 0.7);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kNumbers = 48;
 
-// Returns numbers of very different magnitudes, so that each order of addition rounds differently.
+// Returns numbers of very different magnitudes. Each order of addition rounds them differently.
 std::vector<std::vector<float>> Parts(std::int64_t count) {
   Random random(7);
   std::vector<std::vector<float>> parts(static_cast<std::size_t>(count));
@@ -30,7 +30,7 @@ std::vector<std::vector<float>> Parts(std::int64_t count) {
 
 Tensor Vector(const std::vector<float>& values) { return Tensor::From<float>(values, {std::ssize(values)}); }
 
-// Returns the sum of the parts, added in this order.
+// Returns the sum of the parts, added in the given order.
 std::vector<float> Sum(const std::vector<std::vector<float>>& parts, const std::vector<std::int64_t>& order) {
   GradientTree tree(std::ssize(parts));
   std::vector<float> sum;

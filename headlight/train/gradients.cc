@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// The loss of a part and its other results, without the gradient.
+// The loss of a part and its other results, except the gradient.
 struct PartOutcome {
   double loss = 0;
   std::vector<double> sums;
@@ -61,7 +61,7 @@ std::vector<PartOutcome> OutcomesOf(std::span<const std::string> of_ranks, std::
   return outcomes;
 }
 
-// Sends the gradient of this rank's last part piece by piece, as the backward pass completes each piece.
+// Sends the gradient of this rank's last part piece by piece, as soon as the backward pass has completed a piece.
 class LastPart {
  public:
   LastPart(std::int64_t part, const GradientTree& tree, const Tensor& gradients, RankSum& sum)
@@ -69,7 +69,7 @@ class LastPart {
     for (const Piece& piece : sum.pieces()) unknown_.push_back(piece.end - piece.begin);
   }
 
-  // Marks the gradient of a parameter as complete, and sends the pieces that this completes.
+  // Marks the gradient of a parameter as complete, and sends the pieces that are complete as a result.
   void Complete(const Tensor& gradient) {
     const std::int64_t begin = OffsetOf(gradient), end = begin + Parameters::Aligned(gradient.elements());
     const std::vector<Piece>& pieces = sum_.pieces();
@@ -137,7 +137,7 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
     std::optional<LastPart> last;
     if (rank_sum && i + 1 == dealt[rank + 1]) last.emplace(i, tree, gradients, *rank_sum);
     PartOutcome outcome;
-    TrainingPart made;  // kept until the end of the backward pass, since gradient checkpointing reads it again
+    TrainingPart made;  // kept until the end of the backward pass, because gradient checkpointing uses it again
     const TrainingPart* part = &parts[static_cast<std::size_t>(i)];
     if (!part->made()) part = &(made = Made(*part));
     if (!options.sums.empty()) options.sums.Fill(0);

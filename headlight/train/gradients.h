@@ -15,7 +15,7 @@
 namespace headlight {
 
 /// Returns the loss of a part, [1]: `scale` times the sum of the losses of its labels. If the part's loss is not a sum
-/// over labels, returns `scale` times that loss.
+/// over labels, returns `scale` times the part's loss.
 using PartLoss = std::function<Tensor(Context& context, const TrainingPart& part, double scale)>;
 
 /// Scales a contiguous gradient so that its norm is at most `longest`.
@@ -28,13 +28,13 @@ struct StepOptions {
   GradientType type = GradientType::float32;
   /// The ranks that divide the parts; null for a single process.
   Ranks* ranks = nullptr;
-  bool own_pieces = false;  // each rank sets only the gradients of its own pieces (train/rank_sum.h)
-  /// A float64 accumulator that the loss function may add to, for example for statistics. Afterwards it contains the
-  /// sum over all parts. May be empty.
+  bool own_pieces = false;  // if true, each rank sets only the gradients of its own pieces (train/rank_sum.h)
+  /// A float64 accumulator that the loss function may add to, for example for statistics. After ComputeGradients, it
+  /// contains the sum over all parts. May be empty.
   Tensor sums = {};
 };
 
-/// Sets the model's gradients, which must be zeros, to the gradients of the mean loss over all labels. Returns that
+/// Sets the model's gradients, which must be zeros, to the gradients of the mean loss over all labels. Returns the mean
 /// loss, or 0 if there are no labels. Running averages (TrainingPass::statistics) are updated in the order of the
 /// parts. The activations of only one part exist at a time. The dropout of a part depends on the seed and the part's
 /// index. The result has the same bits for any number of threads and ranks.

@@ -10,7 +10,7 @@
 namespace headlight::gradients_test {
 namespace {
 
-// Checks that each part's gradient is clipped separately. Each part's gradient is along one axis.
+// The gradient of each part is along one axis.
 TEST(ComputeGradients, ClipsEachPartSeparately) {
   Parameters parameters(DType::float32);
   const Parameter& weights = Scope(parameters).DeclareVector({"weights"}, 2);

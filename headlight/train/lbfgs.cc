@@ -46,8 +46,8 @@ Vector Direction(const std::deque<Pair>& history, Vector gradient) {
   return gradient;
 }
 
-// Runs a backtracking line search: tries the step lengths 1, 1/2, 1/4, ... until the Armijo condition holds. Returns
-// false if it holds for none of them. Computes the new x and its gradient, and updates the value.
+// Runs a backtracking line search: tries the step lengths 1, 1/2, 1/4, ... until the Armijo condition holds. Computes
+// the new x and its gradient, and updates the value. Returns false if the condition holds for no step length.
 bool Search(const Objective& objective, const Vector& x, const Vector& direction, double slope, double& value,
             Vector& next, Vector& gradient) {
   for (double length = 1; slope < 0 && length > 1e-12; length /= 2) {

@@ -5,8 +5,8 @@
 namespace headlight::lbfgs_test {
 namespace {
 
-// Computes the extended Rosenbrock function: one valley for each pair of neighbouring variables. Its minimum is at 1 in
-// every variable.
+// Computes the extended Rosenbrock function, which has one valley for each pair of neighbouring variables. Its minimum
+// is at 1 in every variable.
 double Valley(const std::vector<double>& x, std::vector<double>& gradient) {
   double value = 0;
   std::fill(gradient.begin(), gradient.end(), 0);
@@ -37,7 +37,7 @@ TEST(Lbfgs, ReportsThatItDidNotConverge) {
   };
   std::vector<double> one = {0};
   EXPECT_FALSE(Minimise(line, one));
-  // The start is already the minimum.
+  // The minimum is also the start.
   std::vector<double> there = {1, 1};
   EXPECT_TRUE(Minimise(Valley, there, {.iterations = 0}));
 }

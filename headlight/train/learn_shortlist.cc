@@ -10,7 +10,8 @@ namespace headlight {
 namespace {
 
 constexpr std::size_t kMostWordPairs = std::size_t{1} << 25, kMostTokens = std::size_t{1} << 26;
-constexpr std::size_t kLongest = 256;  // tokens per sentence; longer ones give little information about single words
+constexpr std::size_t kLongest =
+    256;  // tokens per sentence; longer sentences give little information about single words
 constexpr int kRounds = 5;
 // The smallest translation probability that is used. Lower probabilities come from chance co-occurrences.
 constexpr float kLeastProbability = 1e-4F;
@@ -71,7 +72,7 @@ class Lexicon {
     }
   }
 
-  // Returns the likeliest translations of a source word, at most `most`.
+  // Returns the likeliest translations of a source word, but not more than `most`.
   std::vector<std::int32_t> Best(std::size_t source, std::size_t most) const {
     std::vector<std::size_t> indices(begins_[source + 1] - begins_[source]);
     std::iota(indices.begin(), indices.end(), begins_[source]);
@@ -90,7 +91,7 @@ class Lexicon {
     return static_cast<std::size_t>(std::lower_bound(begin, end, target) - targets_.begin());
   }
 
-  std::vector<std::size_t> begins_;    // begin of each source word's targets
+  std::vector<std::size_t> begins_;    // index of each source word's first target
   std::vector<std::int32_t> targets_;  // target words, in ascending order for each source word
   std::vector<float> probabilities_;
 };

@@ -1,4 +1,4 @@
-// Estimates from sentence pairs which target words translate each source word.
+// Estimates which target words translate each source word, from sentence pairs.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct LearnedShortlist {
 
 /// Estimates translation probabilities with five iterations of IBM Model 1 (Brown et al., "The Mathematics of
 /// Statistical Machine Translation", 1993, section 4.1). Reads pairs from `next` until it returns false, or until there
-/// are 2^25 distinct word pairs or 2^26 words. This takes less than a gigabyte of memory. Sentences of more than 256
-/// words are skipped. Throws Error if there is no pair or an option is out of range.
+/// are 2^25 distinct word pairs or 2^26 words. These limits keep the memory below a gigabyte. Sentences of more than
+/// 256 words are skipped. Throws Error if there is no pair or an option is out of range.
 HEADLIGHT_API LearnedShortlist LearnShortlist(const std::function<bool(EncodedPair&)>& next,
                                               std::int64_t source_vocabulary, std::int64_t target_vocabulary,
                                               const ShortlistOptions& options);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int32_t kWords = 50;
 
-// Returns the translation of source word w: target word (7 w + 3) % 50. Word order differs between the languages, and
-// word 0 is in every second sentence.
+// Returns the translation of source word w: target word (7 w + 3) % 50. In the training sentences, word order differs
+// between the languages, and word 0 is in every second sentence.
 std::int32_t Translation(std::int32_t word) { return (7 * word + 3) % kWords; }
 
 LearnedShortlist Learn(int pairs, const ShortlistOptions& options) {

@@ -15,13 +15,13 @@
 namespace headlight {
 namespace {
 
-// Members of a validation line that are not scores. Perplexity is excluded since it is a function of the loss.
+// Members of a validation line that are not scores. The perplexity is not a score because it is a function of the loss.
 constexpr std::array<std::string_view, 5> kNoScores = {"step", "epoch", "validation_loss", "perplexity", "best"};
 
 std::string PathIn(const std::string& folder) { return fmt::format("{}/metrics.jsonl", folder); }
 
-// Calls body with each line as text and as JSON. Skips a last line without a line break, which an interrupted run
-// wrote.
+// Calls body with each line as text and as JSON. Skips a last line without a line break, which an interrupted run can
+// leave.
 void ForLines(const std::string& path, const std::function<void(std::string_view text, const JsonView& json)>& body) {
   const std::string text = ReadFile(path);
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
@@ -30,7 +30,7 @@ void ForLines(const std::string& path, const std::function<void(std::string_view
   }
 }
 
-// Returns the lines of a run up to and including a step.
+// Returns a run's lines up to and including a step.
 std::string LinesUpTo(const std::string& path, std::int64_t step) {
   std::string kept;
   if (!std::filesystem::exists(path)) return kept;
@@ -100,7 +100,7 @@ MetricSeries ReadMetric(const std::string& folder, std::string_view name) {
   ForLines(PathIn(folder), [&](std::string_view, const JsonView& json) {
     if (!json[name].present()) return;
     const auto step = static_cast<double>(json["step"].Integer());
-    // The mean of snapshots has the same step as the last validation.
+    // The mean of snapshots has the step of the last validation, which it replaces.
     while (!series.steps.empty() && series.steps.back() >= step) {
       series.steps.pop_back();
       series.values.pop_back();

@@ -15,13 +15,13 @@ namespace headlight {
 
 /// Appends one JSON object per line to folder/metrics.jsonl, and the same numbers to an event file. A training line has
 /// "step", "epoch", "loss", "learning_rate", "gradient_norm" and "seconds". It also has the number of labels and the
-/// labels per second under the labels' name, such as "target_tokens" and "target_tokens_per_second". A validation line
-/// has "step", "epoch", "validation_loss", "perplexity", every score by its name (such as "bleu") and "best". Numbers
-/// that are not finite are left out.
+/// labels per second, under names such as "target_tokens" and "target_tokens_per_second". A validation line has "step",
+/// "epoch", "validation_loss", "perplexity", "best", and every score by its name (such as "bleu"). Numbers that are not
+/// finite are left out.
 class HEADLIGHT_API Metrics {
  public:
-  /// Opens the files. Removes the lines of steps after `step`, which an interrupted run wrote. `labels` is the name of
-  /// the labels that a step counts, such as "images".
+  /// Opens the files. Removes the lines of steps after `step`, which an interrupted run may have written. `labels` is
+  /// the name of the labels that a step counts, such as "images".
   Metrics(const std::string& folder, std::int64_t step, const std::string& labels = "target tokens");
 
   void Add(const StepReport& report);

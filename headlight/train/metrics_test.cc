@@ -48,7 +48,7 @@ TEST(Metrics, OfALaterLineReplaceThoseOfTheSameAndLaterSteps) {
   EXPECT_EQ(series.values, (std::vector<double>{5, 2}));
 }
 
-// Checks that an incomplete last line, which a killed process leaves, is skipped.
+// A killed process can leave an incomplete last line.
 TEST(Metrics, SkipAnIncompleteLastLine) {
   const TemporaryFolder folder;
   const std::string first = R"({"step":1,"loss":2.5})"

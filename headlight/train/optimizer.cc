@@ -18,8 +18,8 @@
 namespace headlight {
 namespace {
 
-// A parameter name with a number between dots, such as "encoder.layers.3.fc1.weight": the name before the number, and
-// the number.
+// A parameter name with a number between dots, such as "encoder.layers.3.fc1.weight". `stack` is the name before the
+// number, and `index` is the number.
 struct LayerName {
   std::string_view stack;
   std::int64_t index = -1;
@@ -36,11 +36,11 @@ LayerName LayerNameOf(std::string_view name) {
 }
 
 // Returns each parameter's distance from the top, for layer_decay. A parameter without a layer number is below the
-// layers if it is an embedding or declared before its stack's layers, and otherwise above them.
+// layers if it is an embedding or is declared before its stack's layers. Otherwise it is above them.
 std::vector<std::int64_t> LayersBelowTheTop(const Parameters& parameters) {
   std::vector<std::int64_t> layers;
   std::set<std::string_view> parents;  // prefixes of earlier stacks, such as "encoder" of "encoder.layers"
-  std::size_t last_layer = 0;          // index of the last parameter that belongs to a layer
+  std::size_t last_layer = 0;          // index of the last parameter that is part of a layer
   std::int64_t top = 0;
   for (std::size_t i = 0; i < parameters.all().size(); ++i)
     if (const auto [stack, index] = LayerNameOf(parameters.all()[i].names.front()); index >= 0) {
@@ -153,7 +153,8 @@ void Optimizer::ForOwn(const std::function<void(const Piece& piece, std::int64_t
     }
 }
 
-// Returns the gradient's norm. It has the same bits for any pieces, since pieces begin at block boundaries of the sum.
+// Returns the gradient's norm. It has the same bits for any division into pieces, because pieces begin at block
+// boundaries of the sum.
 double Optimizer::Norm(const Parameters& parameters) const {
   std::vector<double> own;
   ForOwn([&](const Piece& piece, std::int64_t) {
@@ -189,7 +190,7 @@ double Optimizer::Step(Parameters& parameters, double learning_rate, std::option
       if (!parameter.gradient.empty()) ClipNorm(parameter.gradient, options.clip_parameter_norm);
     clipped = Norm(parameters);
   }
-  // The effective decay starts small, so that the initial values are forgotten quickly: (1 + t) / (10 + t), up to
+  // The effective decay starts small to forget the initial values quickly. It is (1 + t) / (10 + t), up to
   // `average_decay`.
   const auto t = static_cast<double>(step);
   const double average_decay = std::min(options.average_decay, (1 + t) / (10 + t));

@@ -21,7 +21,7 @@ struct ParameterGroup {
   /// convolutions, and 0 for biases, norm weights and embeddings.
   std::optional<double> decay_factor = {};
   double rate_factor = 1;  // multiplies the learning rate
-  bool frozen = false;     // keep the values constant and store no gradients or moments
+  bool frozen = false;     // if true, the values are constant, and no gradients or moments are stored
 };
 
 /// Options of Adam. The defaults are those of the Transformer paper (Vaswani et al., 2017, section 5.3). With weight
@@ -36,22 +36,22 @@ struct AdamOptions {
   /// The learning rate of layer l is multiplied by layer_decay^(layers + 1 - l). Embeddings are layer 0, and parameters
   /// above the layers are layer `layers` + 1 (Clark et al., "ELECTRA", 2020, appendix A).
   double layer_decay = 1;
-  std::vector<ParameterGroup> groups = {};  // a parameter belongs to the first group that matches it
+  std::vector<ParameterGroup> groups = {};  // a parameter belongs to the first group with a matching pattern
 };
 
 /// Adam with its state. The vectors m and v have one number per trained parameter element, in the order of
 /// Parameters::values. If ranks share the optimizer, the vectors only cover this rank's pieces (PiecesOf in
 /// train/rank_sum.h).
 struct HEADLIGHT_API Optimizer {
-  /// Freezes the parameters of frozen groups. If `sharing` is not null, each of these ranks stores and updates only its
-  /// own pieces (Rajbhandari et al., "ZeRO", 2020, stages 1 and 2). Throws Error if an option is out of range or a
-  /// group matches no parameter.
+  /// Freezes the parameters of frozen groups. If `sharing` is not null, each rank stores and updates only its own
+  /// pieces (Rajbhandari et al., "ZeRO", 2020, stages 1 and 2). Throws Error if an option is out of range or a group
+  /// matches no parameter.
   Optimizer(const AdamOptions& options, Parameters& parameters, Ranks* sharing = nullptr);
 
   /// Updates the parameters and sets their gradients to zero. Returns the gradient's norm before clipping.
   /// `weight_decay` overrides the weight decay of the options. If ranks share the optimizer, only the gradients of this
-  /// rank's pieces are read. Afterwards all values are up to date, but `average` only in this rank's pieces. Throws
-  /// Error, and changes nothing, if the norm is not finite.
+  /// rank's pieces are read. After the step, all values are up to date, but `average` only in this rank's pieces.
+  /// Throws Error, and changes nothing, if the norm is not finite.
   double Step(Parameters& parameters, double learning_rate, std::optional<double> weight_decay = {});
 
   AdamOptions options;

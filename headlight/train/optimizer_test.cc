@@ -59,7 +59,7 @@ TEST(Optimizer, AveragesStatisticsLikeTheWeights) {
   mean.value.Fill(5);
   Optimizer optimizer({.average_decay = 0.5}, parameters);
   EXPECT_EQ(optimizer.m.elements(), parameters.values().elements());
-  mean.value.Fill(16);  // a training pass updates statistics in the same way
+  mean.value.Fill(16);  // a training pass updates the statistics like this
   optimizer.Step(parameters, kRate);
   const auto averaged = optimizer.average.span<float>();
   for (std::size_t i = 0; i < 3; ++i)  // the decay of the average is 2 / 11 in the first step

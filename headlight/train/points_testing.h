@@ -1,4 +1,4 @@
-// A minimal task for tests: classifies points in a plane by their side of a line, in batches of three parts.
+// A minimal task for tests: it classifies points in a plane by their side of a line, in batches of three parts.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// Stores numbers in the type in which they are sent.
+// Numbers in the type in which they are sent.
 class Message {
  public:
   // Returns a message to send. It refers to `numbers` without a copy unless they are rounded to bfloat16.
@@ -75,7 +75,8 @@ std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
 }
 
 std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks) {
-  // Each rank has several pieces, so that the last completed piece is small. More pieces would need more messages.
+  // Each rank has several pieces, so that the piece that is completed last is small. More pieces would need more
+  // messages.
   constexpr std::int64_t of_rank = 8, most = 64;  // pieces per rank; limit on the blocks per piece (4 MB)
   const std::int64_t blocks = (numbers + kernels::kSquareSumBlock - 1) / kernels::kSquareSumBlock;
   const std::int64_t length = std::clamp<std::int64_t>(blocks / (of_rank * ranks), 1, most) * kernels::kSquareSumBlock;
@@ -157,8 +158,8 @@ Tensor RankSum::Of(const Tensor& vector, std::size_t piece) const {
   return vector.ViewRows(pieces_[piece].begin, pieces_[piece].end - pieces_[piece].begin);
 }
 
-// Polls rarely, since polling takes CPU time and cache space from the computing threads. Polls often while a message is
-// being sent, since sending only progresses when it is polled.
+// Polls rarely, because polling takes CPU time and cache space from the computing threads. While a message is being
+// sent, polls often, because sending only progresses during polls.
 void RankSum::Work() {
   const OneThread one;
   try {

@@ -1,6 +1,6 @@
 // The sum of a step's gradients over ranks. The vector is divided into pieces, and each piece is owned by a rank. The
-// owner receives the other ranks' partial sums, adds them in the fixed order of GradientTree, and sends the result to
-// all ranks. Pieces are summed during the backward pass, as soon as they are complete.
+// owner receives the partial sums of the other ranks and adds them in the fixed order of GradientTree. It then sends
+// the result to all ranks. During the backward pass, each piece is summed as soon as it is complete.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@
 namespace headlight {
 
 /// Divides a step's parts among ranks. Rank r computes parts result[r] to result[r + 1] - 1. No rank has more than
-/// ceil(parts / ranks) parts. Within this limit, the parts are divided at the boundaries of the largest subtrees, which
-/// minimizes communication.
+/// ceil(parts / ranks) parts. Within this limit, the parts are divided at the boundaries of the largest subtrees to
+/// minimize communication.
 HEADLIGHT_API std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks);
 
 /// The elements [begin, end) of a vector, and the rank that owns them.
@@ -29,8 +29,8 @@ struct Piece {
   int owner = 0;
 };
 
-/// Returns the pieces of a vector of `numbers` elements, in order. Owners alternate, so that all ranks have work for
-/// any order in which the gradient is completed.
+/// Returns the pieces of a vector of `numbers` elements, in order. Owners alternate. Therefore all ranks have work,
+/// whatever the order in which the gradient is completed.
 HEADLIGHT_API std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks);
 
 /// Communicates and sums on a separate thread, while another thread computes the parts of this rank (DealParts).
@@ -45,9 +45,9 @@ class HEADLIGHT_API RankSum {
 
   const std::vector<Piece>& pieces() const { return pieces_; }
 
-  /// Adds a piece of the partial sum at `node`, one of the nodes that GradientTree::NodesOf returns for this rank's
-  /// parts. Must be called once for each node and piece. `sum` is the whole vector. The piece must not change until
-  /// Finish returns. The last `sum` must be `gradients` itself.
+  /// Adds a piece of the partial sum at `node`, which is one of the nodes that GradientTree::NodesOf returns for this
+  /// rank's parts. Must be called once for each node and piece. `sum` is the whole vector. The piece must not change
+  /// until Finish returns. The last `sum` must be `gradients` itself.
   void Add(GradientTree::NodeIndex node, std::size_t piece, const Tensor& sum);
 
   /// Waits for the other ranks. Throws the same errors as Transfers::Wait.
@@ -60,7 +60,7 @@ class HEADLIGHT_API RankSum {
   };
   /// The progress of a piece.
   struct State {
-    // The number of sums that are still to be received (own piece) or sent (another rank's piece).
+    // Number of sums still to receive (own piece) or to send (another rank's piece).
     std::size_t missing = 0;
     std::vector<Summand> summands;  // used only for this rank's pieces
   };

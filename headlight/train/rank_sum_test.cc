@@ -25,7 +25,7 @@ using Numbers = std::vector<float>;
 constexpr std::int64_t kNumbers =
     5 * kernels::kSquareSumBlock + 20;  // gives pieces of two sizes, and fewer pieces than ranks in the larger runs
 
-// Returns numbers of very different magnitudes, so that each order of addition rounds differently.
+// Returns numbers of very different magnitudes. Each order of addition rounds them differently.
 std::vector<Tensor> RandomGradients() {
   std::vector<Tensor> gradients;
   Random random(7);
@@ -42,7 +42,7 @@ Tensor PartGradient(std::int64_t part) {
   return gradients[static_cast<std::size_t>(part)].Clone();
 }
 
-// Adds the parts of DealParts. The last part is added piece by piece from the end, as in a backward pass.
+// Adds this rank's parts (DealParts). The last part is added piece by piece from the end, as in a backward pass.
 void SumParts(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients) {
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
@@ -68,7 +68,7 @@ void SumParts(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor&
   sum.Finish();
 }
 
-// Returns the sum that each of `size` ranks gets.
+// Returns the sums that the `size` ranks get.
 std::vector<Numbers> SumOf(std::int64_t parts, int size, GradientType type) {
   std::vector<Numbers> sums(static_cast<std::size_t>(size));
   RunRanks(size, [&](Ranks& ranks) {

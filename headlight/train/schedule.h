@@ -9,11 +9,11 @@ namespace headlight {
 
 enum class ScheduleKind { paper, inverse_square_root, cosine, linear };
 
-/// A learning rate schedule. Every kind rises linearly to its peak at step `warmup`. After that:
-///   paper:                model^-0.5 * step^-0.5 (Vaswani et al., 2017, eq. 3), scaled to `peak` if it is given;
-///   inverse_square_root:  peak * sqrt(warmup / step), the same curve without a default peak;
-///   cosine:               to 0 at step `total` + 1 along a cosine (Loshchilov and Hutter, 2017);
-///   linear:               to 0 at step `total` + 1 along a straight line.
+/// A learning rate schedule. Every kind rises linearly to its peak at step `warmup`. The kinds then differ:
+///   paper:                model^-0.5 * step^-0.5 (Vaswani et al., 2017, eq. 3), scaled to `peak` if it is given
+///   inverse_square_root:  peak * sqrt(warmup / step), the same curve without a default peak
+///   cosine:               to 0 at step `total` + 1 along a cosine (Loshchilov and Hutter, 2017)
+///   linear:               to 0 at step `total` + 1 along a straight line
 struct Schedule {
   ScheduleKind kind = ScheduleKind::paper;
   std::int64_t warmup = 4000;
@@ -27,7 +27,8 @@ constexpr bool FallsToZero(ScheduleKind kind) { return kind == ScheduleKind::cos
 /// Throws Error if the options are out of range.
 HEADLIGHT_API void CheckSchedule(const Schedule& schedule);
 
-/// Returns the learning rate of a step, counted from 1. If the run has a time limit, `done` is the elapsed share of it.
+/// Returns the learning rate of a step, counted from 1. If the run has a time limit, `done` is the elapsed share of the
+/// time.
 HEADLIGHT_API double LearningRate(const Schedule& schedule, std::int64_t step, double done = 0);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Passes over a validation set that ranks divide.
+// Passes over a validation set that several ranks share.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace headlight {
 
-/// Returns the results of body(part, parts, cancelled) for each part, [parts]. Each rank runs its own part; without
-/// ranks there is one part. Unless its argument `cancelled` is empty, the body must call it regularly instead of the
-/// watch's function. The call also sends heartbeats to the other ranks. If one rank throws Cancelled, all do.
+/// Returns the results of body(part, parts, cancelled) for all parts, [parts]. Each rank runs one part. Without ranks,
+/// there is one part. If the argument `cancelled` is not empty, the body must call it regularly instead of the watch's
+/// function. The call also sends heartbeats to the other ranks. If one rank throws Cancelled, all ranks do.
 HEADLIGHT_API std::vector<std::string> SharedPass(
     const PassWatch& watch, const std::function<std::string(int part, int parts, const CancelCheck& cancelled)>& body);
 
-/// Returns the numbers of each block of `at_once` examples, in order. The last block may have fewer examples. The
-/// blocks are distributed over the ranks, and each rank returns all of them. Throws Cancelled.
+/// Returns the numbers of each block of `at_once` examples, in order. The last block may have fewer examples. The ranks
+/// divide the blocks, and each rank returns the numbers of all blocks. Throws Cancelled.
 HEADLIGHT_API std::vector<std::vector<double>> SharedBlocks(
     const PassWatch& watch, std::int64_t examples, std::int64_t at_once,
     const std::function<std::vector<double>(std::int64_t begin, std::int64_t end)>& numbers_of);

@@ -17,11 +17,11 @@ namespace headlight {
 
 class HEADLIGHT_API StepBatches {
  public:
-  /// Prepares the task's batches from a position on. A step has `accumulation` batches, or fewer at an epoch's end.
-  /// `ranks` is null for a single process. Parts are made on Threads() threads.
+  /// Prepares the task's batches, starting at position `from`. A step has `accumulation` batches, or fewer at an
+  /// epoch's end. `ranks` is null for a single process. Parts are made on Threads() threads.
   StepBatches(const TrainingTask& task, const BatchPosition& from, std::int64_t accumulation, const Ranks* ranks);
 
-  /// Returns the batches of the next step, joined into one. Only the parts that DealParts assigns to this rank are
+  /// Returns the batches of the next step as a single batch. Only the parts that DealParts assigns to this rank are
   /// made.
   TrainingBatch Next();
 
@@ -30,7 +30,7 @@ class HEADLIGHT_API StepBatches {
     TrainingBatch batch;
     std::int64_t begin = 0, end = 0;  // range of this rank's parts
   };
-  /// A micro-batch of a step; empty if this rank has none in the step.
+  /// A micro-batch of a step. It is empty if this rank has no micro-batch in the step.
   struct Item {
     std::shared_ptr<Step> step;
     TrainingPart part;
@@ -45,7 +45,7 @@ class HEADLIGHT_API StepBatches {
   int size_ = 1;
   std::shared_ptr<Step> planned_;  // the step that the next part belongs to
   std::int64_t next_ = 0;
-  Prefetch<Item> items_;  // the last member, since its threads use the other members
+  Prefetch<Item> items_;  // must be the last member, because its threads use the other members
 };
 
 }  // namespace headlight

@@ -171,8 +171,8 @@ class Training {
     return news;
   }
 
-  // Returns a digest of numbers that must be equal on all ranks: the gradient's norm and some of the values. Each step
-  // uses different values.
+  // Returns a digest of numbers that must be equal on all ranks: the gradient's norm and some of the values. Different
+  // values are used in each step.
   std::uint64_t Bits() const {
     if (!ranks_.several()) return 0;
     constexpr std::int64_t most = std::int64_t{1} << 14;
@@ -259,7 +259,7 @@ class Training {
 
   void ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
-    // If there is a moving average of the values, the average is validated and saved as the model.
+    // If there is a moving average of the values, it is validated and saved as the model.
     optimizer_.GatherAverage();
     WithState(optimizer_.average, [&] { ValidateNow(); });
     state_.validated_step = optimizer_.step;
@@ -268,7 +268,7 @@ class Training {
       if (static_cast<std::int64_t>(state_.snapshots.size()) > options_.average_last) state_.snapshots.pop_front();
     }
     state_.seconds = seconds_before_ + SecondsSince(begin_);
-    // All ranks use rank 0's time, since the next learning rate may depend on it.
+    // All ranks use rank 0's time, because the next learning rate may depend on it.
     if (ranks_.several()) Broadcast(*ranks_.ranks(), BytesOf(std::span(&state_.seconds, 1)));
     Save();
     log_begin_ += Clock::now() - begin;  // training speed excludes validation time

@@ -1,4 +1,4 @@
-// The training loop with steps, validations and checkpoints. It supports every model and task.
+// The training loop with steps, validations and checkpoints, for every model and task.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ struct TrainingOptions {
   std::uint64_t seed = 1;          // seed of dropout
   double clip_part_norm = 0;       // upper limit of each micro-batch's gradient norm, as in ComputeGradients
   GradientType gradient_type = GradientType::float32;
-  /// The ranks that train together, each with the same task, options and run; null for a single process. The result has
-  /// the same bits for any number of ranks.
+  /// The ranks that train together. All of them have the same task, options and run. Null for a single process. The
+  /// result has the same bits for any number of ranks.
   Ranks* ranks = nullptr;
-  bool shard_optimizer = false;  // each rank stores only its pieces of Adam's moments
+  bool shard_optimizer = false;  // if true, each rank stores only its own pieces of Adam's moments
 };
 
 struct StepReport {
@@ -52,10 +52,10 @@ struct StepReport {
   double progress = 0;           // from 0 to 1, relative to the limit that will be reached first
 };
 
-/// Callbacks of the loop; each may be empty. With several ranks, all except `stop` are called only on rank 0.
+/// Callbacks of the loop. Each may be empty. With several ranks, all except `stop` are called only on rank 0.
 struct TrainingObserver {
-  /// Called before the first step; `stop` is called only after it. `labels` is the name of what StepReport::labels
-  /// counts, such as "images".
+  /// Called before the first step. `stop` is not called earlier. `labels` is the name of the labels in
+  /// StepReport::labels, such as "images".
   std::function<void(const std::string& labels)> prepared = {};
   std::function<void(const StepReport&)> step = {};      // after every log_every-th step
   std::function<void(const StepReport&)> progress = {};  // after every step
@@ -66,7 +66,7 @@ struct TrainingObserver {
   CancelCheck stop = {};
 };
 
-/// Why training ended. `finished` means that the resumed run had already ended.
+/// The reason why training ended. `finished` means that the resumed run had already ended.
 enum class TrainingEnd { limit, patience, stopped, finished };
 
 struct TrainingResult {
@@ -77,7 +77,7 @@ struct TrainingResult {
   double best_value = 0;
 };
 
-/// The description of a run, and how its results are saved. With several ranks, only rank 0 writes files.
+/// Describes a run and how its results are saved. With several ranks, only rank 0 writes files.
 struct TrainingKeep {
   std::string checkpoint;           // checkpoint folder
   Json run;                         // properties that must be equal in a resumed run: data, model, options
@@ -90,10 +90,10 @@ HEADLIGHT_API void CheckTrainingOptions(const TrainingOptions& options);
 
 /// Trains until a limit is reached. Saves a checkpoint at every validation and every few minutes. At the end, the mean
 /// of the values at the last `average_last` validations is validated too, and saved if it is the best. With `resume`,
-/// training continues from the checkpoint, if there is one, and ends with the same bits as an uninterrupted run. A run
-/// that has ended does nothing, unless its limits or its patience are larger now. Throws Error with the number of the
-/// step if the loss or the gradient is not finite; earlier checkpoints and models are kept. With several ranks an error
-/// names the rank and the step, and OtherRankFailed is thrown if another rank failed.
+/// training continues from the checkpoint, if there is one, and ends with the same bits as an uninterrupted run. If the
+/// run has already ended, nothing is done, unless its limits or its patience are larger now. Throws Error with the
+/// number of the step if the loss or the gradient is not finite. Earlier checkpoints and models are kept. With several
+/// ranks, an error names the rank and the step. If another rank failed, OtherRankFailed is thrown.
 HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
                                    bool resume, const TrainingObserver& observer);
 

@@ -1,4 +1,4 @@
-// Tests of the training loop on a minimal task: when it validates, logs, stops and resumes.
+// Tests when the training loop validates, logs, stops and resumes, on a minimal task.
 #include "headlight/train/trainer.h"
 
 #include <gmock/gmock.h>
@@ -151,7 +151,7 @@ TEST(Trainer, StopsDuringAValidationAndResumesWithTheSameBits) {
   EXPECT_EQ(cut.Values(), whole.Values());
 }
 
-// Checks the state of a task with a teacher whose weights are an average of the student's weights.
+// The task has a teacher whose weights are an average of the student's weights.
 TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
   const auto run = [](const std::vector<std::int64_t>& stops) {
     Setting setting;

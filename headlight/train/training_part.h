@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// The payload of a micro-batch, whose type the task defines. A payload that takes time to make, such as decoded and
+/// The payload of a micro-batch. The task defines its type. A payload that takes time to make, such as decoded and
 /// augmented images, can be made later. Making it must be thread-safe and deterministic.
 class TrainingPart {
  public:
@@ -39,7 +39,7 @@ class TrainingPart {
   std::function<std::any()> make_;
 };
 
-/// Returns the part, and makes it first if that was deferred.
+/// Returns the part, and makes it first if necessary.
 inline TrainingPart Made(TrainingPart part) {
   part.MakeNow();
   return part;

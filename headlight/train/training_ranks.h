@@ -18,8 +18,8 @@ struct StepNews {
   double seconds = 0;       // time of the run, measured by rank 0
   double busy_seconds = 0;  // time of this step, without waiting for others
   std::uint64_t bits = 0;   // digest of numbers that must be equal on all ranks
-  bool stop = false;        // whether any rank requests to stop
-  bool save = false;        // whether rank 0 requests a checkpoint
+  bool stop = false;        // true if any rank requests to stop
+  bool save = false;        // true if rank 0 requests a checkpoint
 };
 
 class TrainingRanks {
@@ -30,15 +30,15 @@ class TrainingRanks {
   bool several() const { return ranks_ != nullptr && ranks_->size() > 1; }
   bool first() const { return ranks_ == nullptr || ranks_->rank() == 0; }
 
-  /// Throws Error if the run or the initial values of a rank differ from rank 0's. The error names the first such rank
-  /// and the difference.
+  /// Throws Error if the run or the initial values of a rank differ from those of rank 0. The error names the first
+  /// such rank and the difference.
   void CheckSame(const Json& run, const Parameters& parameters) const;
 
   /// Combines the reports of all ranks. Throws Error if `bits` differ.
   StepNews Agree(StepNews own, std::int64_t step);
 
-  /// Returns a message if the steps of a rank since the last call took more than 1.5 times as long as those of the
-  /// median rank. Each rank is reported at most once.
+  /// Returns a message if a rank is slow: its steps since the last call took more than 1.5 times as long as those of
+  /// the median rank. Each rank is reported at most once.
   std::optional<std::string> SlowRank();
 
  private:

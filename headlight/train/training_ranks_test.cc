@@ -147,8 +147,8 @@ TEST(TrainingRanks, ErrorsReportDivergingNumbers) {
               HasSubstr("rank 1 (host here) has other numbers"));
 }
 
-// Checks that all ranks use the same time. The learning rate depends on the time, and the last rank's validations end
-// later.
+// Checks that all ranks use the same time. The learning rate depends on the time, and the last rank's validations take
+// longer.
 TEST(TrainingRanks, ShareOneTimeAfterAValidation) {
   const TemporaryFolder folder;
   TrainingOptions options = PointOptions(0);

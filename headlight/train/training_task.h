@@ -16,9 +16,9 @@ namespace headlight {
 
 /// A batch of any kind of training data, such as token ids, pixels or pairs of both.
 struct TrainingBatch {
-  /// Parts (micro-batches) pass through the model one after another, so that only one part's activations exist. The
-  /// loss of a batch is the sum over its parts. If the loss is not such a sum (contrastive losses, matching within the
-  /// batch), the batch is one part.
+  /// Parts (micro-batches) pass through the model one after another. Only one part's activations exist at a time. The
+  /// loss of a batch is the sum over its parts. If the loss is not a sum over examples (contrastive losses, matching
+  /// within the batch), the batch is one part.
   std::vector<TrainingPart> parts;
   std::int64_t labels = 0;  // number of labels over which a step's loss is averaged
   BatchPosition next;       // the position after this batch; next.batch is 0 after an epoch's last batch
@@ -51,14 +51,14 @@ struct ValidationReport {
   std::vector<Class> classes;  // scores of each class, if the task has classes
 };
 
-/// A function that is called regularly during long work and returns true to cancel it. The work then throws Cancelled.
-/// May be empty.
+/// A function that is called regularly during long work and returns true to cancel it. The caller then throws
+/// Cancelled. May be empty.
 using CancelCheck = std::function<bool()>;
 
-/// The observer of a pass over a validation set, and the ranks that divide the pass.
+/// The functions that observe a pass over a validation set, and the ranks that divide the pass.
 struct PassWatch {
   CancelCheck cancelled = {};
-  /// Called with numbers of examples; may be empty.
+  /// Called with the numbers of examples. May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};
   Ranks* ranks = nullptr;  // ranks that share the pass (train/shared_pass.h); null: a single process
 };
@@ -66,7 +66,7 @@ struct PassWatch {
 /// A model and the task that it is trained on.
 struct TrainingTask {
   Model* model = nullptr;
-  /// Returns the batches from a position on, one per call. Called on a separate thread.
+  /// Returns a function that returns one batch per call, starting at a position. Called on a separate thread.
   std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
   PartLoss loss;
   /// Validates the model with its current values (packed parameters). Reports are ranked by score, then by loss. Ranks
@@ -77,8 +77,8 @@ struct TrainingTask {
   std::vector<std::string> scores = {};
 
   /// For tasks with additional state that changes in training, such as a teacher whose weights are an average of the
-  /// student's. `after_step` is called after each update of the model with the number of updates so far and the total
-  /// number (Schedule::total). A checkpoint saves each `state` by name, and a resumed run restores it.
+  /// student's. `after_step` is called after each update of the model. Its arguments are the number of updates so far
+  /// and the total number (Schedule::total). A checkpoint saves each `state` by name, and a resumed run restores it.
   std::function<void(std::int64_t step, std::int64_t steps)> after_step = {};
   struct State {
     std::string name;

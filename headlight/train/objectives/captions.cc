@@ -68,8 +68,8 @@ std::vector<std::int64_t> IndexRange(std::int64_t begin, std::int64_t end) {
   return range;
 }
 
-// Returns the BLEU of the captions. BLEU needs the same number of references for every image, so an image with fewer
-// captions repeats its first one.
+// Returns the BLEU of the captions. BLEU needs the same number of references for every image. If an image has fewer
+// captions, its first caption is repeated.
 double BleuOf(const std::vector<std::string>& written, const ImageTextSet& images) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < written.size(); ++i)
@@ -113,7 +113,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   double loss = 0;
   std::int64_t labels = 0;
   std::size_t longest = 0;
-  PassWatch first_pass = watch;  // watch of the first of two passes
+  PassWatch first_pass = watch;  // reports the progress of the first of two passes
   first_pass.progress = {};
   const auto blocks =
       SharedBlocks(first_pass, std::ssize(valid.examples), at_once, [&](std::int64_t begin, std::int64_t end) {
@@ -139,7 +139,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   const ImageTextSet& images = *valid.images;
   std::vector<std::string> written;
   const std::int64_t count = validated < 0 ? images.size() : std::min(images.size(), validated);
-  // The numbers of an image are the length of its caption, then the caption's ids.
+  // The numbers of an image are the length of its caption, followed by the caption's ids.
   const auto captions = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     Context context;
     const Memory memory = MemoryOf(model, context, ValuesOf(processor, images, IndexRange(begin, end)));

@@ -45,10 +45,10 @@ struct CaptionBatch {
 };
 
 /// Trains with teacher forcing on captions. A validation's score is the percentage of greedily generated captions that
-/// equal one of the image's captions. Generated captions are at most as long as the longest reference. BLEU against all
-/// captions of an image is reported too. If no caption is an exact match, as with free-form descriptions, validations
-/// are ranked by the loss. The model and the sets must outlive the task. Throws Error if the model does not generate
-/// captions.
+/// equal one of the image's captions. Generated captions are at most as long as the longest reference. Validations also
+/// report BLEU against all captions of an image. If no caption is an exact match, as with free-form descriptions,
+/// validations are ranked by the loss. The model and the sets must outlive the task. Throws Error if the model does not
+/// generate captions.
 HEADLIGHT_API TrainingTask CaptionTask(CaptionModel& model, const ImageProcessor& processor,
                                        const TokenizedCaptions& train, const TokenizedCaptions& valid,
                                        const std::function<std::string(std::span<const std::int32_t> ids)>& decode,

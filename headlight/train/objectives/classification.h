@@ -14,13 +14,13 @@ namespace headlight {
 HEADLIGHT_API LabelsPerText AskedOf(Problem problem);
 
 /// Trains a text classification model. The loss is the mean over texts, defined as in Transformers: the cross-entropy
-/// for one class; the mean binary cross-entropy for several labels; the mean squared error for numbers. Scores are in
-/// per cent, except for numbers.
-/// One class: the accuracy, and also the macro F1 (the mean of the classes' F1).
-/// Several labels: micro and macro F1 of all labels, at a probability threshold of 0.5.
-/// Numbers: the mean of their Pearson correlations, and also of Spearman's correlations.
-/// Class weights apply only to the training loss, and need one label per text. Throws Error for a text that does not
-/// fit into the model's positions or whose class is unknown to the model.
+/// for one class, the mean binary cross-entropy for several labels, or the mean squared error for numbers. The scores
+/// are:
+/// - One class: the accuracy and the macro F1 (the mean of the classes' F1), in per cent.
+/// - Several labels: micro and macro F1 of all labels at a probability threshold of 0.5, in per cent.
+/// - Numbers: the means of their Pearson and Spearman correlations.
+/// The first score selects the best model. Class weights apply only to the training loss, and need one label per text.
+/// Throws Error for a text that does not fit into the model's positions or whose class is unknown to the model.
 HEADLIGHT_API TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
                                               const std::vector<double>& class_weights = {});
 

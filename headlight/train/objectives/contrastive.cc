@@ -24,7 +24,7 @@ namespace headlight {
 namespace {
 
 constexpr double kLargestScale = 100;  // limit on e^logit_scale in CLIP (section 2.5)
-constexpr std::int64_t kAmong = 10;    // k of the second recall
+constexpr std::int64_t kAmong = 10;    // k of the second reported recall
 
 using TextIds = std::vector<std::int32_t>;
 
@@ -57,7 +57,7 @@ Tensor TextVectorsOf(const DualEncoder& model, Context& context, const PairBatch
 Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pairs, std::int64_t part, double scale) {
   const std::int64_t all = std::ssize(pairs.images);
   const auto vectors = [&](std::int64_t count, auto compute) {
-    // Hard negatives are computed together with their pairs.
+    // Hard negatives are computed in the same slice as their pairs.
     return Recomputed(context, count, std::min(part, all) * count / all,
                       [&model, &pairs, compute](Context& own, std::int64_t begin, std::int64_t end) {
                         return compute(model, own, pairs, begin, end);
@@ -65,11 +65,11 @@ Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pai
   };
   const Tensor images = vectors(std::ssize(pairs.images), ImageVectorsOf),
                texts = vectors(std::ssize(pairs.texts),
-                               TextVectorsOf);  // the order fixes the random numbers of dropout
+                               TextVectorsOf);  // the order determines the random numbers of dropout
   return ContrastiveLoss(context, model, images, texts, FirstOfEqual(pairs.texts), scale);
 }
 
-// The ids of an image's texts, and the hard negative of each text, which is empty if there is none.
+// The ids of an image's texts and of the hard negative of each text. A text without a hard negative has an empty one.
 struct TextsOfImage {
   std::vector<TextIds> texts, hard_negatives;
 };
@@ -109,7 +109,8 @@ class Preparation {
   TrainingBatch operator()(const BatchPlan& plan) const {
     TrainingBatch batch;
     batch.labels = std::ssize(plan.examples);
-    // The batch is one part, since all pairs are compared. A rank decodes only the images of its own batches.
+    // The batch is one part, because all pairs are compared. The images are decoded when the part is made, so a rank
+    // decodes only its own batches.
     batch.parts.emplace_back(TrainingPart::Later([self = *this, plan] { return self.Part(plan); }));
     return batch;
   }

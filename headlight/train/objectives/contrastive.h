@@ -1,4 +1,4 @@
-// Contrastive training on images with texts (CLIP: Radford et al., 2021; SigLIP: Zhai et al., 2023): within a batch,
+// Contrastive training on images with texts (CLIP: Radford et al., 2021; SigLIP: Zhai et al., 2023). Within a batch,
 // the model matches each image with its text and each text with its image.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace headlight {
 
 struct ContrastiveOptions {
-  BatchOptions batches;     // batch_size counts pairs, all of which are compared
+  BatchOptions batches;     // batch_size counts pairs; all pairs of a batch are compared
   std::int64_t part = 256;  // pairs whose activations exist at the same time; a larger batch is computed twice
   double least_share = 1;   // smallest area of the random crop, as a share of the image; 1: no cropping
 };
@@ -23,18 +23,18 @@ struct ContrastiveOptions {
 /// Trains a model with two towers. In each epoch an image is trained with one of its texts, chosen at random. The hard
 /// negatives of these texts are additional negatives for every image of the batch (Yuksekgonul et al., "When and Why
 /// Vision-Language Models Behave like Bags-of-Words", 2023). A text that equals an image's own text is not a negative
-/// of that image. The temperature is trained; for CLIP's loss e^logit_scale is limited to 100.
+/// of that image. The temperature is trained. For CLIP's loss, e^logit_scale is limited to 100.
 ///
-/// A validation compares blocks of 1,000 pairs, each an image and its first text, and the hard negatives of these
-/// texts. Equal texts count as one. Its scores are in per cent. "text_recall" is the recall at 1 when each image
-/// retrieves its text. "image_recall" is the recall at 1 when each text retrieves its image. Their mean "recall"
-/// selects the best model. "text_recall_at_10" and "image_recall_at_10" are reported too. The model, the processor and
-/// the sets must outlive the task. Throws Error for a model with one tower.
+/// A validation compares blocks of 1,000 pairs. A pair is an image and its first text. The hard negatives of these
+/// texts are compared too, and equal texts count as one. The scores are in per cent. "text_recall" is the recall at 1
+/// when each image retrieves its text. "image_recall" is the recall at 1 when each text retrieves its image. Their mean
+/// "recall" selects the best model. "text_recall_at_10" and "image_recall_at_10" are reported too. The model, the
+/// processor and the sets must outlive the task. Throws Error for a model with one tower.
 HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                                            const ImageTextSet& train, const ImageTextSet& valid,
                                            const ContrastiveOptions& options);
 
-/// Returns the number of the images' texts that `texts` truncates because they are too long.
+/// Returns the number of texts in `pairs` that are too long and therefore truncated by `texts`.
 HEADLIGHT_API std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs);
 
 /// Returns the recalls on `valid`, as in the task's validation, and the mean loss of the blocks.

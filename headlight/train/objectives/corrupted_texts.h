@@ -1,4 +1,5 @@
-// Helpers shared by span corruption and denoising: source-target pairs made from texts, different ones in each epoch.
+// Helpers shared by span corruption and denoising. Both make source-target pairs from texts, and the pairs differ in
+// each epoch.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ void CheckHiding(double share, double mean_length);
 std::size_t HiddenTokens(std::size_t tokens, double share);
 
 /// Divides `items` items by `dividers` dividers, uniformly over all arrangements. Returns the numbers of items before
-/// the first divider, between consecutive dividers, and after the last one.
+/// the first divider, between consecutive dividers, and after the last divider.
 std::vector<std::size_t> Divide(std::size_t items, std::size_t dividers, Random& random);
 
 /// The functions that make a source-target pair from a text.
@@ -36,8 +37,8 @@ struct Corruption {
   std::function<SequenceExample(std::span<const std::int32_t> text, Random& random)> make;
 };
 
-/// Trains on pairs made from texts. Pairs are different in each epoch, and the same at every validation, which reports
-/// only the loss. Throws Error for a text that does not fit into the model's positions.
+/// Trains on pairs made from texts. The pairs are different in each epoch, and the same at every validation.
+/// Validations report only the loss. Throws Error for a text that does not fit into the model's positions.
 TrainingTask CorruptionTask(EncoderDecoder& model, const TextSets& texts, const Corruption& corruption,
                             const TeacherForcingOptions& options);
 

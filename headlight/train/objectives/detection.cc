@@ -38,7 +38,7 @@ TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, ImageSize size) {
   return objects;
 }
 
-// Returns DETR's sizes, scaled from its shorter side of 800 to the shorter side of the rule.
+// Returns DETR's sizes. They are scaled from DETR's shorter side of 800 pixels to the shorter side of the rule.
 ScaleAndCrop SizesFor(const ResizeRule& rule) {
   ScaleAndCrop sizes;
   const auto scale = [&](std::int64_t& side) { side = std::max<std::int64_t>(1, (side * rule.edge + 400) / 800); };
@@ -50,8 +50,8 @@ ScaleAndCrop SizesFor(const ResizeRule& rule) {
   return sizes;
 }
 
-// Caches the image sizes of a set. A rank needs the image sizes of whole batches, and would otherwise open the files of
-// other ranks' images in every epoch.
+// Caches the image sizes of a set. A rank needs the image sizes of whole batches. Without the cache, it would open the
+// files of other ranks' images in every epoch.
 class ImageSizes {
  public:
   ImageSizes(const DetectionSet& set, ImageSizeReader read)
@@ -76,7 +76,7 @@ class ImageSizes {
   std::vector<ImageSize> known_;
 };
 
-// Prepares the batch for a plan. Its parts and its loss sums depend only on the images' sizes, so that a rank decodes
+// Prepares the batch for a plan. Its parts and its loss sums depend only on the images' sizes. A rank therefore decodes
 // only the images of its own parts.
 class DetectionPreparation {
  public:

@@ -21,8 +21,8 @@ namespace headlight {
 enum class BoxAugmentation {
   none,
   flip,  // each image is flipped horizontally with probability 0.5
-  /// Each image is flipped, scaled and cropped at random as in DETR (image/augment_boxes.h), with sizes relative to the
-  /// processor's. If the processor resizes all images to one size, they are only flipped.
+  /// Each image is flipped, scaled and cropped at random as in DETR (image/augment_boxes.h). The sizes are relative to
+  /// the processor's size. If the processor resizes all images to one size, they are only flipped.
   scale,
 };
 
@@ -34,11 +34,10 @@ struct DetectionTrainingOptions {
 };
 
 /// Returns the auxiliary loss of the encoder's cells, [1]: `scale` times the mean over images. The heads of the queries
-/// are applied to the cells' states. The target of a cell is the class and box of the smallest matching object. An
-/// object matches if its box contains the cell's centre, or if the box's centre is in the cell. For all other cells the
-/// target is "no object". Each object then trains many cells per step instead of one query, so that training from
-/// scratch converges much sooner (as with the dense heads of Zong et al., "DETRs with Collaborative Hybrid Assignments
-/// Training", 2023).
+/// are applied to the cells' states. The target of a cell is the class and box of the smallest matching object, or "no
+/// object". An object matches if its box contains the cell's centre, or if the box's centre is in the cell. Each object
+/// then trains many cells per step instead of one query. Training from scratch converges much sooner, as with the dense
+/// heads of Zong et al. ("DETRs with Collaborative Hybrid Assignments Training", 2023).
 HEADLIGHT_API Tensor CellLoss(const QueryAnswers& cells, const DetectedImages& found,
                               const std::vector<TrueObjects>& objects, const DetectionLossOptions& options,
                               double scale);
@@ -51,20 +50,20 @@ struct DetectionPart {
   std::int64_t batch_images = 0;  // number of images in the whole batch
 };
 
-/// Reads an image file, such as ReadImage of image/decoding/decode.h.
+/// Reads an image file. Example: ReadImage (image/decoding/decode.h).
 using ImageReader = std::function<Image(const std::string& path)>;
-/// Reads the size of an image file, such as ReadImageSize of image/decoding/decode.h.
+/// Reads the size of an image file. Example: ReadImageSize (image/decoding/decode.h).
 using ImageSizeReader = std::function<ImageSize(const std::string& path)>;
 
 /// Trains an object detector. The loss is the sum over decoder layers (nn/detection_loss.h), divided by the number of
-/// images. A validation's score is COCO's AP, and it also reports the AP at IoU 0.5 and 0.75, in per cent. The model
-/// and the sets must outlive the task. Both readers are called from several threads. Throws Error if a set has no
+/// images. A validation's score is COCO's AP in per cent. The AP at IoU 0.5 and at IoU 0.75 are also reported. The
+/// model and the sets must outlive the task. Both readers are called from several threads. Throws Error if a set has no
 /// image, or a class that the model does not have.
 HEADLIGHT_API TrainingTask DetectionTask(DetectionModel& model, const ImageProcessor& processor,
                                          const DetectionSet& train, const DetectionSet& valid, const ImageReader& read,
                                          const ImageSizeReader& read_size, const DetectionTrainingOptions& options);
 
-/// The loss and the average precisions of the task's validation, and all scores of the detections.
+/// The loss and the average precisions, as in the task's validation, and all scores of the detections.
 struct DetectionEvaluation {
   ValidationReport report;
   DetectionScores scores;

@@ -1,5 +1,5 @@
 // The projection head of self-distillation (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
-// 2021, section 3.1 and appendix C), which is discarded after training.
+// 2021, section 3.1 and appendix C). It is discarded after training.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace headlight {
 
 struct DistillationHeadConfig {
   std::int64_t hidden = 2048, bottleneck = 256;
-  std::int64_t prototypes = 65536;  // number of prototypes, which is the output size
+  std::int64_t prototypes = 65536;  // number of prototypes, i.e. the output size
 };
 
 /// Three linear layers with GELU between them, L2 normalization, and the cosine to each prototype. The cosines equal
-/// the paper's weight-normalized last layer with its norms fixed at 1.
+/// the output of the paper's weight-normalized last layer with its norms fixed at 1.
 class HEADLIGHT_API DistillationHead {
  public:
-  /// Declares the head's parameters among the model's parameters. `inputs` is the size of the model's states. The head
-  /// is not saved.
+  /// Declares the head's parameters in `parameters`, the parameters of the model. `inputs` is the size of the model's
+  /// states. The head is not saved.
   DistillationHead(Parameters& parameters, std::int64_t inputs, const DistillationHeadConfig& config);
 
   /// Maps states [rows, inputs] to [rows, prototypes]. The prototypes get a gradient only if `prototypes_learn` is set.

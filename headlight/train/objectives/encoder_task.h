@@ -22,7 +22,7 @@ struct EncoderHead {
 /// Throws Error if a text is empty or does not fit into the model's positions.
 void CheckTexts(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose);
 
-/// Appends these ids and the text's segments to the batch's source.
+/// Appends `ids` and the text's segments to the batch's source.
 void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids, TokenBatch& batch);
 /// Appends the text's ids and labels.
 void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& batch);

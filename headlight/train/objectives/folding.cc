@@ -20,12 +20,12 @@
 namespace headlight {
 namespace {
 
-// Limit on the cells of an alignment, one byte each. Several alignments per batch are in memory, and batches are
-// prepared ahead.
+// Limit on the cells of an alignment, one byte each. Several alignments per batch are in memory, and more are prepared
+// ahead.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
 
 // The payload of one of TrainingBatch::parts: a crop of a chain, and the random choices of each pass over its
-// alignment. The features are computed when they are needed, since they take a hundred times the memory.
+// alignment. The features are only computed when they are needed, because they take a hundred times the memory.
 struct FoldingPart {
   std::shared_ptr<const AlignmentTable> table;
   std::vector<AlignmentChoices> passes;
@@ -42,7 +42,7 @@ AlignmentTable TableOf(const ChainExample& example) {
                             {.alignment = {.query = letters}, .most_cells = kMostCells});
 }
 
-// Returns residues [first, first + count) of a chain, with the choices for this many passes.
+// Returns residues [first, first + count) of a chain, with the random choices of `passes` passes.
 FoldingPart PartOf(const ChainExample& example, const AlignmentSampling& sampling, int passes, std::int64_t first,
                    std::int64_t count, Random& random) {
   FoldingPart part;
@@ -99,8 +99,8 @@ std::vector<Tensor> CovariationOf(const FoldingPlan& plan, const ChainSet& set) 
   return all;
 }
 
-// Returns a random subset of `count` templates. Its size is uniform from 0 to all, but at most `most` (Jumper et al.,
-// "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
+// Returns a random subset of `count` templates. The size of the subset is uniform from 0 to `count`, but at most `most`
+// (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.2.3).
 std::vector<std::int64_t> SampleTemplates(std::int64_t count, std::int64_t most, Random& random) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
@@ -113,7 +113,7 @@ std::vector<std::int64_t> SampleTemplates(std::int64_t count, std::int64_t most,
   return order;
 }
 
-// Returns the indices of the first templates, which are the best ones.
+// Returns the indices of the first templates. The first templates are the best.
 std::vector<std::int64_t> FirstTemplates(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(std::min(count, most)));
   std::iota(order.begin(), order.end(), 0);
@@ -144,7 +144,7 @@ class FoldingPreparation {
 
   TrainingBatch operator()(const BatchPlan& batch) const {
     TrainingBatch made{.parts = {}, .labels = std::ssize(batch.examples), .next = {}, .batches_in_epoch = 0};
-    // The batch has its own random stream. It uses a negative example index, which no example has.
+    // The batch has its own random stream, under a negative index that no example has.
     Random of_batch = RandomOfExample(options_.batches.seed, batch.position.epoch, -1 - batch.position.batch);
     const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
     for (const std::uint32_t index : batch.examples)

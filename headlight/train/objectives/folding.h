@@ -24,11 +24,14 @@ struct FoldingTrainingOptions {
   FoldingLossWeights weights = {};
 };
 
-/// Trains a structure prediction model. The loss is the mean over chains (protein/nn/folding_loss.h). The following are
-/// sampled again in each epoch: the crop; the alignment's rows and masked letters for each pass; the number of
-/// templates, from 0 to the number available, limited to the model's maximum; and whether the backbone's errors are
-/// clamped. The number of passes is sampled for each batch, from 1 to the model's maximum (FoldingPlan). Alignments are
-/// read when they are needed.
+/// Trains a structure prediction model. The loss is the mean over chains (protein/nn/folding_loss.h). In each epoch,
+/// the following are sampled for each chain:
+/// - the crop,
+/// - the alignment's rows and masked letters for each pass,
+/// - the number of templates, from 0 to the number available, limited to the model's maximum,
+/// - the choice to clamp the backbone's errors.
+/// The number of passes is sampled for each batch, from 1 to the model's maximum (FoldingPlan). Alignments are read
+/// when they are needed.
 ///
 /// A validation predicts whole chains with all passes, without masks, and with the first templates. Its scores are the
 /// means of FoldedScores over the chains. The model and the sets must outlive the task. Throws Error if a set has no
@@ -43,12 +46,12 @@ struct FoldedScores {
   double loss = 0;
 };
 
-/// Returns the loss and the scores of each chain of `valid`. Their means are the task's validation. Throws Error if
+/// Returns the loss and the scores of each chain of `valid`. The task's validation reports their means. Throws Error if
 /// there is no chain.
 HEADLIGHT_API std::vector<FoldedScores> ScoreFolding(const FoldingModel& model, const ChainSet& valid,
                                                      const FoldingLossWeights& weights, const PassWatch& watch = {});
 
-/// Returns the mean scores. contact_precision is averaged over the chains that have one, and is 0 if none has.
+/// Returns the mean scores. contact_precision is averaged over the chains that have it, and is 0 if no chain does.
 HEADLIGHT_API ValidationReport MeanScores(std::span<const FoldedScores> chains);
 
 }  // namespace headlight

@@ -16,8 +16,8 @@
 namespace headlight {
 namespace {
 
-// Limit on the encoder rows whose activations exist at the same time. A higher limit would take memory without gaining
-// speed.
+// Limit on the encoder rows whose activations exist at the same time. A higher limit would need more memory and would
+// not be faster.
 constexpr std::int64_t kPatchesOfPart = 2560;
 
 std::vector<Tensor> ImagesOf(const Tensor& values) {
@@ -67,7 +67,7 @@ class ImagePreparation {
   ImageBatch Part(const BatchPlan& plan, std::int64_t begin, std::int64_t end) const {
     const ImageSize size = options_.augmentation.size;
     const auto all = std::ssize(plan.examples), classes = std::ssize(model_.labels());
-    // Mixing combines each image with the previous one, and the first image with the batch's last.
+    // Mixing combines each image with the previous image, and the first image with the last image of the batch.
     const bool mixes = options_.mix.mixup > 0 || options_.mix.cutmix > 0;
     const std::int64_t more = mixes && end - begin < all ? 1 : 0, count = end - begin + more;
     const Tensor values = Tensor::Empty({count, size.height, size.width, 3}), targets = Tensor::Empty({count, classes});
@@ -82,7 +82,7 @@ class ImagePreparation {
       values.ViewRows(i, 1).ViewAs(own.shape()).CopyFrom(own);
       targets.matrix<float>().row(i)[images_.label(example)] += static_cast<float>(1 - smoothing);
     }
-    // The batch has its own random stream. It uses a negative example index, which no example has.
+    // The batch has its own random stream, under a negative index that no example has.
     Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, -1 - plan.position.batch);
     Mix(values, targets, options_.mix, random);
     return {values.ViewRows(more, end - begin), targets.ViewRows(more, end - begin)};

@@ -16,7 +16,7 @@ namespace headlight {
 
 struct ImageClassificationOptions {
   BatchOptions batches;       // batch_size counts images
-  Augmentation augmentation;  // random augmentation to the processor's output size
+  Augmentation augmentation;  // random augmentation, which resizes to the processor's output size
   double erasing = 0;         // probability of EraseAtRandom
   MixOptions mix;
   double label_smoothing = 0;
@@ -30,18 +30,18 @@ struct ImageBatch {
   Tensor targets;  // [images, classes]
 };
 
-/// Returns the size of every training image, which is the processor's output size. Throws Error if the output size
-/// depends on the image.
+/// Returns the size of every training image, i.e. the processor's output size. Throws Error if the output size depends
+/// on the image.
 HEADLIGHT_API ImageSize FixedSize(const ImageProcessor& processor);
 
 /// Returns the number of images of this size in a micro-batch, for a batch of `images` images. The number of encoder
-/// tokens is limited to bound the memory of activations, and micro-batches have similar sizes. With batch norm, all
-/// images are in one micro-batch.
+/// tokens is limited to bound the memory of activations. Micro-batches have similar sizes. With batch norm, all images
+/// are in one micro-batch.
 std::int64_t ImagesOfPart(const ImageEncoder::Limits& limits, ImageSize size, std::int64_t images);
 
-/// Trains an image classifier. A validation's score is the accuracy in per cent, and it also reports the macro F1, the
-/// mean of the classes' F1. The model and the sets must outlive the task. Throws Error for a model without classes, and
-/// for an image whose class is unknown to the model.
+/// Trains an image classifier. A validation's score is the accuracy in per cent. The macro F1 (the mean of the classes'
+/// F1) is reported too. The model and the sets must outlive the task. Throws Error for a model without classes, and for
+/// an image whose class is unknown to the model.
 HEADLIGHT_API TrainingTask ImageClassificationTask(ImageEncoder& model, const ImageProcessor& processor,
                                                    const ImageSet& train, const ImageSet& valid,
                                                    const ImageClassificationOptions& options);

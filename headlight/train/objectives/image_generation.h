@@ -1,5 +1,5 @@
-// Autoregressive image generation: predicts each pixel's colour from the previous ones, row by row (Chen et al.,
-// "Generative Pretraining from Pixels", 2020, section 2.1).
+// Autoregressive image generation: the model predicts each pixel's colour from the previous pixels, row by row (Chen et
+// al., "Generative Pretraining from Pixels", 2020, section 2.1).
 #pragma once
 
 #include "headlight/base/export.h"
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// The images of training and validation. They must outlive the task.
+/// The training and validation images. They must outlive the task.
 struct ColourSets {
   ColourImages train, valid;
 };
@@ -19,16 +19,16 @@ struct ImageGenerationOptions {
   bool flip = false;     // half of the images are flipped horizontally
 };
 
-/// Trains an autoregressive image model. The model's input is its last token (the start) and the colours of all pixels
-/// except the last. A report has bits_per_pixel. Throws Error if there are no images, or if they have more pixels than
-/// the model has positions, or colours outside its vocabulary.
+/// Trains an autoregressive image model. The model's input is the start token, which is its last token, and the colours
+/// of all pixels except the last. A report has bits_per_pixel. Throws Error if there are no images, if they have more
+/// pixels than the model has positions, or if their colours are not in its vocabulary.
 HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
                                                const ImageGenerationOptions& options);
 
 /// Returns the entropy of the colours' frequencies in bits per pixel, as a baseline.
 HEADLIGHT_API double ColourEntropy(const ColourImages& images);
 
-/// Returns the loss per pixel, also in bits as bits_per_pixel. Throws the same errors as ImageGenerationTask.
+/// Returns the loss per pixel. bits_per_pixel is the same loss in bits. Throws the same errors as ImageGenerationTask.
 HEADLIGHT_API ValidationReport ValidateImages(const LanguageModel& model, const ColourImages& images,
                                               const PassWatch& watch = {});
 

@@ -31,7 +31,8 @@ struct Targets {
 struct PretrainingPart {
   PackedPairs pairs;
   std::array<Targets, 3> targets;
-  // Factors of the objectives' sums, so that the sum over all parts is each objective's mean times the number of pairs.
+  // Factors of the objectives' sums. With them, the sum over all parts is each objective's mean times the number of
+  // pairs.
   std::array<double, 3> weights = {};
 };
 
@@ -44,7 +45,7 @@ struct MaskedPair {
   bool aligned = true;
 };
 
-// Returns labels for the regions to mask, at least one of those with a known class. All other labels are -1.
+// Returns the labels of the regions to mask. At least one region with a known class is masked. All other labels are -1.
 std::vector<std::int32_t> MaskedRegions(const ImageRegions& image, double share, Random& random) {
   std::vector<std::int32_t> known, labels(image.classes.size(), -1);
   for (std::size_t i = 0; i < image.classes.size(); ++i)

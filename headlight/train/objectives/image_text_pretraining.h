@@ -28,17 +28,18 @@ struct ImageTextPairs {
 struct PretrainingOptions {
   BatchOptions batches;  // batch_size counts pairs
   MaskingOptions masking;
-  double region_share = 0.15;  // share of masked regions among those with a known class; 9 in 10 get zero features
-  /// The share of pairs whose text is replaced by another image's text. These pairs train only the alignment.
+  double region_share =
+      0.15;  // share of masked regions among the regions with a known class; 9 in 10 get zero features
+  /// The share of pairs in which the text is replaced by another image's text. These pairs train only the alignment.
   double other_share = 0.5;
 };
 
 /// Trains on three objectives. The loss is the sum of three mean negative log-probabilities: of masked words, of the
-/// classes of masked regions, and of whether a text belongs to its image. The first two use only pairs that belong
-/// together. A validation uses the same masks every time. Its score is the mean of three accuracies in per cent:
-/// accuracy_words, accuracy_regions and accuracy_alignment. The model and the sets must outlive the task. Throws Error
-/// for a model without these heads, for regions whose sizes do not fit the model, and for a class that the model does
-/// not have.
+/// classes of masked regions, and of the alignment (does the text belong to the image?). The first two objectives only
+/// use pairs that belong together. Every validation uses the same masks. Its score is the mean of three accuracies in
+/// per cent: accuracy_words, accuracy_regions and accuracy_alignment. The model and the sets must outlive the task.
+/// Throws Error for a model without these heads, for regions whose sizes do not fit the model, and for a class that the
+/// model does not have.
 HEADLIGHT_API TrainingTask ImageTextPretraining(RegionTextEncoder& model, const ImageTextPairs& train,
                                                 const ImageTextPairs& valid, const PretrainingOptions& options);
 

@@ -44,8 +44,8 @@ TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std:
     const Tensor predicted = loss(context, batch, smoothing, scale, r_drop);
     context.hooks.routing = {};
     if (layers.empty()) return predicted;
-    // A step's loss is the mean over labels, so the load balancing loss is weighted by the number of labels in the
-    // part.
+    // The load balancing loss is multiplied by the number of labels in the part, because a step's loss is the mean over
+    // labels.
     const auto labels = std::ranges::count_if(batch.labels, [](std::int32_t label) { return label >= 0; });
     return ops::Add(predicted, ops::Scale(ops::LoadBalancingLoss(layers),
                                           model.router_loss_factor() * scale * static_cast<double>(labels)));

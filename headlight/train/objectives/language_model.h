@@ -1,5 +1,5 @@
-// Language modelling: predicts the next token at each position (Radford et al., "Improving Language Understanding by
-// Generative Pre-Training", 2018, eq. 1).
+// Language modelling: the model predicts the next token at each position (Radford et al., "Improving Language
+// Understanding by Generative Pre-Training", 2018, eq. 1).
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,10 @@
 
 namespace headlight {
 
-/// Trains a language model. If the model has an end token, each text starts and ends with it. A report has no score;
-/// its perplexity is per token. If `valid_bytes`, the size of the validation texts, is positive, the report has
-/// bits_per_byte. Throws Error for a text that does not fit into the model's positions. Training adds
-/// router_loss_factor times ops::LoadBalancingLoss of each micro-batch to the mean over the labels; validation does
-/// not.
+/// Trains a language model. If the model has an end token, each text starts and ends with it. A report has no score.
+/// Its perplexity is per token. `valid_bytes` is the size of the validation texts. If it is positive, the report has
+/// bits_per_byte. Throws Error for a text that does not fit into the model's positions. In training, router_loss_factor
+/// times ops::LoadBalancingLoss of each micro-batch is added to the mean over the labels. Validation does not add it.
 HEADLIGHT_API TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std::int64_t valid_bytes,
                                              const TeacherForcingOptions& options);
 

@@ -18,9 +18,9 @@ struct MaskBaselines {
 
 /// Computes the baselines. Counts are smoothed by the method of Witten and Bell ("The zero-frequency problem", 1991).
 /// If a context occurs n times with t different tokens, the backoff context has the probability t / (n + t). The
-/// backoff of two neighbours is the mean of the distributions given only the left and only the right neighbour. Both of
-/// these back off in the same way to the token frequencies, in which every token of the vocabulary has one extra count.
-/// A neighbour that is also masked is the mask token, which does not occur in `train`.
+/// backoff of two neighbours is the mean of two distributions: given only the left neighbour, and given only the right
+/// neighbour. Both of these back off in the same way to the token frequencies, in which every token of the vocabulary
+/// has one extra count. If a neighbour is also masked, it is the mask token, which does not occur in `train`.
 HEADLIGHT_API MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train,
                                                const std::vector<TextExample>& valid, const MaskingOptions& masking,
                                                std::int64_t vocabulary);

@@ -27,7 +27,7 @@ MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std
 /// Trains with different masks for a text in each epoch (Liu et al., "RoBERTa", 2019, section 4.1). Every validation
 /// uses the same masks. The score is the accuracy on the predicted tokens, in per cent. Validations also report
 /// bits_per_mask, the mean of -log2 p over the tokens that were replaced by the mask token. For a protein language
-/// model these are bits per residue.
+/// model, this is the number of bits per residue.
 HEADLIGHT_API TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts,
                                                    const MaskingOptions& masking, const BatchOptions& batches);
 

@@ -1,4 +1,4 @@
-// Batches whose examples take time to prepare, such as images that are decoded and augmented.
+// Batches of examples that take time to prepare, such as images that are decoded and augmented.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace headlight {
 /// depend only on the plan and RandomOfExample.
 using PrepareBatch = std::function<TrainingBatch(const BatchPlan& plan)>;
 
-/// Returns TrainingTask::batches for `examples` examples, each of which counts as 1 in BatchOptions::batch_size. Whole
+/// Returns TrainingTask::batches for `examples` examples. Each example counts as 1 in BatchOptions::batch_size. Whole
 /// batches are prepared ahead on Threads() threads and returned in order.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> PreparedBatches(
     std::int64_t examples, const BatchOptions& options, PrepareBatch prepare);

@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// Returns the text of the best answer, or an empty text if the model declines to answer and `may_decline` is set.
+// Returns the text of the best answer. Returns an empty text if `may_decline` is set and the model declines to answer.
 std::string_view AnswerOf(const AskedQuestion& asked, const FoundAnswers& found, bool may_decline) {
   if (found.answers.empty() || (may_decline && found.declines())) return {};
   const TextSpan bytes = found.best()->bytes;

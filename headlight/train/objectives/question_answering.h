@@ -1,4 +1,4 @@
-// Extractive question answering: the span of a passage that answers a question.
+// Extractive question answering: the model predicts the span of a passage that answers a question.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -14,9 +14,9 @@ struct QuestionSets {
 };
 
 /// Trains to predict the start and end tokens of an answer among all tokens of a window (Devlin et al., "BERT", 2019,
-/// section 4.2). Both are the first token if there is no answer (section 4.3). A validation divides passages into the
-/// same windows as `QuestionAnswerer`, and may decline to answer if some question of the set has no answer. Its score
-/// is SQuAD's F1, and it also reports the exact match, in per cent.
+/// section 4.2). If there is no answer, both are the first token (section 4.3). A validation divides passages into the
+/// same windows as `QuestionAnswerer`. It may decline to answer if some question of the set has no answer. Its score is
+/// SQuAD's F1 in per cent. The exact match is reported too.
 HEADLIGHT_API TrainingTask QuestionTask(TextEncoder& model, const QuestionSets& texts, const BatchOptions& batches);
 
 /// Returns the loss, the F1 and the exact match on `texts`, as in the task's validation. The texts must include

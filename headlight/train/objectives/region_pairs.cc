@@ -5,7 +5,7 @@
 namespace headlight {
 namespace {
 
-// Limit on the rows of a micro-batch. A higher limit would take memory without gaining speed.
+// Limit on the rows of a micro-batch. A higher limit would need more memory and would not be faster.
 constexpr std::size_t kRowsOfPart = 2560;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Helpers shared by the tasks on texts with image regions: pairs packed into micro-batches.
+// Helpers shared by the tasks on texts with image regions. They pack pairs into micro-batches.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace headlight {
 /// The regions of an image, in the layout of Regions.
 struct ImageRegions {
   Tensor features, boxes;
-  std::vector<std::int32_t> classes = {};  // class of each region, if a task needs it; -1: unknown
+  std::vector<std::int32_t> classes = {};  // class of each region (-1: unknown), only if a task needs it
 };
 
 /// Packed texts with their images.

@@ -19,7 +19,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int32_t kGlobalCrops = 2;
-// Limit on the tokens of a micro-batch. A higher limit would take memory without gaining speed.
+// Limit on the tokens of a micro-batch. A higher limit would need more memory and would not be faster.
 constexpr std::int64_t kViewPatchesOfPart = 4096;
 constexpr std::int64_t kNeighbours = 20;
 
@@ -37,7 +37,7 @@ std::int64_t ImagesOfPart(const ImageEncoder::Limits& limits, std::span<const Te
 
 }  // namespace
 
-// Crop c of image p is crops[c * images + p], so that the global crops come first.
+// Crop c of image p is crops[c * images + p]. The global crops are first.
 struct SelfDistillation::Part {
   std::int32_t images = 0;
   std::vector<Tensor> crops;
@@ -79,7 +79,7 @@ SelfDistillation::SelfDistillation(ImageEncoder& student, ImageEncoder& teacher,
       centre_(Tensor::Zeros({options.head.prototypes}, student.parameters().dtype())),
       outputs_(Tensor::Zeros({options.head.prototypes + 1}, DType::float64)) {
   for (ImageEncoder* model : {&student, &teacher}) model->parameters().InitialiseNew(options.batches.seed);
-  teacher.parameters().Unpack();  // packed weights would become outdated
+  teacher.parameters().Unpack();  // the packed weights would be outdated
 }
 
 // Makes a part from the crops of each image.
@@ -101,8 +101,8 @@ double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
 // (section 3.1, "Avoiding collapse"). If `learns` is set, the outputs also update the next centre.
 Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
   Context context;
-  // As in DINO's code, the teacher's batch norm uses the batch's statistics too. The teacher's running averages are
-  // averages of the student's running averages.
+  // As in DINO's code, the teacher's batch norm also uses the statistics of the batch. The teacher's running averages
+  // are averages of the student's running averages.
   std::vector<BatchStatistic> unused;
   if (learns && teacher_.limits().batch_statistics) context.training = {.statistics = &unused};
   const Tensor outputs = teacher_head_(context, FeaturesOf(teacher_, context, part.global()));
@@ -128,7 +128,7 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
   if (context.training) context.training->drop_path = options_.drop_path;
   const Tensor outputs = student_head_(context, FeaturesOf(student_, context, part.crops),
                                        /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
-  // Each crop has one target for each other global crop: the teacher's output (eq. 3).
+  // A crop has one target per global crop, except itself: the teacher's output for the global crop (eq. 3).
   std::vector<ops::DistillationPair> pairs;
   for (std::int32_t crop = 0; crop < part.crops_of_each(); ++crop)
     for (std::int32_t global = 0; global < kGlobalCrops; ++global)
@@ -211,7 +211,7 @@ TrainingTask SelfDistillation::Task(const DistilledImages& train, const Distille
   task.batches = PreparedBatches(train.count, options_.batches, [this, train](const BatchPlan& plan) {
     TrainingBatch batch{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const std::int64_t epoch = plan.position.epoch;
-    const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // only the crops' sizes are used
+    const std::vector<Tensor> first = train.crops(plan.examples.front(), epoch);  // only used for the crops' sizes
     const auto most = static_cast<std::size_t>(ImagesOfPart(student_.limits(), first, batch.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += most) {
       const std::size_t end = std::min(plan.examples.size(), begin + most);

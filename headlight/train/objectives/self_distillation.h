@@ -1,6 +1,6 @@
 // Self-distillation without labels, DINO (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
-// 2021). A student is trained to predict the teacher's output for large crops of an image from other crops of it. The
-// teacher's weights are a moving average of the student's weights.
+// 2021). A student sees crops of an image, and is trained to predict the teacher's output for other, large crops of the
+// same image. The teacher's weights are a moving average of the student's weights.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct SelfDistillationOptions {
   double first_teacher_temperature = 0.04;  // temperature at the start of the linear warm-up
   std::int64_t warmup_epochs = 0;           // length of the temperature's warm-up
   double centre_momentum = 0.9;
-  /// The momentum at the start. It increases along a cosine to 1 at the end, if the number of steps is known.
+  /// The momentum at the start. If the number of steps is known, the momentum increases along a cosine to 1 at the end.
   double teacher_momentum = 0.996;
-  std::int64_t frozen_epochs = 1;  // number of first epochs in which the prototypes are not trained
+  std::int64_t frozen_epochs = 1;  // the prototypes are not trained in this number of first epochs
   double drop_path = 0.1;          // TrainingPass::drop_path of the student
   BatchOptions batches = {};       // batch_size counts images
 };
@@ -42,8 +42,8 @@ struct SelfDistillationOptions {
 /// Throws Error if an option is out of range. The message names the option and its range.
 HEADLIGHT_API void CheckSelfDistillation(const SelfDistillationOptions& options);
 
-/// A student and its teacher. A head is added to the student's parameters. The teacher starts as a copy of the student
-/// and is the model that is saved.
+/// A student and its teacher. A head is added to the student's parameters. The teacher starts as a copy of the student.
+/// The teacher is saved as the trained model.
 class HEADLIGHT_API SelfDistillation {
  public:
   /// Takes two initialized encoders of the same configuration, which must outlive this object.
@@ -68,7 +68,7 @@ class HEADLIGHT_API SelfDistillation {
   SelfDistillationOptions options_;
   DistillationHead student_head_, teacher_head_;
   Tensor centre_;  // [prototypes]: a moving average of the teacher's outputs
-  // The sum of the teacher's outputs over a step's parts, then the number of rows: float64, [prototypes + 1].
+  // The sum of the teacher's outputs over a step's parts, followed by the number of rows. float64, [prototypes + 1].
   Tensor outputs_;
 };
 

@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// Returns the number of spans, limited so that no two spans are adjacent.
+// Returns the number of spans. It is limited so that no two spans are adjacent.
 std::size_t SpansOf(std::size_t tokens, const SpanOptions& spans) {
   const std::size_t hidden = HiddenTokens(tokens, spans.share);
   const auto wanted = static_cast<std::size_t>(std::lround(static_cast<double>(hidden) / spans.mean_length));

@@ -63,7 +63,7 @@ Tensor OutputLoss(const Tensor& hidden, const ops::Weight& weight, const Tensor&
   if (bias.empty() || bias.node() == nullptr)
     return ops::ProjectionCrossEntropy(hidden, weight, bias, labels, label_smoothing, scale, r_drop, logit_cap);
   Check(r_drop == 0, "R-Drop does not support a trained output bias");
-  // A trained bias requires materialized logits.
+  // With a trained bias, the logits must be materialized.
   const Tensor logits = ops::SoftCap(ops::Linear(hidden, weight, bias), logit_cap);
   if (label_smoothing == 0) return ops::CrossEntropy(logits, labels, scale);
   const Tensor targets = Tensor::Empty(logits.shape(), logits.dtype());
@@ -115,7 +115,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const PassWatch& watch) {
   using TokenIds = std::vector<std::int32_t>;
-  // Collects the targets of the sources with indices part, part + parts, ..., each preceded by its length.
+  // Collects the targets of the sources with indices part, part + parts, ... The length of each target precedes it.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     const DecodingOptions decoding{
         .search = {.beam_size = 1},
@@ -125,7 +125,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
     for (auto i = static_cast<std::size_t>(part); i < sources.size(); i += static_cast<std::size_t>(parts))
       own.push_back(sources[i]);
     TokenIds numbers;
-    // Batches are small, since the keys and values of each token are stored.
+    // Batches are small, because the keys and values of each token are stored.
     for (const auto& hypotheses : DecodeInBatches(model, own, decoding, /*batch_tokens=*/1024)) {
       const TokenIds& ids = hypotheses.front().ids;
       numbers.push_back(static_cast<std::int32_t>(ids.size()));

@@ -1,4 +1,4 @@
-// Teacher forcing: the decoder's input is the reference, and each of its next tokens is predicted.
+// Teacher forcing: the decoder's input is the reference, and the model predicts each next token of the reference.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TeacherForcingOptions {
   BatchOptions batches;
   double label_smoothing = 0.1;  // share of the probability that is spread over the whole vocabulary
   /// The weight of the divergence between two passes over each batch with different dropout masks
-  /// (ops::ProjectionCrossEntropy). 0 means a single pass, which is also used in the first r_drop_after epochs.
+  /// (ops::ProjectionCrossEntropy). 0 means a single pass. The first r_drop_after epochs always have a single pass.
   double r_drop = 0;
   std::int64_t r_drop_after = 0;
 };
@@ -28,17 +28,17 @@ void CheckLabelSmoothing(double label_smoothing);
 /// Throws Error if an option is out of range.
 void CheckTeacherForcing(const TeacherForcingOptions& options);
 
-/// Returns TrainingTask::batches of examples. The payload of their parts is a TokenBatch. Once R-Drop has started, it
+/// Returns TrainingTask::batches of examples. The payload of their parts is a TokenBatch. After the start of R-Drop, it
 /// is `Twice` of a TokenBatch.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
     TokenExamples examples, const TeacherForcingOptions& options);
 
-/// Returns the loss, [1]: `scale` times the sum over the batch's target tokens. If the batch is `Twice` of another, the
-/// divergence between its halves is added with the weight r_drop.
+/// Returns the loss, [1]: `scale` times the sum over the batch's target tokens. If the batch is `Twice` of another
+/// batch, the divergence between its halves is added with the weight r_drop.
 HEADLIGHT_API Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const TokenBatch& batch,
                                        double label_smoothing, double scale, double r_drop = 0);
 
-/// Returns the same loss for encoded sources: `memory` has one entry for each target.
+/// Returns the loss above for encoded sources. `memory` has one entry for each target.
 HEADLIGHT_API Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, const Memory& memory,
                                        const TokenBatch& batch, double label_smoothing, double scale,
                                        double r_drop = 0);
@@ -59,13 +59,13 @@ HEADLIGHT_API ReferenceLoss LossOfPairs(const EncoderDecoder& model, std::span<c
                                         const PassWatch& watch = {});
 ReferenceLoss LossOfPairs(const EncoderDecoder& model, const TokenExamples& pairs, const PassWatch& watch);
 
-/// Returns the model's greedy output for each source (ids in the form that its encoder expects). Outputs have at most
-/// `longest` tokens, since an undertrained model may never generate an end token. Ranks divide the sources.
+/// Returns the model's greedy output for each source (ids in the form that the encoder expects). Outputs have at most
+/// `longest` tokens, because an undertrained model may never generate an end token. Ranks divide the sources.
 std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model,
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const PassWatch& watch);
 
-/// Returns the cross-entropy of states [rows, model] and labels [rows], with an output projection as in
+/// Returns the cross-entropy of states [rows, model] and labels [rows]. The output projection is the same as in
 /// ops::ProjectionCrossEntropy. The bias may be empty or trained. Throws Error for R-Drop with a trained bias.
 HEADLIGHT_API Tensor OutputLoss(const Tensor& hidden, const ops::Weight& weight, const Tensor& bias,
                                 std::span<const std::int32_t> labels, double label_smoothing, double scale,

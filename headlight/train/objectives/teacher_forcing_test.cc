@@ -15,8 +15,7 @@ namespace {
 
 const std::vector<std::int32_t> kLabels = {2, -1, 0, 4};  // -1: no label
 
-// Checks that the loss is the same with a trained and with a constant bias. Only a trained bias requires materialized
-// logits.
+// The logits are materialized only for a trained bias.
 TEST(OutputLoss, IsTheSameForATrainedBias) {
   const Tensor x = RandomTensor({4, 3}, 1), w = RandomTensor({5, 3}, 2), bias = RandomTensor({5}, 3);
   for (const double smoothing : {0.0, 0.1}) {

@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-// Limit on the tokens of a micro-batch. A higher limit would take memory without gaining speed.
+// Limit on the tokens of a micro-batch. A higher limit would need more memory and would not be faster.
 constexpr std::int64_t kPairTokensOfPart = 2560;
 
 // The weight of the text loss: "We weight the cross-entropy losses for the text and image tokens by 1/8 and 7/8"
@@ -45,13 +45,14 @@ struct Losses {
   Tensor text, image;  // losses, [1] each
 };
 
-// Returns the mean cross-entropies of a text's tokens and of an image's codes, summed over the batch and scaled.
+// Returns the mean cross-entropies of a text's tokens and of an image's codes. Both are summed over the batch and
+// scaled.
 Losses LossesOf(const TextToImageModel& model, Context& context, const DrawingBatch& batch, double text_scale,
                 double image_scale) {
   const auto positions = static_cast<std::int32_t>(model.limits().positions);
   const std::int32_t of_text = model.drawing().text_positions;
   Sequences texts;
-  std::vector<std::int32_t> text_rows, code_rows;  // rows that predict a text token, or a code
+  std::vector<std::int32_t> text_rows, code_rows;  // rows that predict a text token, and rows that predict a code
   for (std::int32_t begin = 0; begin < std::ssize(batch.ids); begin += positions) {
     texts.push_back({begin, positions});
     for (std::int32_t i = 0; i < positions; ++i) (i < of_text ? text_rows : code_rows).push_back(begin + i);

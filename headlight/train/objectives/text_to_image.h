@@ -11,8 +11,8 @@
 
 namespace headlight {
 
-/// Images as codes of an ImageCoder, each with the ids of its texts. Each epoch uses one of an image's texts, chosen at
-/// random.
+/// Images as codes of an ImageCoder, and the token ids of their texts. Each epoch uses one of an image's texts, chosen
+/// at random.
 struct DrawnTexts {
   std::int64_t cells = 0;                                          // number of codes per image
   std::vector<std::int32_t> codes = {};                            // [images, cells]
@@ -37,14 +37,15 @@ struct DrawingBatch {
 HEADLIGHT_API void AppendDrawing(const TextToImageModel& model, std::span<const std::int32_t> text,
                                  std::span<const std::int32_t> codes, DrawingBatch& batch);
 
-/// Returns the loss, [1]: `scale` times the sum over the texts of (text + 7 * image) / 8 (section 2.2). `text` and
-/// `image` are the mean cross-entropies of a text's tokens, including padding, and of an image's codes.
+/// Returns the loss, [1]: `scale` times the sum over the texts of (text + 7 * image) / 8 (section 2.2). Here, `text` is
+/// the mean cross-entropy of a text's tokens, including padding, and `image` is the mean cross-entropy of an image's
+/// codes.
 HEADLIGHT_API Tensor DrawingLoss(const TextToImageModel& model, Context& context, const DrawingBatch& batch,
                                  double scale);
 
-/// Trains with DrawingLoss. A share of the images of each epoch has no text, for classifier-free guidance (Ho and
+/// Trains with DrawingLoss. For classifier-free guidance, a share of the images of each epoch has no text (Ho and
 /// Salimans, "Classifier-Free Diffusion Guidance", 2022, algorithm 1; TextToImageOptions::guidance). A report has
-/// text_loss and image_loss, the two means. Throws Error if there are no pairs, or they do not fit the model.
+/// text_loss and image_loss, the two means. Throws Error if there are no pairs, or if they do not fit the model.
 HEADLIGHT_API TrainingTask TextToImageTask(TextToImageModel& model, const DrawnTextSets& pairs,
                                            const BatchOptions& batches, double drop_text = 0);
 

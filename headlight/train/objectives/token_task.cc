@@ -11,7 +11,7 @@
 namespace headlight {
 namespace {
 
-// Limit on the labels of a micro-batch. A higher limit would take memory without gaining speed.
+// Limit on the labels of a micro-batch. A higher limit would need more memory and would not be faster.
 constexpr std::int64_t kTokensOfPart = 2560;
 constexpr std::size_t kRowsOfValidation = 2048;
 

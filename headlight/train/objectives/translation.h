@@ -1,4 +1,4 @@
-// Translation training on a corpus, validated by BLEU.
+// Translation training on a corpus with BLEU as the validation score.
 #pragma once
 
 #include <cstdint>
