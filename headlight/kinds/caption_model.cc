@@ -73,7 +73,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   out.tensors["encoder_last_hidden_state"] = encoded.hidden.ViewAs({batch, patches.length, encoded.hidden.columns()});
   Memory memory = MemoryOf(context, encoded);
   Padded read = patches;  // the input of the decoder
-  // The caption is `input_ids` in Transformers' BLIP, and `decoder_input_ids` in its other models.
+  // In Transformers, BLIP's name for the caption is `input_ids`, and other models use `decoder_input_ids`.
   const bool given = uses_.captions && in.contains("input_ids");
   Check(!given || !in.contains("decoder_input_ids"),
         "{}: has both input_ids and decoder_input_ids; only one of them is allowed", in.path());

@@ -19,28 +19,28 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
   /// Encodes images [height, width, channels], which may differ in size. Throws Error for a different number of
   /// channels.
   virtual EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const = 0;
-  /// Returns the states of the images as input of the decoder's cross-attention.
+  /// Returns the states of the images, as the memory of the decoder's cross-attention.
   virtual Memory MemoryOf(Context& context, const EncodedImages& encoded) const;
 
   /// Encodes texts bidirectionally: ids [tokens], packed, to [tokens, model]. Each text attends to the memory of its
-  /// image, unless `images` is null. In models that answer questions, the texts are questions, and their states are the
-  /// memory of the answers' decoder. Throws Error if the model cannot encode texts.
+  /// image, unless `images` is null. In models that answer questions, the texts are questions. Their states are the
+  /// memory of the decoder that generates the answers. Throws Error if the model cannot encode texts.
   virtual Tensor ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                            const Memory* images) const;
-  /// Returns logits for whether each text matches its image, [texts, 2]: no, yes. Throws Error for a model without this
-  /// head.
+  /// Returns two logits per text, [texts, 2]: the text does not match its image, or matches it. Throws Error for a
+  /// model without this head.
   virtual Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const;
-  /// Return embeddings of images, [images, shared], and of texts encoded without images, [texts, shared], not
-  /// normalized. Their cosine similarity measures how well an image and a text match. Throw Error for a model without
-  /// embeddings.
+  /// Return embeddings that are not normalized: of images, [images, shared], and of texts encoded without images,
+  /// [texts, shared]. Their cosine similarity measures how well an image and a text match. Throw Error for a model
+  /// without embeddings.
   virtual Tensor ImageVectors(Context& context, const EncodedImages& encoded) const;
   virtual Tensor TextVectors(Context& context, const Tensor& states, const Sequences& texts) const;
 
   struct Uses {
-    bool captions = false;  ///< whether it supports MemoryOf an image, then Decode
-    bool answers = false;   ///< whether it supports ReadTexts of a question, then Decode
-    bool matches = false;   ///< whether it supports MatchLogits
-    bool vectors = false;   ///< whether it supports ImageVectors and TextVectors
+    bool captions = false;  ///< if true, the model supports MemoryOf for images, followed by Decode
+    bool answers = false;   ///< if true, the model supports ReadTexts for questions, followed by Decode
+    bool matches = false;   ///< if true, the model supports MatchLogits
+    bool vectors = false;   ///< if true, the model supports ImageVectors and TextVectors
   };
   const Uses& uses() const { return uses_; }
   const ImageEncoder::Limits& image_limits() const { return image_limits_; }
@@ -54,7 +54,7 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
 
   Uses uses_;
   ImageEncoder::Limits image_limits_;
-  /// The logarithm of the scale of the dot products of embeddings; null if they are not scaled.
+  /// The logarithm of the scale of the dot products of embeddings. Null if they are not scaled.
   const Parameter* logit_scale_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The interface of decoders that generate a text from a memory, which is the encoder's states of any input.
+// The interface of decoders that generate a text from a memory. The memory is the encoder's states of any input.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace headlight {
 
 class HEADLIGHT_API ConditionalDecoder : public Model {
  public:
-  /// Returns the hidden state of each of the ids [target tokens], [target tokens, model]. A token attends to the
-  /// earlier tokens of its sequence and to its memory. With a cache in the context, the ids are the next tokens of
-  /// every sequence.
+  /// Returns the hidden states [target tokens, model] of ids [target tokens]. A token attends to itself, to the earlier
+  /// tokens of its sequence and to its memory. With a cache in the context, the ids are the next tokens of every
+  /// sequence.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
                         const Memory& memory) const = 0;
 

@@ -18,7 +18,7 @@
 
 namespace headlight {
 
-/// The most probable class of a query except "no object".
+/// A query's most probable class, except "no object".
 struct QueryFinding {
   ops::CentredBox box;  ///< relative to the image's sides
   std::int32_t label = 0;
@@ -32,7 +32,8 @@ class HEADLIGHT_API DetectionModel : public Model {
  public:
   static constexpr std::string_view kKind = "detector";
 
-  /// Whether each pixel of an image is visible (1) or padding (0), in row-major order. Empty: all pixels are visible.
+  /// One value per pixel of an image, in row-major order: 1 if the pixel is visible, and 0 if it is padding. If empty,
+  /// all pixels are visible.
   using PixelMask = std::vector<std::uint8_t>;
 
   /// Detects objects in images [height, width, channels], which may differ in size. An image's results do not depend on
@@ -41,12 +42,13 @@ class HEADLIGHT_API DetectionModel : public Model {
   virtual DetectedImages Detect(Context& context, std::span<const Tensor> images, std::span<const PixelMask> masks = {},
                                 bool all_layers = false) const = 0;
 
-  /// Returns the outputs of the heads for `states` [states, model] instead of queries, for example for the cells of a
-  /// memory.
+  /// Returns the outputs of the heads for `states` [states, model], which need not be queries. For example, they may be
+  /// the cells of a memory.
   virtual QueryAnswers Answer(Context& context, const Tensor& states) const = 0;
 
-  /// Returns the masks of queries as one map per query. `queries` are sorted row indices of found.queries. The sigmoid
-  /// of a cell is the probability that it belongs to the query's object. Throws Error for a model without masks.
+  /// Returns the masks of queries as one map per query. `queries` are sorted row indices of found.queries. A value of a
+  /// map is a logit: its sigmoid is the probability that the cell belongs to the query's object. Throws Error for a
+  /// model without masks.
   virtual ops::FeatureMaps Masks(Context& context, const DetectedImages& found,
                                  std::span<const std::int32_t> queries) const = 0;
 
@@ -56,7 +58,7 @@ class HEADLIGHT_API DetectionModel : public Model {
   struct Limits {
     std::int64_t queries = 0;  ///< the maximum number of objects per image
     std::int64_t channels = 3;
-    bool masks = false;  ///< whether queries have masks
+    bool masks = false;  ///< if true, queries have masks
   };
   const Limits& limits() const { return limits_; }
   const std::vector<std::string>& labels() const { return labels_; }

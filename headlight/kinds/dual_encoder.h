@@ -1,7 +1,6 @@
-// The interface of dual encoders, which have an image tower and a text tower that embed into a common space. In this
-// space, an image is close to texts that describe it (Radford et al., "Learning Transferable Visual Models From Natural
-// Language Supervision", 2021). It is used for embedding, zero-shot classification, search, contrastive training and
-// inspection.
+// The interface of dual encoders. An image tower and a text tower compute embeddings in a common space, in which an
+// image is close to texts that describe it (Radford et al., "Learning Transferable Visual Models From Natural Language
+// Supervision", 2021). It is used for embedding, zero-shot classification, search, contrastive training and inspection.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +21,15 @@ class HEADLIGHT_API DualEncoder : public Model {
  public:
   static constexpr std::string_view kKind = "encoder of images and texts";
 
-  /// Encodes images [height, width, channels], which may differ in size. `hidden` is last_hidden_state of Transformers.
-  /// Throws Error for a different number of channels.
+  /// Encodes images [height, width, channels], which may differ in size. `hidden` is the last_hidden_state of
+  /// Transformers. Throws Error for a different number of channels.
   virtual EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const = 0;
   /// Returns one state per image, [images, model of the image tower].
   virtual Tensor PoolImages(Context& context, const EncodedImages& encoded) const = 0;
 
   /// Encodes ids [tokens] of the texts, packed, to [tokens, model of the text tower]. Texts must include the special
-  /// tokens, and have the length limits().filled unless it is 0. Throws Error for an id outside the vocabulary or a
-  /// text that does not fit into the model's positions.
+  /// tokens. If limits().filled is not 0, it is the required length of every text. Throws Error for an id outside the
+  /// vocabulary or a text that does not fit into the model's positions.
   virtual Tensor EncodeTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
   /// Returns one state per text, [texts, model of the text tower]. Throws Error for an empty text.
   virtual Tensor PoolTexts(Context& context, const Tensor& hidden, std::span<const std::int32_t> ids,
@@ -44,24 +43,24 @@ class HEADLIGHT_API DualEncoder : public Model {
   Tensor ImageVectors(Context& context, std::span<const Tensor> images) const;
   Tensor TextVectors(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const;
 
-  /// Returns e^logit_scale a b^T, plus logit_bias if the model has one, for normalized embeddings: [rows of a, rows of
+  /// Returns e^logit_scale a b^T (plus logit_bias if the model has it) for normalized embeddings: [rows of a, rows of
   /// b]. Throws Error for a model with only one tower.
   Tensor Logits(Context& context, const Tensor& a, const Tensor& b) const;
 
-  /// How logits are interpreted and trained. softmax: classification of the text that matches an image, and the reverse
-  /// (CLIP). sigmoid: whether a pair matches, independently of other pairs (Zhai et al., "Sigmoid Loss for Language
-  /// Image Pre-Training", 2023).
+  /// The meaning and the training loss of logits. softmax: classification of the text that matches an image, and of the
+  /// image that matches a text (CLIP). sigmoid: independent binary classification of each pair (Zhai et al., "Sigmoid
+  /// Loss for Language Image Pre-Training", 2023).
   enum class Scores { softmax, sigmoid };
 
   /// Sizes of the towers. If a tower is missing, its fields are 0 and its functions throw Error.
   struct Limits {
     ImageEncoder::Limits images = {.image = {}, .patch = {}, .channels = 0, .special = 0};
     std::int64_t vocabulary = 0;
-    std::int64_t positions = 0;   ///< the maximum length of a text in tokens
-    std::int32_t filled = 0;      ///< length to which texts are padded, with attention to the padding; 0: none
+    std::int64_t positions = 0;  ///< the maximum length of a text in tokens
+    std::int32_t filled = 0;  ///< every text is padded to this length, and tokens attend to the padding; 0: no padding
     std::int64_t text_model = 0;  ///< dimension of a token's state
     std::int64_t vector = 0;      ///< dimension of an embedding
-    bool causal = false;          ///< whether tokens attend only to themselves and earlier tokens
+    bool causal = false;          ///< if true, tokens attend only to themselves and earlier tokens
     Scores scores = Scores::softmax;
 
     bool has_images() const { return images.model > 0; }
@@ -72,7 +71,7 @@ class HEADLIGHT_API DualEncoder : public Model {
   void CheckImages() const;
   void CheckTexts() const;
 
-  /// The logarithm of the scale of dot products; null for a model with only one tower.
+  /// The logarithm of the scale of dot products. Null for a model with only one tower.
   const Parameter* logit_scale() const { return logit_scale_; }
 
   NamedTensors Forward(const Safetensors& inputs) const override;

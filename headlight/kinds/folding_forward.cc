@@ -1,5 +1,3 @@
-// Implements FoldingModel::Forward.
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -102,7 +100,7 @@ class PassReader {
     }
     return marks;
   }
-  // Returns the size of the first axis of an input, which must have this rank.
+  // Returns the size of the first axis of an input. The input must have rank `rank`.
   std::int64_t First(std::string_view name, std::size_t rank) const {
     const Shape& shape = in_.At(name).shape;
     Check(shape.rank() == static_cast<std::int64_t>(rank) && shape[0] > 0,
@@ -151,7 +149,7 @@ class PassReader {
         one.types.push_back(types[cell]);
         one.beta_known.push_back(betas[cell]);
         const std::uint8_t* const mask = atoms.data() + cell * kAtom37;
-        one.backbone_known.push_back(mask[0] & mask[1] & mask[2]);  // whether N, CA and C are all known
+        one.backbone_known.push_back(mask[0] & mask[1] & mask[2]);  // 1 if N, CA and C are all known
         std::copy_n(beta.data() + 3 * cell, 3, one.beta.matrix<float>().row(i));
         float* row = one.angles.matrix<float>().row(i);
         row[types[cell]] = 1;
@@ -169,7 +167,7 @@ class PassReader {
   std::int64_t pass_, passes_, residues_;
 };
 
-// Adds the last block's atoms in atom37 order, and a mask of the atoms of each residue.
+// Adds the last block's atoms in atom37 order, and a mask of the atoms that each residue has.
 void AddAtoms(const Tensor& atoms, const std::vector<std::int32_t>& types, NamedTensors& out) {
   const ResidueTables& tables = TablesOfResidues();
   const std::int64_t residues = atoms.rows();

@@ -1,4 +1,4 @@
-// The interface of structure prediction models, which predict the structure of a protein chain.
+// The interface of models that predict the structure of a protein chain.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-/// Default settings of inference. A maximum is 0 if the model does not use that input.
+/// Default settings of inference. A maximum of 0 means that the model does not use the input.
 struct FoldingPlan {
   std::int64_t rows = 0, extra = 0;  ///< maximum rows and extra rows of the alignment
   int recycles = 3;                  ///< number of passes after the first
   int blocks = 0;                    ///< number of blocks per pass
   std::int64_t templates = 0;        ///< maximum number of templates
   int template_blocks = 0;           ///< additional blocks per pass and template
-  bool covariation = false;          ///< whether covariation is an input
+  bool covariation = false;          ///< if true, covariation is an input
 };
 
 class HEADLIGHT_API FoldingModel : public Model {
@@ -30,8 +30,8 @@ class HEADLIGHT_API FoldingModel : public Model {
 
   virtual FoldingPlan plan() const = 0;
 
-  /// Runs one pass over a chain. `before` has the outputs of the previous pass, whose alignment, pair and structure are
-  /// recycled without gradients. It is null in the first pass. If features have no extra rows, the alignment has no
+  /// Runs one pass over a chain. `before` has the outputs of the previous pass, or is null in the first pass. Its
+  /// alignment, pair and structure are recycled without gradients. If features have no extra rows, the alignment has no
   /// additional rows. `after_block` is called after each block and may throw to cancel. Throws Error if shapes do not
   /// match or a residue type is unknown.
   virtual FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
@@ -45,7 +45,7 @@ class HEADLIGHT_API FoldingModel : public Model {
 
  protected:
   using Model::Model;
-  /// Throws Error if residues and positions have different lengths, for an unknown residue type, or if `before` has
+  /// Throws Error for an unknown residue type, if residues and positions have different lengths, or if `before` has
   /// another number of residues.
   void CheckChain(const FoldingFeatures& features, const FoldingOutputs* before) const;
 };

@@ -54,7 +54,7 @@ class ChainOutputs {
     if (all.empty()) all = Tensor::Zeros(Shape(axes), dtype);
     return all;
   }
-  // Copies the rows of the chain to the output, beginning at row `row`.
+  // Copies the rows of the chain to the output, starting at row `row`.
   void Copy(const Tensor& x, Tensor& all, std::int64_t row) const {
     const Tensor rows = x.Clone();  // contiguous
     const std::int64_t width = rows.elements() / residues_;
@@ -72,7 +72,7 @@ class ChainOutputs {
   NamedTensors& out_;
 };
 
-// Returns the table's row of each residue, [residues, columns].
+// Returns the row of `table` for each residue's type, [residues, columns].
 template <typename To, typename From, std::size_t columns>
 Tensor OfTypes(const std::vector<std::int32_t>& types,
                const std::array<std::array<From, columns>, kResidueTypes>& table) {
@@ -95,7 +95,7 @@ void AddResidues(const FoldingFeatures& features, const ChainOutputs& outputs) {
   outputs.Residues("residx_atom37_to_atom14", OfTypes<std::int32_t>(types, tables.atom37_to_atom14), {kAtom37});
 }
 
-// Converts frames [residues, 8 * 12], each a rotation and a translation, to matrices [residues, 8 * 4 * 4].
+// Converts frames [residues, 8 * 12] to matrices [residues, 8 * 4 * 4]. A frame is a rotation and a translation.
 Tensor FourByFour(const Tensor& frames) {
   const Tensor matrices = Tensor::Zeros({frames.rows(), kRigidGroups * 16});
   for (std::int64_t row = 0; row < frames.rows(); ++row) {

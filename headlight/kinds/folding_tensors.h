@@ -1,5 +1,5 @@
-// Converts outputs of structure prediction without an alignment to tensors, with the names of EsmForProteinFolding in
-// Transformers.
+// Converts outputs of structure prediction without an alignment to tensors with the names of Transformers'
+// EsmForProteinFolding.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,8 @@ namespace headlight {
 /// images smaller than a patch.
 std::vector<Tensor> ReadPixelValues(const Safetensors& in, std::int64_t channels, Grid patch);
 
-/// Reads the visible pixels of each image from pixel_mask. Throws Error if its size differs or values are not 0 or 1.
+/// Reads the visible pixels of each image from pixel_mask. Throws Error if the mask's size differs from the images' or
+/// its values are not 0 or 1.
 std::vector<std::vector<std::uint8_t>> ReadPixelMask(const Safetensors& in, std::span<const Tensor> images);
 
 /// Converts rows of map cells to maps [batch, channels, height, width].

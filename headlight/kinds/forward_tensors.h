@@ -1,4 +1,4 @@
-// Inputs and outputs of Model::Forward: tensors with the names of Transformers.
+// The inputs and outputs of Model::Forward, which are tensors with the names of Transformers.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ Tensor ReadIntegers(const Safetensors& file, std::string_view name);
 Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
                   std::int64_t vocabulary, std::int64_t positions);
 
-/// Reads another input with the shape of the ids, such as token_type_ids. Returns its packed entries.
+/// Reads another input with the shape of the ids, such as token_type_ids. Returns the entries of the tokens, packed.
 std::vector<std::int32_t> ReadLikeIds(const Safetensors& file, std::string_view name, const Padded& padded);
 
 /// Pads packed rows [tokens, width] with 0 to [batch, length, width].
 Tensor Pad(const Tensor& rows, const Padded& padded);
 
-/// The outputs of Model::Forward, by name.
+/// The outputs of Model::Forward by name.
 struct NamedTensors {
   std::map<std::string, Tensor> tensors;
 

@@ -102,7 +102,7 @@ Tensor ReconstructionLoss(const ImageCoder& model, const Tensor& decoded, const 
 
 namespace {
 
-// Reads the codes of a file and returns them as input of Decode.
+// Reads the codes of a file and returns them as inputs of Decode.
 FeatureMaps ReadCodes(const Safetensors& in, const ImageCoder& model) {
   const StoredTensor& stored = in.At("codes");
   Check((stored.type == StoredType::i64 || stored.type == StoredType::i32) && stored.shape.rank() == 3 &&

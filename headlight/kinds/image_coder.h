@@ -13,14 +13,14 @@
 
 namespace headlight {
 
-/// The distribution of each pixel that the decoder predicts.
+/// The distribution that the decoder predicts for each pixel.
 enum class PixelDistribution {
   normal,         ///< normal with a fixed variance: the decoder predicts the mean, and the loss is the squared error
   logit_laplace,  ///< logit-Laplace: the decoder predicts the location and the logarithm of the scale
                   ///< (ops/logit_laplace.h)
 };
 
-/// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin], so that their logits are
+/// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin]. Their logits are then
 /// finite (appendix A.3, epsilon).
 inline constexpr double kLaplaceMargin = 0.1;
 
@@ -28,11 +28,11 @@ class HEADLIGHT_API ImageCoder : public Model {
  public:
   static constexpr std::string_view kKind = "discrete VAE";
 
-  /// Returns the logits of all codes for each cell, [cells, codes]. `pixels` [pixels, 3] in [0, 1] belong to images
-  /// whose sides are multiples of limits().cell. Throws Error for a model without an encoder.
+  /// Returns the logits of all codes for each cell, [cells, codes]. `pixels` are [pixels, 3] in [0, 1], and the images'
+  /// sides are multiples of limits().cell. Throws Error for a model without an encoder.
   virtual FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const;
-  /// Decodes weights of all codes, [cells, codes], whose rows sum to 1. For a normal distribution, returns its means
-  /// [pixels, 3] for pixels mapped to [-1, 1]. For logit-Laplace, returns its parameters [pixels, 6] for pixels mapped
+  /// Decodes weights of all codes, [cells, codes]. The rows sum to 1. For a normal distribution, returns the means
+  /// [pixels, 3] of pixels mapped to [-1, 1]. For logit-Laplace, returns the parameters [pixels, 6] for pixels mapped
   /// to [0.1, 0.9].
   virtual FeatureMaps Decode(Context& context, const FeatureMaps& weights) const = 0;
 
@@ -59,12 +59,12 @@ class HEADLIGHT_API ImageCoder : public Model {
   Limits limits_;
 };
 
-/// Returns the number of images to encode or decode at once, at least one. Activations dominate memory, and larger
-/// batches are not faster.
+/// Returns the number of images to encode or decode at once, at least one. Most of the memory is for activations, and
+/// larger batches are not faster.
 HEADLIGHT_API std::int64_t ImagesAtOnce(const ImageCoder& model);
 
-/// Returns the most probable code of each cell according to Encode's logits, or the first of several equally probable
-/// codes. Throws Error if a logit is not finite, which indicates damaged weights.
+/// Returns the most probable code of each cell according to Encode's logits. If several codes are equally probable,
+/// returns the first. Throws Error if a logit is not finite, which indicates damaged weights.
 HEADLIGHT_API std::vector<std::int32_t> LikeliestCodes(const ImageCoder& model, const Tensor& scores);
 
 /// Returns the most probable codes of images [height, width, 3] in [0, 1], image by image.
@@ -80,7 +80,7 @@ HEADLIGHT_API Tensor PixelsOf(const ImageCoder& model, const Tensor& decoded);
 
 /// Returns `scale` times the sum of the loss over pixels and channels, [1], for `pixels` [pixels, 3] and Decode's
 /// result. The loss is the squared error of pixels mapped to [-1, 1], or the negative log-likelihood of the
-/// logit-Laplace.
+/// logit-Laplace distribution.
 HEADLIGHT_API Tensor ReconstructionLoss(const ImageCoder& model, const Tensor& decoded, const Tensor& pixels,
                                         double scale);
 

@@ -41,7 +41,7 @@ std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model, const std::
   for (const Parameter& parameter : made->parameters().all()) {
     const std::string_view name = parameter.names.front();
     if (!kept.contains(name)) continue;
-    // In a folder with only the encoder, names do not have the prefix `vit.`.
+    // If a folder has only the encoder, names do not have the prefix `vit.`.
     const auto same = had.contains(name) ? had.find(name) : had.find(name.substr(name.find('.') + 1));
     Ensure(same != had.end() && same->second->shape == parameter.shape, "{} is not kept", name);
     parameter.value.CopyFrom(same->second->value);

@@ -22,7 +22,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   static constexpr std::string_view kKind = "image encoder";
 
   /// Encodes images [height, width, channels], which may differ in size. `masked` is empty or has one element per patch
-  /// of all images; patches with a nonzero element are replaced by the mask token. Throws Error for a different number
+  /// of all images. Patches with a nonzero element are replaced by the mask token. Throws Error for a different number
   /// of channels, or for `masked` if the model has no mask token.
   virtual EncodedImages Encode(Context& context, std::span<const Tensor> images,
                                std::span<const std::uint8_t> masked = {}) const = 0;
@@ -37,12 +37,12 @@ class HEADLIGHT_API ImageEncoder : public Model {
   /// height * patch width]. Throws Error if the model has no such head.
   virtual Tensor Pixels(Context& context, const EncodedImages& encoded) const = 0;
 
-  /// Returns a model with the same encoder and only a head for these classes, or no head if `labels` is empty. Its
-  /// parameters are not initialised. Throws Error if the family has no such head.
+  /// Returns a model with the same encoder and a head for these classes, or no head if `labels` is empty. The
+  /// parameters are not initialised. Throws Error if the family has no classification head.
   virtual std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const;
 
   using Limits = ImageLimits;
-  /// The heads of the model. Each is required by one of the functions above: Pool, ClassLogits or Pixels.
+  /// The heads of the model. Each is required by one of the functions Pool, ClassLogits and Pixels.
   struct Heads {
     bool pooler = false, classes = false, pixels = false;
   };
@@ -65,7 +65,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   std::vector<std::string> labels_;
 };
 
-/// Returns the encoder with a head for other classes, which is initialised with the seed.
+/// Returns the encoder with a head for other classes. The head is initialised with the seed.
 HEADLIGHT_API std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model,
                                                         const std::vector<std::string>& labels, std::uint64_t seed);
 

@@ -19,14 +19,14 @@ class HEADLIGHT_API LanguageModel : public Model {
  public:
   static constexpr std::string_view kKind = "language model";
 
-  /// Returns the hidden state of each of the ids [tokens], [tokens, model]. A token attends to the earlier tokens of
+  /// Returns the hidden states [tokens, model] of ids [tokens]. A token attends to itself and to the earlier tokens of
   /// its text. With a cache in the context, the ids are the next tokens of every text. Throws Error for an id outside
   /// the vocabulary or a text that does not fit into the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
   /// Returns the number of ids that can be predicted. It is the size of the vocabulary, or less if some tokens only
-  /// begin a text. It is 0 if the model has no output projection. OutputWeight and Logits then throw
-  /// Error.
+  /// occur at the start of a text. It is 0 if the model has no output projection. In this case, OutputWeight and Logits
+  /// throw Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
 
   /// The output projection. The logits of the next token are hidden weight^T + bias, capped by logit_cap(). The bias
@@ -42,10 +42,10 @@ class HEADLIGHT_API LanguageModel : public Model {
     return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);
   }
 
-  /// The divisor of the logits (Granite), by which Decode divides the last hidden states.
+  /// The divisor of the logits (Granite). Decode divides the last hidden states by it.
   double state_divisor() const { return state_divisor_; }
-  /// The factor of ops::LoadBalancingLoss in training. It is 0 if the model has no experts or is trained without this
-  /// loss.
+  /// The factor of ops::LoadBalancingLoss in training. It is 0 if the model has no experts or is trained without the
+  /// load balancing loss.
   double router_loss_factor() const { return router_loss_factor_; }
 
   struct Limits {

@@ -14,7 +14,7 @@ Json::Object SizesOfStack(const Config& config) {
   return {{"layers", config.layers}, {"model", config.model}, {"attention_heads", config.heads}, {"ffn", config.ffn}};
 }
 
-/// Returns the sizes of one submodel. For the submodel "image", they are named image_layers and so on.
+/// Returns the sizes of one submodel. For example, the names for the submodel "image" begin with "image_".
 template <typename Config>
 Json::Object SizesOfPart(const std::string& part, const Config& config) {
   return {{part + "_layers", config.layers},
@@ -23,7 +23,7 @@ Json::Object SizesOfPart(const std::string& part, const Config& config) {
           {part + "_ffn", config.ffn}};
 }
 
-/// Returns the sizes of an encoder and a decoder, which may differ.
+/// Returns the sizes of an encoder and a decoder. The sizes of the two may differ.
 template <typename Config>
 Json::Object SizesOfEncoderAndDecoder(const Config& config) {
   return {{"encoder_layers", config.encoder_layers},
@@ -35,7 +35,7 @@ Json::Object SizesOfEncoderAndDecoder(const Config& config) {
           {"decoder_ffn", config.decoder_ffn}};
 }
 
-/// Appends the members that `description` does not have.
+/// Appends the members that are not yet in `description`.
 HEADLIGHT_API void AddMissing(Json::Object& description, Json::Object members);
 
 }  // namespace headlight

@@ -21,25 +21,25 @@ class HEADLIGHT_API Model {
   const Parameters& parameters() const { return parameters_; }
   Parameters& parameters() { return parameters_; }
 
-  /// Returns sizes and heads of the model, for display.
+  /// Returns the model's sizes and heads, for display.
   virtual Json::Object Description() const = 0;
 
-  /// Runs the model on named inputs. Returns its outputs and the attention weights of every layer. Names are those of
-  /// Transformers or, if it does not have the model, of the authors. Outputs at padding are 0. Throws Error for unknown
-  /// or missing inputs, and if shapes, ids or masks are invalid.
+  /// Runs the model on named inputs. Returns the outputs and the attention weights of every layer. The names are those
+  /// of Transformers or, for models that are not in Transformers, of the authors. Outputs at padding are 0. Throws
+  /// Error for unknown or missing inputs, and if shapes, ids or masks are invalid.
   virtual NamedTensors Forward(const Safetensors& inputs) const = 0;
 
   /// Writes the files that LoadModel requires into the existing `folder`, including config.json and model.safetensors.
-  /// With int8 and int4, the weights of products are stored in that type, which only headlight can load.
+  /// With int8 and int4, the weights of products are stored in that type, and only headlight can load the folder.
   virtual void Save(const std::string& folder, Compute compute = Compute::float32) const = 0;
 
  protected:
   explicit Model(DType dtype) : parameters_(dtype) {}
 
-  /// Returns the sizes of the layers, with the names of kinds/layer_sizes.h. Returns nothing if Description has them
-  /// all.
+  /// Returns the sizes of the layers, with the names of kinds/layer_sizes.h. Returns nothing if Description already has
+  /// all of them.
   virtual Json::Object LayerSizes() const { return {}; }
-  /// Adds the layer sizes that `description` does not have.
+  /// Adds the layer sizes that are not yet in `description`.
   Json::Object WithLayerSizes(Json::Object description) const;
 
   Parameters parameters_;

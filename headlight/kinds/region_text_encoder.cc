@@ -105,7 +105,7 @@ Tensor AnswerHead::operator()(Context& context, const Tensor& x) const {
 void RegionTextEncoder::CheckPairs(const Sequences& texts, const Regions& regions) const {
   Check(texts.size() == regions.images.size(), "there are {} texts and {} images", texts.size(), regions.images.size());
   const auto check = [&](const char* name, const Tensor& rows, std::int64_t numbers) {
-    const std::int64_t count = regions.features.rows();  // not `boxes`, because boxes of size 0 have no elements
+    const std::int64_t count = regions.features.rows();  // `boxes` has no elements if boxes have size 0
     Check(rows.shape() == Shape({count, numbers}), "{} of {} regions must be [regions, {}], not {}", name, count,
           numbers, ToString(rows.shape()));
   };
@@ -145,7 +145,7 @@ std::unique_ptr<RegionTextEncoder> GiveAnswers(const RegionTextEncoder& model, c
   made->parameters().Unpack();
   for (const Parameter& kept : encoder->parameters().all()) {
     const std::string_view name = kept.names.front();
-    // In a folder with only the encoder, names do not have the prefix `bert.`.
+    // If a folder has only the encoder, names do not have the prefix `bert.`.
     const auto same = had.contains(name) ? had.find(name) : had.find(name.substr(name.find('.') + 1));
     Ensure(same != had.end() && same->second->shape == kept.shape, "{} is not kept", name);
     for (const Parameter& parameter : made->parameters().all())

@@ -1,5 +1,5 @@
 // The interface of encoders of a text together with an image, for training, visual question answering and inspection.
-// The image is a set of regions, each with a detector's features and box, or the patches of the whole image.
+// The image is a set of regions with the features and boxes from a detector, or the patches of the whole image.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ namespace headlight {
 /// The regions of images, image by image.
 struct Regions {
   Tensor features;   ///< [regions, features]
-  Tensor boxes;      ///< [regions, box numbers] in the family's format; [regions, 0] if it uses none
+  Tensor boxes;      ///< [regions, box numbers] in the family's format; [regions, 0] if the family uses no boxes
   Sequences images;  ///< the regions of each image
   std::vector<std::int32_t> types = {};  ///< segment types of regions, for families that use them; empty: default
 };
 
-/// Returns the patches of whole images [height, width, channels] as regions, for models that use patches. Features are
-/// those of Patches. Boxes [patches, 4] hold each patch's row and column, and the rows and columns of its image's grid.
-/// Throws Error as Patches does.
+/// Returns the patches of whole images [height, width, channels] as regions, for models that use patches. The features
+/// are the result of Patches. Boxes [patches, 4] contain each patch's row and column, and the numbers of rows and
+/// columns of the image's grid. Throws the same errors as Patches.
 HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> images, Grid patch, std::int64_t channels,
                                    DType dtype = DType::float32);
-/// Returns the grids of regions from PatchRegions. Throws Error if the regions of an image are not a grid in row-major
-/// order.
+/// Returns the grids of regions from PatchRegions. Throws Error if the regions of an image do not form a grid in
+/// row-major order.
 std::vector<Grid> GridsOf(const Regions& patches);
 
 /// The states of pairs of a text and an image.
@@ -44,7 +44,7 @@ struct EncodedPairs {
   Sequences images;  ///< the regions of each image, including those that the model adds
 };
 
-/// The rows of each pair as one sequence, text first, for models with joint attention.
+/// The rows of each pair as one sequence (first the text, then the image), for models with joint attention.
 struct JoinedPairs {
   Tensor rows;  ///< [tokens and regions, model]
   Sequences pairs;
@@ -53,9 +53,9 @@ JoinedPairs JoinPairs(const EncodedPairs& states);
 /// Splits joined rows back into texts and images, with the sequences of `states`.
 EncodedPairs SplitPairs(const Tensor& rows, const EncodedPairs& states);
 
-/// Computes cross-attention from one stream's queries to the other's keys and values, which are in fused projections
-/// [rows, 3 * width]. Returns [rows of `own`, width]. Attention hooks receive `kind` and `layer` with the weights of
-/// each pair.
+/// Computes cross-attention from the queries of one stream to the keys and values of the other stream. Both inputs are
+/// fused projections [rows, 3 * width]. Returns [rows of `own`, width]. Attention hooks receive `kind` and `layer` with
+/// the weights of each pair.
 struct AttentionAcross {
   std::int32_t heads = 1;
   double dropout = 0;  ///< dropout rate of the attention weights
@@ -94,18 +94,19 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   static constexpr std::string_view kKind = "encoder of texts and image regions";
 
   /// Encodes ids and types [tokens] of the texts, packed, as in TextEncoder::Encode. Text i is paired with image i.
-  /// `tasks` has one number per text, for models with a task token. If empty, all are 0. Throws Error as TextEncoder
-  /// does, for regions of another width, and if the numbers of texts and images differ.
+  /// `tasks` has one number per text, for models with a task token. If empty, all are 0. Throws the same errors as
+  /// TextEncoder::Encode. Also throws Error for regions of another width, and if the numbers of texts and images
+  /// differ.
   virtual EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                               const Sequences& texts, const Regions& regions,
                               std::span<const std::int32_t> tasks = {}) const = 0;
   /// Returns one state per pair, [pairs, pooled].
   virtual Tensor Pool(Context& context, const EncodedPairs& encoded) const = 0;
 
-  /// Returns class logits of regions, from rows [rows, image model] to [rows, region classes]. Like AlignmentLogits and
-  /// AnswerLogits, it throws Error if the model does not have this head.
+  /// Returns class logits [rows, region classes] of region states [rows, image model]. RegionLogits, AlignmentLogits
+  /// and AnswerLogits throw Error if the model does not have the head.
   virtual Tensor RegionLogits(Context& context, const Tensor& regions) const = 0;
-  /// Returns logits for whether text and image match, [pairs, 2]. Limits::aligned is the column of matching pairs.
+  /// Returns two logits per pair, [pairs, 2]. Column Limits::aligned is the logit of a matching pair.
   virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
   virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  ///< [pairs, labels]
 
@@ -134,15 +135,15 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
-  /// The names of Forward's inputs and outputs in the family. A name is null if the model does not have that tensor.
+  /// The family's names of Forward's inputs and outputs. A name is null if the model does not have the tensor.
   struct TensorNames {
     const char *features = nullptr, *boxes = nullptr, *types = nullptr, *mask = nullptr, *tasks = nullptr;
-    /// Attention within texts, within images, from text to image, and from image to text. If only the first name is
-    /// set, attention is joint.
+    /// Names of the attention within texts, within images, from text to image, and from image to text. If only the
+    /// first name is set, attention is joint.
     const char* attentions[4] = {};
     const char *text = nullptr, *regions = nullptr;  ///< hidden states; if `regions` is null, `text` has both
     const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;
-    bool words_of_regions = false;  ///< whether the masked token head also has outputs for regions
+    bool words_of_regions = false;  ///< if true, the masked token head also has outputs for regions
   };
 
   Json::Object Description() const override;

@@ -1,5 +1,3 @@
-// Implements RegionTextEncoder::Forward.
-
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -29,7 +27,7 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
   return rows;
 }
 
-// Returns the visible regions of each image. They are the regions with mask 1, or all regions if there is no mask.
+// Returns the visible regions of each image: the regions with mask 1, or all regions if there is no mask.
 Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
   // Without features, a small file could claim any number of regions.
@@ -40,7 +38,7 @@ Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& t
   if (in.contains(names.mask)) {
     Check(in.At(names.mask).shape == Shape({seen.batch, seen.length}), "{}: {} has the shape {}, and must be [{}, {}]",
           in.path(), names.mask, ToString(in.At(names.mask).shape), seen.batch, seen.length);
-    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // the entries of the mask are used as ids
+    return ReadPadded(in, names.mask, names.mask, 2, seen.length);  // ReadPadded reads the mask as ids
   }
   for (std::int64_t pair = 0; pair < seen.batch; ++pair) {
     seen.begin.push_back(0);
@@ -61,7 +59,7 @@ std::vector<std::int32_t> ReadTasks(const Safetensors& in, const char* name, con
   return numbers;
 }
 
-// Returns the texts with the tokens that the model adds to each of them.
+// Returns the texts, including the tokens that the model adds to each text.
 Padded WithAdded(const Padded& texts, const Sequences& sentences) {
   Padded longer = texts;
   longer.length += sentences.front().length - texts.sentences.front().length;
@@ -69,7 +67,7 @@ Padded WithAdded(const Padded& texts, const Sequences& sentences) {
   return longer;
 }
 
-// Returns the visible part of an image, which must be whole patches from the top left.
+// Returns the visible part of an image. It must consist of whole patches and include the top left corner.
 Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& place) {
   const std::int64_t height = image.shape()[0], width = image.shape()[1], channels = image.shape()[2];
   const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };
@@ -88,7 +86,7 @@ Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid pa
   return part;
 }
 
-// Reads the patches of pixel_values that are visible in pixel_mask.
+// Reads the patches of pixel_values that pixel_mask marks as visible.
 Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limits, const Padded& texts) {
   std::vector<Tensor> images = ReadPixelValues(in, limits.channels, limits.patch);
   Check(std::ssize(images) == texts.batch, "{}: there are {} images in pixel_values, and {} texts in input_ids",
@@ -101,7 +99,7 @@ Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limi
   return PatchRegions(images, limits.patch, limits.channels);
 }
 
-// Returns the sequences of images, padded to the largest image.
+// Returns the padded sequences of images. Their length is that of the image with the most regions.
 Padded PaddedImages(const Sequences& images) {
   Padded padded{std::ssize(images), 0, {}, images, std::vector<std::int64_t>(images.size())};
   for (const Sequence& image : images) padded.length = std::max<std::int64_t>(padded.length, image.length);
@@ -126,7 +124,7 @@ struct Streams {
     return both;
   }
 
-  // Adds the weights [1, heads, query, key] of one pair. Its queries and keys are those of the text, followed by the
+  // Adds the weights [1, heads, query, key] of one pair. Queries and keys are the tokens of the text, followed by the
   // regions.
   void AddBoth(NamedTensors& out, const char* name, const LayerAttention& one) const {
     const std::int64_t heads = one.weights.shape()[1], length = texts.length + seen.length;

@@ -50,7 +50,8 @@ std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeads
   made->parameters().Initialise(seed);
   std::map<std::string_view, const Parameter*> had;
   for (const Parameter& parameter : model.parameters().all()) had[parameter.names.front()] = &parameter;
-  // Two heads may have the same name, such as `classifier`. Only parameters of a model with the common heads are kept.
+  // Two different heads may have the same parameter name, such as `classifier`. Only parameters of heads that both
+  // models have are kept.
   const std::unique_ptr<TextEncoder> kept = model.WithHeads(CommonHeads(model.heads(), made->heads()));
   std::set<std::string_view> names;
   for (const Parameter& parameter : kept->parameters().all()) names.insert(parameter.names.front());
@@ -58,7 +59,7 @@ std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeads
   for (const Parameter& parameter : made->parameters().all()) {
     const std::string_view name = parameter.names.front();
     if (!names.contains(name)) continue;
-    // In a folder with only the encoder, names do not have the prefix `bert.`.
+    // If a folder has only the encoder, names do not have the prefix `bert.`.
     const auto same = had.contains(name) ? had.find(name) : had.find(name.substr(name.find('.') + 1));
     Ensure(same != had.end() && same->second->shape == parameter.shape, "{} is not kept", name);
     parameter.value.CopyFrom(same->second->value);

@@ -30,13 +30,13 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
     std::int64_t types = 1;      ///< number of segment types (first text, second text); 0: types are ignored
     std::int32_t pad_id = 0;     ///< must not occur in texts
     std::int64_t model = 0;      ///< dimension of a state
-    /// Whether Transformers counts positions from the first column of a padded row instead of the text's first token.
+    /// If true, Transformers counts positions from the first column of a padded row, not from the text's first token.
     bool padding_has_positions = true;
   };
   const Limits& limits() const { return limits_; }
 
-  /// Returns true if the caller should pass a tokenizer's types to Encode. The model must have several types, and its
-  /// tokenizer must not omit them.
+  /// Returns true if the caller should pass the tokenizer's types to Encode. This requires a model with several types
+  /// and a tokenizer that does not omit them.
   bool reads_types() const { return limits_.types > 1 && !leaves_out_types_; }
   /// Sets all types to 0, because the tokenizer's model_input_names lacks token_type_ids.
   void LeaveOutTypes() { leaves_out_types_ = true; }
@@ -45,7 +45,7 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
 
   Json::Object Description() const override;
 
-  /// Returns the same model with other heads and the poolers that they require. Its parameters are declared, but not
+  /// Returns the same model with other heads and the poolers that they require. The parameters are declared, but not
   /// initialised.
   virtual std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const = 0;
 
@@ -58,8 +58,8 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
   bool leaves_out_types_ = false;
 };
 
-/// Returns the encoder with `heads`. Heads that `model` has with the same labels are kept. Other heads are initialised
-/// with the seed.
+/// Returns the encoder with `heads`. If `model` has a head with the same labels, the head is kept. Other heads are
+/// initialised with the seed.
 HEADLIGHT_API std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeadsConfig& heads,
                                                      std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Settings of the text inputs of a model in training.
+// Settings of a model's text inputs in training.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,11 @@ namespace headlight {
 
 struct TextInputs {
   std::int64_t longest = 0;  ///< maximum length of a text in tokens
-  bool types = false;        ///< whether token types are an input
-  bool continued = false;    ///< whether the model continues texts, which are therefore padded on the left
+  bool types = false;        ///< if true, token types are an input
+  bool continued = false;    ///< if true, the model continues texts, so they are padded on the left
 };
 
-/// Returns the text inputs of a model of texts, with or without regions. Any other kind of model causes an internal
-/// error.
+/// Returns the text inputs of a model of texts, or of texts and regions. Other kinds of models cause an internal error.
 HEADLIGHT_API TextInputs TextInputsOf(const Model& model);
 
 }  // namespace headlight

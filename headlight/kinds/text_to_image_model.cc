@@ -74,7 +74,7 @@ NamedTensors TextToImageModel::Forward(const Safetensors& in) const {
     out.AddAttention("attentions", seen, tokens, tokens);
   };
   const Tensor hidden = Decode(context, tokens.ids, tokens.sentences);
-  const std::int64_t last_word = drawing.prompt - 1;  // the first code is generated after it
+  const std::int64_t last_word = drawing.prompt - 1;  // the first code is generated after this token
   const Tensor of_codes = PartOfEach(hidden, tokens, last_word, drawn + 1);
   out.tensors["last_hidden_state"] = hidden.ViewAs({batch, tokens.length, hidden.columns()});
   if (!drawing.encodes_text)

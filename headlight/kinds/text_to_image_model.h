@@ -12,9 +12,9 @@
 
 namespace headlight {
 
-/// A language model whose sequences are a prompt, which contains a text, followed by codes. It predicts codes. Ids
-/// below drawing().codes are codes, and TextId maps ids of texts. limits().positions counts all tokens of a sequence
-/// except its last code, which is never an input.
+/// A language model that predicts the codes of an image. A sequence is a prompt, which contains a text, followed by
+/// codes. Ids below drawing().codes are codes, and TextId maps ids of texts. limits().positions counts all tokens of a
+/// sequence except its last code, which is never an input.
 class HEADLIGHT_API TextToImageModel : public LanguageModel {
  public:
   static constexpr std::string_view kKind = "text-to-image model";  ///< requires a discrete VAE
@@ -24,7 +24,7 @@ class HEADLIGHT_API TextToImageModel : public LanguageModel {
   virtual std::vector<std::int32_t> Prompt(std::span<const std::int32_t> text) const = 0;
 
   /// The weight [text ids, model] and bias [text ids] of the head that predicts a text's next token. Throw Error if an
-  /// encoder encodes the text, so that no head predicts it.
+  /// encoder encodes the text, because there is no such head.
   virtual ops::Weight TextWeight(Context& context) const;
   virtual Tensor TextBias(Context& context) const;
 
@@ -32,13 +32,13 @@ class HEADLIGHT_API TextToImageModel : public LanguageModel {
     std::int64_t text_vocabulary = 0;  ///< size of the tokenizer's vocabulary
     std::int32_t text_positions = 0;   ///< the maximum length of a text in tokens
     std::int32_t prompt = 0;           ///< length of every prompt, including padding and special ids
-    bool encodes_text = false;         ///< whether an encoder encodes the text and the decoder generates only codes
+    bool encodes_text = false;         ///< if true, an encoder encodes the text, and the decoder generates only codes
     std::int64_t codes = 0;
     Grid grid;  ///< the grid of codes of an image
   };
   const Drawing& drawing() const { return drawing_; }
 
-  /// Returns the decoder's id of a text id.
+  /// Returns the decoder's id for a text id.
   std::int32_t TextId(std::int64_t id) const { return static_cast<std::int32_t>(drawing_.codes + id); }
 
   NamedTensors Forward(const Safetensors& inputs) const override;
@@ -46,7 +46,7 @@ class HEADLIGHT_API TextToImageModel : public LanguageModel {
  protected:
   using LanguageModel::LanguageModel;
 
-  /// Throws Error as Prompt does.
+  /// Throws the same errors as Prompt.
   void CheckText(std::span<const std::int32_t> text) const;
 
   Drawing drawing_;
