@@ -119,8 +119,7 @@ Tensor BatchModel::Read(const Pass& pass) {
     }
     if (search->options().attention && which == 0) {
       std::vector<AttentionRow>& rows = search->beams[beam].attention;
-      for (std::int32_t token = 0; token < count;
-           ++token)  // if an evicted text is processed again, its first rows are known
+      for (std::int32_t token = 0; token < count; ++token)  // the first rows of an evicted text are known
         if (cached.read + token >= std::ssize(rows)) rows.push_back(attention_[i][static_cast<std::size_t>(token)]);
     }
     cached.read += count;

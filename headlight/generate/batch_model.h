@@ -1,4 +1,4 @@
-// The model of a running batch with its cache. It runs the forward passes.
+// The model of a running batch and its cache. It runs the forward passes.
 #pragma once
 
 #include <cstdint>
@@ -53,13 +53,14 @@ struct BatchModel {
   Context context;
   DecoderCache cache;
   std::int64_t positions = 0;  ///< maximum number of decoder inputs
-  bool whole_prompts = false;  ///< whether prompts must not be split, because an encoder encodes them
+  bool whole_prompts = false;  ///< if true, prompts must not be split, because an encoder encodes them
   std::int32_t alone_from =
-      std::numeric_limits<std::int32_t>::max();  ///< from this position, tokens are processed one by one
+      std::numeric_limits<std::int32_t>::max();  ///< from this position on, tokens are processed one by one
 
  private:
   Tensor Decode(std::span<const std::int32_t> ids, const Sequences& texts);
-  // Enables or disables recording of each text's attention in the next passes. Drafting passes are not recorded.
+  // Enables or disables recording of each text's attention in the next passes. The passes that generate drafts are not
+  // recorded.
   void RecordAttention(std::size_t texts, bool wanted);
 
   const LanguageModel* language_;

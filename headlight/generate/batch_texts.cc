@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-// A beam waits for a text in progress if it can then copy at least this many more tokens from its cache.
+// A beam waits for a text in progress if waiting lets it copy at least this many more tokens from the text's cache.
 constexpr std::int32_t kWorthSharing = 16;
 
 }  // namespace
@@ -44,7 +44,7 @@ BatchTexts::Beginning BatchTexts::LongestBeginning(const Search& search, std::si
       for (std::size_t j = 0; j < other->prompts(); ++j) {
         if (other->cached[i][j].text < 0 || other->memory[j] != memory) continue;
         const std::int32_t most = std::min(search.tokens(beam, which) - 1, other->tokens(i, j));
-        // Comparing a single token excludes most texts.
+        // Comparing a single token first excludes most texts.
         if (most <= best.tokens || search.TokenAt(beam, which, best.tokens) != other->TokenAt(i, j, best.tokens))
           continue;
         std::int32_t common = 0;
@@ -126,7 +126,8 @@ Pass BatchTexts::NextPass() {
 }
 
 Pass BatchTexts::Parts() const {
-  constexpr std::int64_t fewest = 64;  // minimum number of prompt tokens, so that prompts progress even in a full batch
+  constexpr std::int64_t fewest =
+      64;  // minimum number of prompt tokens, so that prompts make progress even in a full batch
   Pass pass;
   std::int64_t left = pass_tokens_;
   for (const auto& search : searches)
@@ -137,7 +138,7 @@ Pass BatchTexts::Parts() const {
   left = std::max(left, std::min(fewest, pass_tokens_));
   for (const auto& search : searches) {
     if (!search->joined || search->IsRunning()) continue;
-    // The search requires the states of the last tokens of all its beams together, so these tokens are in one pass.
+    // The search requires the last tokens of all its beams together. These tokens are therefore in one pass.
     bool completes = model_.whole_prompts || search->unread() <= left;
     for (std::size_t beam = 0; beam < search->beams.size(); ++beam)
       for (std::size_t which = 0; which < search->prompts(); ++which)

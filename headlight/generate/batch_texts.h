@@ -1,4 +1,4 @@
-// The texts of a running batch. Selects the texts that are in the cache and the tokens of the next pass.
+// The texts of a running batch. BatchTexts selects the texts that are in the cache and the tokens of the next pass.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct BatchTexts {
 
  private:
   // The cached text that shares the longest prefix with a beam, and the number of shared cached tokens. `later` is the
-  // length of the longest common prefix once all texts are completely in the cache.
+  // length of the longest common prefix after all texts are completely in the cache.
   struct Beginning {
     std::int32_t text = -1, tokens = 0, later = 0;
   };
 
   // Returns the encoder states for the cross-attention of a prompt.
   static const Tensor& StatesOf(const Search& search, std::size_t which);
-  // Returns the cached memory with the same encoder states, or -1.
+  // Returns the index of the cached memory with the same encoder states, or -1.
   std::int32_t MemoryOf(const Search& search, std::size_t which) const;
   Beginning LongestBeginning(const Search& search, std::size_t beam, std::size_t which) const;
   // Adds a search to the cache, except beams that wait until a text with the same tokens is in the cache.

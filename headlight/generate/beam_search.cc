@@ -41,7 +41,7 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
   return candidates;
 }
 
-// Whether a candidate continues, or why it is finished.
+// The fate of a candidate: it continues, or it is finished for one of three reasons.
 enum class Fate { goes_on, ends, stops, is_cut };
 
 Fate FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t length, const SearchOptions& options) {
@@ -105,7 +105,7 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
     const Candidate& candidate = candidates[rank];
     const Fate fate = FateOf(search, candidate, length, options);
     if (fate != Fate::goes_on) {
-      // As in Transformers, a finished candidate is kept only if it is among the beam_size best.
+      // As in Transformers, a finished candidate is kept only if it is among the beam_size best candidates.
       if (rank < beam_size) Finish(search, candidate, fate, length, options);
     } else if (beams.size() < beam_size) {
       const Beam& beam = search.beams[candidate.beam];

@@ -14,13 +14,13 @@ namespace headlight {
 
 /// Returns the score of a text with `length` chosen tokens, log_probability / length^length_penalty.
 double ScoreOf(const SearchOptions& options, double log_probability, std::int32_t length);
-/// Returns the number of candidates to keep per beam, so that enough remain even if all end tokens are among them.
+/// Returns the number of candidates to keep per beam. Enough of them remain even if all end tokens are candidates.
 std::int64_t CandidatesOf(const SearchOptions& options);
 
 struct Beam {
   std::vector<std::int32_t> ids;  ///< the tokens generated so far
   double log_probability = 0;
-  std::vector<AttentionRow> attention = {};  ///< attention of each id and of the current step, if requested
+  std::vector<AttentionRow> attention = {};  ///< attention of each id and, last, of the current step, if requested
   std::vector<float> token_scores = {};      ///< log-probability of each id, if requested
 };
 
@@ -33,10 +33,10 @@ struct BeamSearch {
   bool done = false;
 };
 
-/// Extends every running beam by its `length`-th chosen token. The rows of the beams in `likeliest` begin at `first`.
-/// The rows in `banned`, which has the tokens that are not allowed, also begin there unless `banned` is empty.
-/// Candidates that end or stop become finished hypotheses, and the best of the others become the new beams. In ties,
-/// the earlier beam has priority, then the smaller id. Returns the index of the old beam that each new beam extends.
+/// Extends every running beam by its `length`-th chosen token. The rows of the beams in `likeliest` and `banned` start
+/// at `first`. `banned` has the tokens that are not allowed, and may be empty. Candidates that end or stop become
+/// finished hypotheses, and the best of the other candidates become the new beams. In ties, the earlier beam has
+/// priority, then the smaller id. Returns the index of the old beam that each new beam extends.
 std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<float>& likeliest, std::int64_t first,
                                  std::int32_t length, const SearchOptions& options,
                                  std::span<const std::vector<std::int32_t>> banned = {});

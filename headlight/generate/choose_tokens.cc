@@ -17,7 +17,7 @@ kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& 
   // Log-probabilities are normalized by the sums of the model's own logits.
   kernels::TopLogits<float> own(logits.rows, 1), top(logits.rows, count);
   kernels::AddColumns<float>(logits, 0, {}, own);
-  CheckSums(model, own, length);  // before sampling compares logits, because NaN cannot be ordered
+  CheckSums(model, own, length);  // must be before the comparison of logits, because NaN cannot be ordered
   const bool process = options.processors.any(), beams = options.beam_size > 1;
   std::vector<float> before;  // the model's own logits, [rows, vocab]
   if (process && !beams)

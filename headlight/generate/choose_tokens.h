@@ -11,13 +11,13 @@
 
 namespace headlight {
 
-/// Returns true if the token with the model's largest logit is chosen.
+/// Returns true if the token with the largest logit is always chosen.
 inline bool ChoosesLikeliest(const SearchOptions& options) { return !options.sample && !options.processors.any(); }
 
-/// Returns the `count` most probable tokens for each row of logits [texts, vocab], or the sampled token if
-/// options.sample, with their log-probabilities. Modifies `logits`. Excluded tokens have -infinity. Log-probabilities
-/// are those of the model's own logits or, with beams, of the processed logits. Throws Error if the model computes NaN
-/// in this step, the `length`-th.
+/// Returns the `count` most probable tokens and their log-probabilities for each row of logits [texts, vocab]. If
+/// options.sample is set, returns the sampled token instead. Modifies `logits`. Excluded tokens have -infinity.
+/// Log-probabilities are those of the model's own logits or, with beams, of the processed logits. Throws Error if the
+/// model computes NaN in this step, the `length`-th.
 kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& logits,
                                        std::span<const Unfinished> texts, const SearchOptions& options,
                                        std::int32_t length, std::int64_t count);

@@ -47,7 +47,7 @@ class Decoding {
     }
   }
 
-  // Returns the request for source `index`, without its memory and ids.
+  // Returns the request for source `index`. Its memory and ids are not set.
   DecodingRequest RequestFor(std::int32_t source_length, std::size_t index) const {
     const DecodingOptions::Source source =
         options_.sources.empty() ? DecodingOptions::Source{{}, index} : options_.sources.at(index);
@@ -61,8 +61,8 @@ class Decoding {
     return request;
   }
 
-  // Runs the requests of a memory. `which` is the index of each entry of the memory in options.sources. `source_ids`,
-  // one per entry, are for a shortlist and for logits processors. Entries that share rows of the memory share their
+  // Runs the requests of a memory. `which` is the index of each entry of the memory in options.sources. `source_ids`
+  // has the ids of each entry, for a shortlist and for logits processors. Entries that share rows of the memory share
   // keys and values.
   std::vector<std::vector<Hypothesis>> Run(const Memory& memory, std::span<const std::size_t> which,
                                            std::span<const std::int32_t> source_ids = {}) const {
@@ -131,7 +131,7 @@ class Decoding {
   const ConditionalDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
-  // `forced_` is for texts without given tokens, whose first token may be forced. `search_` is for other texts.
+  // `forced_` is for texts without given tokens. Their first token may be forced. `search_` is for other texts.
   std::shared_ptr<const SearchOptions> forced_, search_;
 };
 
@@ -140,14 +140,14 @@ void CheckLength(const EncoderDecoder& model, std::int64_t length) {
         model.limits().positions, length);
 }
 
-// Calls `run` once for all sources, or on several threads, each with a subset of the sources.
+// Calls `run` once for all sources, or on several threads with a subset of the sources each.
 using RunSources = std::function<std::vector<std::vector<Hypothesis>>(std::span<const std::size_t> sources,
                                                                       const DecodingOptions& options)>;
 std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const DecodingOptions& options,
                                                const RunSources& run) {
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  // With enough rows, each thread decodes a subset of the sentences. That is faster than dividing every operation,
+  // With enough rows, each thread decodes a subset of the sentences. This is faster than dividing every operation,
   // because threads do not wait for each other.
   constexpr std::int64_t fewest_rows = 32;  // minimum number of rows per thread
   const std::int64_t threads = Threads(), rows = static_cast<std::int64_t>(count) * options.search.beam_size;
@@ -162,7 +162,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
     };
   std::vector<std::vector<Hypothesis>> results(count);
   ParallelFor(threads, [&](std::int64_t thread) {
-    // The subsets are strided, because adjacent sentences have similar lengths.
+    // Thread t takes every n-th sentence, because adjacent sentences have similar lengths.
     std::vector<std::size_t> own;
     for (auto i = static_cast<std::size_t>(thread); i < count; i += static_cast<std::size_t>(threads)) own.push_back(i);
     auto hypotheses = run(own, shared);
@@ -171,7 +171,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
   return results;
 }
 
-// Returns `which`, or the indices 0 to sources - 1 if it is empty.
+// Returns `which`, or the indices 0 to sources - 1 if `which` is empty.
 std::vector<std::size_t> IndicesOf(std::span<const std::size_t> which, std::size_t sources) {
   std::vector<std::size_t> indices(which.begin(), which.end());
   if (which.empty()) {

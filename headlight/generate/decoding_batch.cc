@@ -16,10 +16,10 @@
 namespace headlight {
 namespace {
 
-// Number of draft tokens before each forward pass that verifies them.
+// Number of draft tokens that each forward pass verifies.
 constexpr std::int32_t kMostDrafts = 3;
 
-// Replaces the tokens of a row by `token` with probability 1.
+// Sets all candidates of a row to `token` with probability 1.
 void Force(kernels::TopLogits<float>& likeliest, std::size_t row, std::int32_t token) {
   const auto k = static_cast<std::size_t>(likeliest.k);
   std::fill_n(likeliest.values.begin() + static_cast<std::ptrdiff_t>(row * k), k,
@@ -51,7 +51,7 @@ struct DecodingBatch::State {
     texts.Drop(search);
   }
 
-  // Runs a forward pass. If it fails, runs each of its searches separately, and ends those that fail.
+  // Runs a forward pass. If it fails, runs each of its searches separately, and ends the searches that fail.
   void Run(const Pass& pass) {
     Tensor hidden;
     try {
@@ -65,7 +65,7 @@ struct DecodingBatch::State {
     Choose(pass, hidden);
   }
 
-  // Calls `run` for the entries of each search separately. If there is only one search, ends it with the current
+  // Calls `run` separately for the entries of each search. If there is only one search, ends it with the current
   // exception.
   template <typename Entry>
   void RunSeparately(const std::vector<Entry>& entries, const auto& search_of, const auto& run) {
@@ -81,7 +81,7 @@ struct DecodingBatch::State {
     }
   }
 
-  // Extends every search of the pass whose tokens are all in the cache.
+  // Extends every search of the pass that has all of its tokens in the cache.
   void Choose(const Pass& pass, const Tensor& hidden) {
     std::vector<Ready> ready;
     std::int32_t row = -1;
@@ -167,7 +167,7 @@ struct DecodingBatch::State {
     Report(search);
   }
 
-  // Reports the search's newest token, unless it is the end token, and ends the search if it is done.
+  // Reports the search's newest token unless it is the end token. Ends the search if it is done.
   void Report(Search& search) {
     const std::vector<std::int32_t>& ids = search.done ? search.finished.front().ids : search.beams.front().ids;
     const bool is_end = std::ssize(ids) < search.length;
@@ -261,7 +261,7 @@ std::int64_t DecodingBatch::Add(DecodingRequest request) {
     search->no_source = state.model.NoSource(request.memory.columns());
   search->id = state.next_id++;
   search->random = Random(request.seed, request.stream);
-  // The last token needs no position, because it is not an input.
+  // The last token needs no position because it is not an input.
   const auto longest = static_cast<std::int64_t>(std::max(request.prompt.size(), request.unguided.size()));
   search->max_length =
       static_cast<std::int32_t>(std::min<std::int64_t>(request.max_new_tokens, state.model.positions - longest + 1));

@@ -21,7 +21,7 @@ namespace headlight {
 /// The result of a text that has left the batch.
 struct Decoded {
   std::int64_t id = 0;
-  std::vector<Hypothesis> hypotheses;  ///< n_best hypotheses, best first; their ids are only the chosen tokens
+  std::vector<Hypothesis> hypotheses;  ///< n_best hypotheses, best first; their ids include only chosen tokens
   std::exception_ptr error = nullptr;  ///< if set, the reason why there are no hypotheses; other texts continue
 };
 
@@ -34,8 +34,8 @@ struct DecodingBatchOptions {
   kernels::CacheType cache_type = kernels::CacheType::unrounded;
 };
 
-/// A running batch. The result of a text has the same bits in every batch, even without other texts. It does not depend
-/// on shared prefixes, on chunks, or on evictions from the cache.
+/// A running batch. The result of a text has the same bits in every batch, even if it is the only text. It does not
+/// depend on shared prefixes, on chunks, or on evictions from the cache.
 ///
 /// A batch is not thread-safe. Callbacks run in the thread that calls Step. In a callback, Add, Step and Remove throw
 /// Error.
@@ -52,9 +52,9 @@ class HEADLIGHT_API DecodingBatch {
   /// batch unchanged.
   std::int64_t Add(DecodingRequest request);
 
-  /// Runs one forward pass and returns the texts that end. The pass extends every running text by one token. A single
-  /// text is extended by several tokens if the model has a draft and drafts are accepted. For texts that are not
-  /// running yet, the pass processes a chunk of the prompt. After an exception, such as std::bad_alloc, the batch can
+  /// Runs one forward pass and returns the texts that have ended. The pass extends every running text by one token. If
+  /// the batch has a single text and the model has a draft, accepted drafts also extend the text. If a text is not
+  /// running yet, the pass processes a chunk of its prompt. After an exception, such as std::bad_alloc, the batch can
   /// only be destroyed.
   std::vector<Decoded> Step();
 
@@ -63,10 +63,10 @@ class HEADLIGHT_API DecodingBatch {
 
   bool empty() const;
   std::size_t size() const;            ///< number of texts that have not ended
-  std::int64_t tokens() const;         ///< number of chosen tokens; with beams, of one beam
+  std::int64_t tokens() const;         ///< number of chosen tokens; with beams, only the tokens of one beam
   std::int64_t cached_tokens() const;  ///< current number of tokens in the cache
   std::int64_t token_bytes() const;    ///< bytes of one token in the cache; 0 before the first pass
-  std::int64_t cache_bytes() const;    ///< size of the cache, which never shrinks, in bytes
+  std::int64_t cache_bytes() const;    ///< size of the cache in bytes; the cache never shrinks
   std::int64_t evictions() const;      ///< number of texts that were evicted and processed again
 
  private:

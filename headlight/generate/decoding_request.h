@@ -14,8 +14,8 @@ namespace headlight {
 /// The prompt and settings of a text to generate.
 struct DecodingRequest {
   std::vector<std::int32_t> prompt;  ///< the decoder's first inputs; must not be empty
-  /// The unconditional prompt of guidance. If empty, it is the prompt's last token. For a decoder with cross-attention,
-  /// the prompt is used with a single encoder state of zeros instead, as in MusicGen (Copet et al., 2023).
+  /// The unconditional prompt of guidance. If empty, it is the prompt's last token. A decoder with cross-attention
+  /// instead uses the prompt with a single encoder state of zeros, as in MusicGen (Copet et al., 2023).
   std::vector<std::int32_t> unguided = {};
   std::shared_ptr<const SearchOptions> options = {};  ///< requests with equal options are computed together
   std::int32_t max_new_tokens = 128;      ///< maximum, including the end; also limited by the model's positions
@@ -23,7 +23,7 @@ struct DecodingRequest {
   std::uint64_t seed = 0, stream = 0;     ///< seed and stream of the random numbers
   Tensor memory = {};                     ///< states for cross-attention, [source tokens, model]
   std::vector<std::int32_t> source = {};  ///< the encoder's input ids, for processors and a shortlist
-  /// Called in Step with every token except the end as soon as it is chosen. Returns whether to continue. An exception
+  /// Called in Step with every token except the end, as soon as it is chosen. Returns true to continue. An exception
   /// ends the text with that error. Requires a beam_size of 1.
   std::function<bool(std::int32_t id)> on_token = {};
 };

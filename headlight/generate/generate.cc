@@ -75,7 +75,7 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model, std::v
   DecodingBatch batch(model);
   std::vector<std::int64_t> sizes;
   for (const DecodingRequest& request : requests) sizes.push_back(std::ssize(request.prompt));
-  // The longest prompts are first, so that the peak memory is required at the start.
+  // The longest prompts are first, so that the peak memory is needed at the start.
   std::vector<std::size_t> order(requests.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return sizes[i]; });
@@ -103,7 +103,7 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model, std::v
 std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<const std::int32_t> ids,
                                           const Sequences& texts) {
   std::vector<double> results(ids.size());
-  std::vector<std::int32_t> before;  // rows that are followed by another id of their text
+  std::vector<std::int32_t> before;  // rows of tokens that another id of the same text follows
   for (const Sequence& text : texts)
     for (std::int32_t row = text.begin; row + 1 < text.end(); ++row) before.push_back(row);
   Context context;

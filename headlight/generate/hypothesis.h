@@ -17,7 +17,7 @@ struct Hypothesis {
   std::vector<std::int32_t> ids;  ///< without start and end, but with the target prefix
   double log_probability = 0;     ///< log-probability of the chosen ids and the end
   double score = 0;               ///< log_probability / (number of chosen ids and end)^alpha
-  bool ended = true;              ///< false if the length limit truncated or ended the text, or no token was allowed
+  bool ended = true;              ///< false if the length limit truncated or ended the text, or if no token was allowed
   std::vector<AttentionRow> attention = {};  ///< attention of each id and the end, if DecodingOptions requests it
   /// The log-probability of each chosen id and of the end, if DecodingOptions requests it.
   std::vector<float> token_scores = {};
@@ -26,9 +26,9 @@ struct Hypothesis {
 
 /// Determines when a search with beam_size finished hypotheses stops.
 enum class Stopping {
-  no_better,  ///< if the best running beam would not score above the worst hypothesis if it ended now
+  no_better,  ///< stops if the best running beam, if it ended now, would not score above the worst hypothesis
   at_once,
-  never,  ///< like no_better, but a beam is scored at max_length if the length penalty is positive
+  never,  ///< like no_better, but scores the beam at max_length if the length penalty is positive
 };
 
 }  // namespace headlight

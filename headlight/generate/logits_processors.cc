@@ -80,7 +80,7 @@ class Candidates {
   }
 
  private:
-  // Returns a weight that is proportional to the probability. It is 1 for the most probable token.
+  // Returns a weight proportional to the token's probability. It is 1 for the most probable token.
   double Weight(std::int32_t token) const {
     return std::exp((scores_[static_cast<std::size_t>(token)] - greatest_) / options_.temperature);
   }
@@ -109,7 +109,7 @@ class Candidates {
     tokens_.resize(count);
   }
 
-  // Keeps the tokens with at least this weight, and the most probable token.
+  // Keeps the tokens with a weight of at least `least`, and always the most probable token.
   void KeepFrom(double least) {
     std::erase_if(tokens_, [&](std::int32_t token) { return Weight(token) < std::min(1.0, least); });
   }
@@ -133,7 +133,7 @@ class Candidates {
 
   void KeepNucleus() {
     const double total = Total();
-    // Tokens are sorted incrementally, because usually a few are enough.
+    // Tokens are sorted incrementally, because a few tokens are usually enough.
     double before = 0;
     std::size_t kept = 0;
     for (std::size_t sorted = 0; sorted < tokens_.size();) {

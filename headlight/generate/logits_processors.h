@@ -1,5 +1,5 @@
-// Logits processors, which change a step's scores before a token is chosen. They have the names and the order of
-// Hugging Face Transformers' `generate`.
+// Logits processors change the scores of a step before a token is chosen. They have the names and the order of Hugging
+// Face Transformers' `generate`.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct LogitsProcessors {
   std::optional<Decay> exponential_decay_length_penalty = {};
   std::vector<std::int32_t> suppress_tokens = {};        ///< tokens that are never generated
   std::vector<std::int32_t> begin_suppress_tokens = {};  ///< tokens that are not generated first
-  bool renormalize = false;  ///< with beams, whether log-probabilities are normalized after all processors
+  bool renormalize = false;  ///< with beams: if true, log-probabilities are normalized after all processors
 
   bool any() const;
 
@@ -47,7 +47,7 @@ struct Unfinished {
   std::span<const std::int32_t> ends;         ///< tokens that end a text
   std::span<const std::int32_t> source;       ///< the encoder's input, or the prompt
   std::int64_t given = 0;                     ///< number of given tokens in `prompt` and `ids`
-  std::int64_t begin = 0;    ///< number of tokens before the first one to which begin_suppress_tokens applies
+  std::int64_t begin = 0;    ///< number of tokens before the first token to which begin_suppress_tokens applies
   float shift = 0;           ///< subtracted from the logits before all processors
   Random* random = nullptr;  ///< random numbers for sampling
 };
@@ -61,24 +61,26 @@ void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary
 /// Applies the processors to `scores` [vocab], which are logits or, with beams, log-probabilities.
 void ProcessLogits(std::span<float> scores, const Unfinished& text, const LogitsProcessors& processors);
 
-/// Returns the tokens that would complete an n-gram of `size` tokens of `seen` at the end of `written`. Returns none if
-/// `size` is 0.
+/// Returns the tokens that would complete an n-gram of `size` tokens of `seen` at the end of `written`. If `size` is 0,
+/// returns no tokens.
 std::vector<std::int32_t> Repeating(std::span<const std::int32_t> written, std::span<const std::int32_t> seen,
                                     std::int32_t size);
 
-/// Restrictions of the tokens that can be sampled. They are applied to softmax(scores / temperature) in this order.
+/// Restrictions of the tokens that can be sampled. They are applied to softmax(scores / temperature) in the order of
+/// the members.
 struct SamplingOptions {
   double temperature = 1;
-  /// Keeps the most probable tokens up to this fraction of the entropy of the 100 most probable ones (Potraghloo et
-  /// al., "Top-H Decoding", 2025); 1: all.
+  /// Keeps the most probable tokens up to this fraction of the entropy of the 100 most probable tokens (Potraghloo et
+  /// al., "Top-H Decoding", 2025). 1: keeps all tokens.
   double top_h = 1;
   std::int32_t top_k = 0;  ///< number of most probable tokens to keep; 0: all
   /// Keeps the most probable tokens until their probabilities sum to this value (Holtzman et al., "The Curious Case of
   /// Neural Text Degeneration", 2020).
   double top_p = 1;
-  double min_p = 0;  ///< minimum probability, relative to the greatest (Nguyen et al., "Min-p Sampling", 2024)
-  /// Keeps the tokens whose information content is closest to the entropy, until their probabilities sum to this value
-  /// (Meister et al., "Locally Typical Sampling", 2023); 1: all.
+  double min_p =
+      0;  ///< minimum probability relative to the greatest probability (Nguyen et al., "Min-p Sampling", 2024)
+  /// Keeps the tokens with the information content closest to the entropy, until their probabilities sum to this value
+  /// (Meister et al., "Locally Typical Sampling", 2023). 1: keeps all tokens.
   double typical_p = 1;
   double epsilon_cutoff = 0;  ///< minimum probability (Hewitt et al., "Truncation Sampling", 2022)
   double eta_cutoff = 0;      ///< minimum probability min(eta, sqrt(eta) * exp(-entropy)) (Hewitt et al.)

@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// Returns the output projection of a model, which must outlive it. Throws Error if a language model has no output
+/// Returns the output projection of a model. The model must outlive it. Throws Error if a language model has no output
 /// projection.
 OutputLayer OutputOf(const LanguageModel& model);
 OutputLayer OutputOf(const ConditionalDecoder& model);
@@ -30,20 +30,22 @@ class NextTokens {
   /// Prepares the output layer for the shortlists of these texts, if they have changed.
   void UpdateLists(Context& context, const std::vector<std::unique_ptr<Search>>& searches);
 
-  /// Returns the most probable or sampled tokens after each beam of searches with the same options. `banned` is set to
-  /// the tokens that are not allowed after each beam, or is empty. Throws Error if the model computes NaN.
+  /// Returns the most probable or sampled tokens after each beam of `group`, a set of searches with the same options.
+  /// `banned` is set to the tokens that are not allowed after each beam, or is empty. Throws Error if the model
+  /// computes NaN.
   kernels::TopLogits<float> After(Context& context, const std::vector<Ready>& group, const Tensor& hidden,
                                   std::vector<std::vector<std::int32_t>>& banned) const;
 
-  /// Returns the most probable tokens after each of the states [tokens, model] of one text's drafts. Rows may have NaN
-  /// (see CheckFinite).
+  /// Returns the most probable tokens after each draft token of a text. `hidden` has the states [tokens, model] of the
+  /// draft tokens. Rows may have NaN (see CheckFinite).
   kernels::TopLogits<float> AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const;
 
   /// Throws Error if a row has NaN. `length` includes the token to choose.
   void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int64_t row, std::int32_t length) const;
 
  private:
-  // Returns the end tokens if the text may not end yet, and the padding token if it is excluded.
+  // Returns the tokens that are not allowed next: the end tokens if the text may not end yet, and the padding token if
+  // it is excluded.
   std::vector<std::int32_t> NeverNext(const Search& search) const;
   // Returns the shift of guided logits. It is needed because Transformers combines log-probabilities instead of logits.
   // Throws Error if the model computes NaN.

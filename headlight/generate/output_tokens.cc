@@ -11,8 +11,8 @@
 namespace headlight {
 namespace {
 
-// The number of logits computed at once. They occupy 2 MB, for any number of rows. If the number is much smaller,
-// threads wait for each other. If it is much larger, the logits do not fit in the cache.
+// The number of logits that are computed at once. They occupy 2 MB, for any number of rows. With a much smaller number,
+// threads would wait for each other. With a much larger number, the logits would not fit in the cache.
 constexpr std::int64_t kLogitsAtOnce = 1 << 19;
 
 }  // namespace
@@ -71,8 +71,8 @@ kernels::TopLogits<float> OutputTokens::Likeliest(Context& context, const Tensor
   return top;
 }
 
-// The softmax of a row sums only over its own list, in the list's order, so that the result does not depend on other
-// lists.
+// The softmax of a row sums only over the row's own list, in the list's order. The result therefore does not depend on
+// other lists.
 kernels::TopLogits<float> OutputTokens::LikeliestOfLists(const Tensor& hidden, std::span<const std::size_t> lists,
                                                          std::span<const std::int32_t> excluded,
                                                          std::int64_t count) const {

@@ -27,12 +27,12 @@ struct OutputLayer {
 
 class OutputTokens {
  public:
-  /// Prepares the layer. If there are lists of tokens, each in ascending order, it computes the logits of their union.
-  /// Each row uses one list.
+  /// Prepares the layer. `lists` has lists of tokens in ascending order. If there are any, the layer computes the
+  /// logits of their union. Each row uses one list.
   OutputTokens(OutputLayer layer, Context& context, const std::vector<std::vector<std::int32_t>>& lists);
 
   /// Returns the `count` most probable tokens after each hidden state [rows, model], with their log-probabilities. Row
-  /// i uses list lists[i]. `excluded` tokens and those outside the list have -infinity. As in Transformers, excluding
+  /// i uses list lists[i]. Tokens in `excluded` or outside the list have -infinity. As in Transformers, excluding
   /// tokens does not renormalize the probabilities.
   kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
                                       std::span<const std::int32_t> excluded, std::int64_t count) const;
@@ -52,7 +52,7 @@ class OutputTokens {
   OutputLayer layer_;
   std::vector<std::int32_t> tokens_;                // in ascending order; empty: the whole vocabulary
   std::vector<std::vector<std::int32_t>> columns_;  // for each list, the indices of its tokens in tokens_
-  kernels::PackedMatrix<float> packed_;             // the weight's rows of tokens_, transposed
+  kernels::PackedMatrix<float> packed_;             // the rows of the weight for tokens_, transposed
   Tensor bias_;
 };
 

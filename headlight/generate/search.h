@@ -12,7 +12,8 @@
 
 namespace headlight {
 
-/// The cached text of a beam. It has the first `read` tokens of the conditional or unconditional prompt and the beam.
+/// The cached text of a beam. Its tokens are the first `read` tokens of the (conditional or unconditional) prompt
+/// followed by the beam.
 struct CachedBeam {
   std::int32_t text = -1;  ///< index in the cache, or -1
   std::int32_t read = 0;
@@ -23,13 +24,13 @@ struct Search : BeamSearch {
   std::int64_t id = 0;
   DecodingRequest request;
   Random random{0};
-  std::vector<std::array<CachedBeam, 2>> cached = {{}};  ///< for each beam; the second is for the unconditional prompt
+  std::vector<std::array<CachedBeam, 2>> cached = {{}};  ///< for each beam: with the prompt, with `unguided`
   std::int32_t length = 1;                               ///< length of the text, including its next token
-  bool joined = false;                                   ///< whether it has texts in the cache
-  bool damaged = false;  ///< whether a state has NaN, which attention may spread to earlier tokens; other texts do not
-                         ///< copy its cache
-  bool cut = false;      ///< whether the length limit ended a beam that would continue
-  std::size_t list = 0;  ///< index of its shortlist
+  bool joined = false;                                   ///< if true, the search has texts in the cache
+  /// If true, a state has NaN, which attention may spread to earlier tokens. Other texts do not copy its cache.
+  bool damaged = false;
+  bool cut = false;                               ///< if true, the length limit ended a beam that would continue
+  std::size_t list = 0;                           ///< index of the text's shortlist
   std::array<std::int32_t, 2> memory = {-1, -1};  ///< index of each prompt's memory in the cache
   Tensor no_source;                               ///< encoder states for the unconditional prompt
 
@@ -54,7 +55,8 @@ struct Search : BeamSearch {
       for (std::size_t which = 0; which < prompts(); ++which) sum += unread(beam, which);
     return sum;
   }
-  /// Returns the number of tokens of all beams. The prefix that a beam shares with the first beam is not counted again.
+  /// Returns the number of tokens of all beams. If a beam shares a prefix with the first beam, the prefix is counted
+  /// only once.
   std::int64_t distinct() const {
     std::int64_t sum = 0;
     for (std::size_t which = 0; which < prompts(); ++which)
@@ -70,23 +72,23 @@ struct Search : BeamSearch {
   bool MayEnd() const { return length > request.min_new_tokens || (options().last_token && length == max_length); }
   /// Returns the index of the last token that is not forced.
   std::int32_t LastUnforced() const { return max_length - (options().last_token ? 1 : 0); }
-  /// Returns true if all but one token of every beam is in the cache.
+  /// Returns true if, for every beam, all tokens except one are in the cache.
   bool IsRunning() const {
     for (std::size_t beam = 0; beam < beams.size(); ++beam)
       for (std::size_t which = 0; which < prompts(); ++which)
         if (unread(beam, which) != 1) return false;
     return true;
   }
-  /// Returns true if tokens are sampled, or chosen by scores other than the model's own.
+  /// Returns true if tokens are sampled, or if they are not chosen by the model's own scores.
   bool ChangesScores() const {
     LogitsProcessors other = options().processors;
-    other.no_repeat_ngram_size = 0;  // implemented without changing the logits
+    other.no_repeat_ngram_size = 0;  // does not change the logits
     return options().sample || other.any() || GuidesBeams(options());
   }
 };
 
-/// A search whose tokens are all in the cache, and each beam's row in the output of the forward pass. `unguided` is
-/// empty without guidance.
+/// A search with all tokens in the cache, and each beam's row in the output of the forward pass. Without guidance,
+/// `unguided` is empty.
 struct Ready {
   Search* search = nullptr;
   std::vector<std::int32_t> rows, unguided;

@@ -1,4 +1,4 @@
-// Options for the search of a text, which is greedy search, sampling or beam search.
+// Options of a text's search: greedy search, sampling or beam search.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace headlight {
 
-/// Returns whether a text ends with the last of `ids`, which are its prompt and new tokens. Any thread may call it.
+/// Returns true if a text ends with the last of `ids`, which are its prompt and new tokens. May be called by any
+/// thread.
 using StopCondition = std::function<bool(std::span<const std::int32_t> ids)>;
 
 struct SearchOptions {
@@ -26,19 +27,18 @@ struct SearchOptions {
   SamplingOptions sampling = {};
   LogitsProcessors processors = {};
   std::vector<std::int32_t> end_ids = {};        ///< tokens that end a text
-  bool writes_padding = false;                   ///< whether the padding token may be generated
-  std::optional<std::int32_t> first_token = {};  ///< the first chosen token is forced to be this, with probability 1
-  /// The token that is forced at the maximum length, with probability 1. It may be one of end_ids.
+  bool writes_padding = false;                   ///< if true, the padding token may be generated
+  std::optional<std::int32_t> first_token = {};  ///< if set, the first chosen token is this token, with probability 1
+  /// If set, the token at the maximum length is this token, with probability 1. It may be one of end_ids.
   std::optional<std::int32_t> last_token = {};
   std::shared_ptr<const StopCondition> stops = {};
-  /// Scale of classifier-free guidance (Ho and Salimans, 2022, eq. 6); 1: no guidance. The logits are
+  /// The scale of classifier-free guidance (Ho and Salimans, 2022, eq. 6). 1: no guidance. The logits are
   ///   u + guidance * (c - u),
   /// with the logits c after the prompt and u after the unconditional prompt (DecodingRequest::unguided). With beams,
-  /// the formula is applied to log-probabilities, and a text's score is the sum of the results, which are not
-  /// normalized.
+  /// the formula is applied to log-probabilities. A text's score is the sum of the results, which are not normalized.
   double guidance = 1;
-  bool attention = false;     ///< whether to keep Hypothesis::attention
-  bool token_scores = false;  ///< whether to keep Hypothesis::token_scores
+  bool attention = false;     ///< if true, Hypothesis::attention is kept
+  bool token_scores = false;  ///< if true, Hypothesis::token_scores is kept
 
   bool operator==(const SearchOptions&) const = default;
 };

@@ -1,6 +1,6 @@
 // A lexical shortlist, which contains the possible translations of each source word. The output layer computes only
-// their logits instead of those of the whole vocabulary (Jean et al., "On Using Very Large Target Vocabulary for Neural
-// Machine Translation", 2015, section 3.3).
+// their logits instead of the logits of the whole vocabulary (Jean et al., "On Using Very Large Target Vocabulary for
+// Neural Machine Translation", 2015, section 3.3).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct HEADLIGHT_API Shortlist {
 inline constexpr const char* kShortlistName = "shortlist.safetensors";
 
 /// Loads a shortlist. `tokenizer_hash` (MarianTokenizer::hash) identifies the vocabulary of the ids. Throws Error with
-/// the file name if the file is not a shortlist, or was made for another tokenizer.
+/// the file name if the file is not a shortlist, or if it was made for another tokenizer.
 HEADLIGHT_API Shortlist LoadShortlist(const std::string& path, std::uint64_t tokenizer_hash,
                                       std::int64_t source_vocabulary, std::int64_t target_vocabulary);
 HEADLIGHT_API void SaveShortlist(const Shortlist& shortlist, const std::string& path, std::uint64_t tokenizer_hash);

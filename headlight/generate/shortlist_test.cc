@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kTokenizer = 0xfedcba9876543210;
 
-// Returns a shortlist of three source words with two, no and three translations among ten target words.
+// Returns a shortlist of three source words among ten target words. The words have two, zero and three translations.
 Shortlist Three() { return {{2, 5}, {0, 2, 2, 5}, {7, 5, 9, 0, 7}}; }
 
 TEST(Shortlist, ListsCandidatesOfASentence) {
