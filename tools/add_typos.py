@@ -13,7 +13,7 @@ import re
 
 def mistyped(word, letters, generator):
     typed = word
-    while typed == word:  # a swap of equal letters, or a replacement by the same letter, changes nothing
+    while typed == word:  # swapping equal letters or replacing a letter by itself changes nothing
         at = generator.randrange(1, len(word) - 1)
         typed = generator.choice([word[:at] + word[at + 1] + word[at] + word[at + 2:], word[:at] + word[at + 1:],
                                   word[:at] + word[at] + word[at:], word[:at] + generator.choice(letters) + word[at + 1:]])

@@ -12,8 +12,8 @@ import sys
 SINCE = "2026-11-28T14:40:00+00:00"
 LONGEST = 72
 AREA = r"[a-z][a-z0-9_./-]*(?:, [a-z][a-z0-9_./-]*)*"
-# A subject that does not begin with an imperative verb: its first word begins a noun phrase, or is a past tense or -ing
-# form.
+# Matches subjects that do not begin with an imperative verb: the first word begins a noun phrase, or is a past tense or
+# an -ing form.
 NOT_A_VERB = r"(?:the|a|an|no|some|more|new|its|this)\b|\w+(?:ing|ed)\b"
 EXCEPTIONS = {"embed", "feed", "need", "seed", "speed", "shed", "bring", "string"}
 

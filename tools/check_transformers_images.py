@@ -40,12 +40,12 @@ def forward(program, folder, inputs):
 
 
 def compare(folder, ours, output):
-    """Returns a summary with the largest difference of the outputs that both files have, relative to their scale."""
+    """Returns a summary with the largest difference of the common outputs, relative to their scale."""
     theirs = {}
     for name, value in output.items():
         if torch.is_tensor(value):
             theirs[name] = value
-        elif name == "feature_maps":  # feature maps of a backbone; the last one is its hidden state
+        elif name == "feature_maps":  # the last feature map of a backbone is its hidden state
             theirs["last_hidden_state"] = value[-1]
         elif isinstance(value, tuple) and "attentions" in name:
             theirs.update({f"{name}.{layer}": weights for layer, weights in enumerate(value)})

@@ -104,7 +104,7 @@ def check_continuations(program, folder, model, text):
         for line, row in zip(lines, ours):
             ids = tokenizer(line, return_tensors="pt").input_ids
             found = model.generate(ids, num_beams=beams, do_sample=False, max_new_tokens=20, pad_token_id=0)[0]
-            # Decode with the prompt, because some decoders add the space before the first word only after a prompt.
+            # Decode with the prompt, because some decoders add a space before the first word only after a prompt.
             read = lambda ids: tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
             theirs = read(found).removeprefix(read(ids[0]))
             assert row["text"] == theirs, f"{folder}: {line!r}, {beams} beams: {row['text']!r} is not {theirs!r}"

@@ -39,7 +39,7 @@ def main():
 
     config = json.loads(options.config.read_text())
     config["model_type"] = "vilbert"
-    # The authors' training program sets this by an option, so the configuration file does not contain it.
+    # The configuration file does not contain this setting, because it is an option of the authors' training program.
     config["task_specific_tokens"] = any(name.endswith("embeddings.task_embeddings.weight") for name in weights)
     if "vil_prediction.logit_fc.3.weight" in weights:
         count = weights["vil_prediction.logit_fc.3.weight"].shape[0]

@@ -13,8 +13,8 @@ def weigh(x):
 
 
 def gradients(model):
-    """Returns the gradients by the parameter names in the model's files. The files store each expert separately, while
-    the model stacks them."""
+    """Returns the gradients by the parameter names in the model's files. The model stacks the experts, but the files
+    store each expert separately."""
     mixtral = model.config.model_type == "mixtral"
     gate, up, down = ("w1", "w3", "w2") if mixtral else ("gate_proj", "up_proj", "down_proj")
     named = {}
@@ -41,7 +41,7 @@ def save_golden(model, folder, tensors, attentions):
         tensors[f"attentions.{layer}"] = weights
     named = gradients(model)
     if "lm_head.weight" in named:
-        named["embed_out.weight"] = named["lm_head.weight"]  # name of this parameter in GPT-NeoX's files
+        named["embed_out.weight"] = named["lm_head.weight"]  # GPT-NeoX's files have this name
     for path in folder.glob("model*.safetensors"):
         with safe_open(path, "pt") as file:
             for name in file.keys():

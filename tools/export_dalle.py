@@ -48,8 +48,8 @@ def write_discrete_vae(arguments, tensors, folder):
 
 
 def dalle_name(name):
-    """Returns the names in the folder for a parameter of DALLE-pytorch's DALLE. The head has two names, for texts and
-    codes. Other parameters have one name."""
+    """Returns the names that a parameter of DALLE-pytorch's DALLE has in the folder. The head has two names, for texts
+    and codes. Other parameters have one name."""
     fixed = {"text_emb.weight": "text_embedding.weight", "image_emb.weight": "code_embedding.weight",
              "text_pos_emb.weight": "text_positions.weight", "image_pos_emb.weights.0": "row_positions.weight",
              "image_pos_emb.weights.1": "column_positions.weight", "to_logits.0.weight": "final_norm.weight",

@@ -29,7 +29,7 @@ def arguments():
 
 
 def vectors(lines):
-    """Returns unit vectors [lines, 100], and the words of each line that are used."""
+    """Returns the lines' unit vectors [lines, 100], and the words of each line that affect its vector."""
     words = [set(re.findall(r"\w+", line.lower())) for line in lines]
     frequency = collections.Counter(word for line in words for word in line)
     kept = [word for word, count in sorted(frequency.items()) if 15 <= count <= len(lines) / 15]
@@ -39,7 +39,7 @@ def vectors(lines):
         for word in line & column.keys():
             x[row, column[word]] = numpy.log(len(lines) / frequency[word])
     x /= numpy.maximum(1e-6, numpy.linalg.norm(x, axis=1, keepdims=True))
-    # Computes the largest singular vectors with a random projection (Halko et al., 2011).
+    # Compute the singular vectors of the largest singular values with a random projection (Halko et al., 2011).
     start = numpy.random.default_rng(0).normal(size=(len(kept), 120)).astype(numpy.float32)
     basis = numpy.linalg.qr(x @ (x.T @ (x @ start)))[0]
     y = x @ numpy.linalg.svd(basis.T @ x, full_matrices=False)[2][:100].T

@@ -4,7 +4,7 @@ tokenizers library, because their Unicode versions differ. They are listed for e
 character properties.
 
 Usage: list_unicode_differences.py [--program build/release/headlight]. headlight and the library tokenize a short text
-with each code point. They use small tokenizer.json files whose ids or spans show the result. Needs tokenizers.
+with each code point. They use small tokenizer.json files, and the ids or spans show the result. Needs tokenizers.
 """
 
 import argparse
@@ -21,12 +21,12 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "reference" / "unicode.md"
-# Code points from here on are private or unassigned.
+# All code points except line breaks, surrogates, and the private or unassigned code points in the omitted ranges.
 CODES = [c for c in [*range(1, 0x34000), *range(0xE0000, 0xE0200)] if not 0xD800 <= c < 0xE000 and c not in (0xA, 0xD)]
 
 
 def bytes_of(normalizer):
-    """Returns a tokenizer whose ids are the bytes of the normalized text."""
+    """Returns a tokenizer that gives the bytes of the normalized text as ids."""
     alphabet = sorted(ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE({character: i for i, character in enumerate(alphabet)}, []))
     tokenizer.normalizer = normalizer
@@ -35,7 +35,7 @@ def bytes_of(normalizer):
 
 
 def words_of(pre_tokenizer):
-    """Returns a tokenizer whose spans are the words. Each word is an unknown token."""
+    """Returns a tokenizer that makes one token per word. Each word is an unknown token."""
     tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizer
     return tokenizer

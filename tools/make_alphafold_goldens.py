@@ -71,7 +71,7 @@ def load_openfold(folder):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, different gates, and every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention and different gates."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -88,7 +88,7 @@ def weigh(x):
 
 
 def save(name, model, inputs, outputs, others=(), with_parameters=True):
-    """Saves inputs, outputs, loss and gradients. `inputs` have gradients, and the loss is computed from `outputs`."""
+    """Saves inputs, outputs, loss and gradients. `inputs` need gradients. The loss is computed from `outputs`."""
     loss = sum(weigh(x) for x in outputs.values())
     named = dict(model.named_parameters())
     gradients = torch.autograd.grad(loss, [*inputs.values(), *named.values()], allow_unused=True)
@@ -134,7 +134,7 @@ def template_features(aatype, seed):
     transforms = importlib.import_module("openfold.data.data_transforms")
     generator = torch.Generator().manual_seed(seed)
     known = torch.tensor(constants.restype_atom37_mask, dtype=torch.float64)
-    # X has C beta and O; a gap has no atoms.
+    # X has C beta and O. A gap has no atoms.
     known = torch.cat([known[:20], torch.tensor([[1.0] * 5 + [0.0] * 32, [0.0] * 37])])[aatype]
     known = known * (torch.rand(known.shape, generator=generator) > 0.04)
     places = 12 * torch.randn(*aatype.shape, 1, 3, generator=generator) + torch.randn(*known.shape, 3, generator=generator)
@@ -143,7 +143,7 @@ def template_features(aatype, seed):
                 "template_mask": torch.ones(aatype.shape[0])}
     features = transforms.make_pseudo_beta("template_")(features)
     features = transforms.atom37_to_torsion_angles("template_")(features)
-    # Rounds the features to the stored precision.
+    # Round the features to the stored precision.
     return {key: value.float().double() if value.is_floating_point() else value for key, value in features.items()}
 
 
@@ -303,7 +303,7 @@ def make_model(folder, name, seed):
     (OUT / folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     if templates:
         return
-    # A pass with an alignment without extra rows, which OpenFold pads with absent rows.
+    # A pass without extra rows. OpenFold pads them with absent rows.
     alone = {key: value[..., 0].clone() for key, value in batch.items()}
     alone["extra_msa_mask"] = torch.zeros(extra_rows, residues)
     with torch.enable_grad():

@@ -25,7 +25,8 @@ import make_alphafold_goldens as goldens
 
 OUT = goldens.OUT / "published"
 
-# The configuration key for each module's number of attention heads. Arrays of these modules have an axis for the heads.
+# The configuration key of each module's number of attention heads. The arrays of these modules have a separate axis for
+# the heads.
 HEADS = {"msa_row": "no_heads_msa", "msa_column": "no_heads_msa", "triangle": "no_heads_pair"}
 
 
@@ -82,12 +83,12 @@ def make(folder, version, seed):
     (folder / "openfold").mkdir(exist_ok=True)
     save_file(state, folder / "openfold" / "model.safetensors")
     sizes = json.loads(json.dumps(goldens.SIZES))
-    del sizes["structure_module"]["no_blocks"]  # not in DeepMind's files, because the blocks share their parameters
+    del sizes["structure_module"]["no_blocks"]  # not in DeepMind's files, because the blocks share parameters
     for stack in ("evoformer_stack", "extra_msa_stack"):
         del sizes[stack]["msa_dropout"], sizes[stack]["pair_dropout"]
     sizes |= {"model_type": "alphafold2", "max_extra_msa": 5120}
     if config.model.template.enabled:
-        sizes["template"] = goldens.TEMPLATE_SIZES  # the maximum number of templates, 4, is not included
+        sizes["template"] = goldens.TEMPLATE_SIZES  # does not include the maximum number of templates, 4
     (folder / "openfold" / "config.json").write_text(json.dumps(sizes, indent=2) + "\n")
 
     old = {}

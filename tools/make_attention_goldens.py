@@ -60,7 +60,7 @@ def band():
 
 
 def distances():
-    """Returns the distance of each query and key, clamped to -3..3, counted from 0."""
+    """Returns the distance from each query to each key, clamped to -3..3, as an index from 0."""
     places = torch.arange(TOKENS)
     return (places[None, :] - places[:, None]).clamp(-3, 3) + 3
 
@@ -69,7 +69,7 @@ BUCKETS = torch.tensor([4, 1, 2, 0, 3, 3, 4], dtype=torch.int32)
 
 
 def window_index():
-    """Returns the index of the relative row and column of each query and key in a window."""
+    """Returns the table index of each query and key in a window, which depends on their relative row and column."""
     row, column = torch.arange(TOKENS) // WIDTH, torch.arange(TOKENS) % WIDTH
     down, right = (x[:, None] - x[None, :] for x in (row, column))
     return ((down + HEIGHT - 1) * (2 * WIDTH - 1) + right + WIDTH - 1).int()

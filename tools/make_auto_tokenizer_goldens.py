@@ -34,7 +34,7 @@ TOKENIZERS = {
 }
 SMALL = ["--layers", "1", "--model-dim", "16", "--heads", "2", "--positions", "256", "--steps", "2", "--warmup", "1", "--batch-tokens",
          "500", "--quiet"]
-# The name of each golden folder, and its training, files and tokenizer.
+# For each golden folder: the training, the files and the tokenizer.
 TRAININGS = {
     "masked_wordpiece": ("masked-language-model", "text", "wordpiece"),
     "masked_bpe": ("masked-language-model", "text", "bpe"),

@@ -42,8 +42,8 @@ def read_runs():
 
 
 def ratio(row):
-    """Returns the speed of headlight relative to the peer. Larger rates are better, and smaller times and memory are
-    better."""
+    """Returns how many times better headlight is than the peer. Larger rates are better, and smaller times and memory
+    are better."""
     quotient = row["headlight"] / row["peer_value"]
     return quotient if row["unit"].endswith("/s") else 1 / quotient
 

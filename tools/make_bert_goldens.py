@@ -31,7 +31,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "bert"
 
-# Heads of 6 and of 5 numbers do not fill a vector register.
+# Heads of sizes 6 and 5 do not fill a vector register.
 LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=23,
              max_position_embeddings=16, type_vocab_size=2)
 ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, vocab_size=19,
@@ -53,7 +53,7 @@ def padded(texts, side, value):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -69,14 +69,14 @@ def golden(model, folder, side):
         "token_type_ids": padded([[i * config.type_vocab_size // len(text) for i in range(len(text))] for text in TEXTS], side, 0),
     }
     model.double()
-    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
+    for module in model.modules():  # PyTorch must also train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     output = model(**inputs, output_attentions=True, output_hidden_states=True)
     real = inputs["attention_mask"].bool()
     hidden = output.hidden_states[-1]
     tensors = {**inputs, "last_hidden_state": hidden}
-    # Transformers pools the first column, which is padding for texts with padding on the left. This script pools the
+    # Transformers pools the first column, which may be padding if texts are padded on the left. This script pools the
     # first token of each text.
     bert = model if isinstance(model, BertModel) else model.bert
     if bert.pooler is not None:
@@ -86,7 +86,7 @@ def golden(model, folder, side):
             output["pooler_output"] = pooled
         if "seq_relationship_logits" in output:
             output["seq_relationship_logits"] = model.cls.seq_relationship(pooled)
-    # A weighted sum of all outputs, so that every output has a gradient.
+    # The loss is a weighted sum of all outputs. Every output therefore has a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(hidden[real])
     for name in ("pooler_output", "prediction_logits", "logits", "seq_relationship_logits"):

@@ -97,8 +97,8 @@ def case(name, hypotheses, references, lowercase=False):
 
 
 def tokenizer_of(name):
-    """Returns a tokenizer of sacreBLEU. For a model file, returns SentencePiece, called as by sacreBLEU's spm
-    tokenizers."""
+    """Returns a tokenizer of sacreBLEU. If `name` is a model file, returns SentencePiece with the options of
+    sacreBLEU's spm tokenizers."""
     if name.endswith(".model"):
         processor = sentencepiece.SentencePieceProcessor()
         processor.Load(str(SPM / name))
@@ -149,7 +149,7 @@ def metric_case(name, hypotheses, references, tokenization="13a", lowercase=Fals
 
 
 def shuffled(generator, words, length):
-    """Returns a line of a few different words with moved blocks, for the shifts of TER, and its reference."""
+    """Returns a line and its reference, for the shifts of TER. The line has a few different words and moved blocks."""
     reference = [generator.choice(words) for _ in range(length)]
     line = list(reference)
     for _ in range(generator.randrange(5)):
@@ -192,8 +192,8 @@ def shift_cases(generator):
 
 
 def paired_case(hypotheses, baseline, references):
-    """Returns a paired bootstrap case. sacreBLEU adds in single precision. These scores of the same samples are
-    computed in double precision."""
+    """Returns a paired bootstrap case. sacreBLEU adds in single precision. This function computes the scores of the
+    same samples in double precision."""
     names = ["bleu", "chrf", "chrf++", "ter"]
     metrics = [metric_of(name, "13a", False)[0] for name in names]
     _, results = significance.PairedTest([("baseline", baseline), ("system", hypotheses)],

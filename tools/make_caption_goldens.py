@@ -46,7 +46,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "tests" / "testdata" / "captions"
 TOKENIZERS = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
 
-# Heads of 6 and of 5 numbers do not fill a vector register.
+# Heads of sizes 6 and 5 do not fill a vector register.
 VIT = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
 DEIT = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, image_size=12, patch_size=4)
 GPT2 = dict(n_embd=12, n_layer=2, n_head=2, n_inner=14, n_positions=24, vocab_size=26)
@@ -64,7 +64,7 @@ def blip(vision, text, **more):
 
 
 MODELS = {  # model, config, height and width of the images
-    # One token begins and ends texts, as in fine-tuned GPT-2 models.
+    # Texts begin and end with the same token, as in fine-tuned GPT-2 models.
     "vit_gpt2": (VisionEncoderDecoderModel,
                  joined(ViTConfig(**VIT), GPT2Config(**GPT2, bos_token_id=25, eos_token_id=25), bos_token_id=25,
                         decoder_start_token_id=25, eos_token_id=25, pad_token_id=25), (8, 8)),
@@ -85,7 +85,7 @@ MODELS = {  # model, config, height and width of the images
 READ = [[4, 9, 13, 5, 21], [4, 7], [4, 12, 2, 18, 6, 11, 8, 20]]
 WRITTEN = [[5, 16, 3], [10, 8, 19, 3, 3, 15, 22, 4, 11, 11, 9], [7]]
 
-# The settings of generate(). "prompt" is the beginning of the text.
+# The settings of generate(), and "prompt", the beginning of the text.
 SETTINGS = [
     dict(num_beams=1),
     dict(num_beams=3),
@@ -119,7 +119,7 @@ def mask(texts):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and token to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias, gain and token matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -141,8 +141,8 @@ def ids_of(model):
 
 
 def write(decoder, memory, read, written):
-    """Runs the decoder. Without questions, all images are processed together. With questions, they are processed one by
-    one, because the decoder would attend to the padding of questions."""
+    """Runs the decoder. Without questions, all images are processed together. With questions, images are processed one
+    by one, because the decoder would attend to the padding of questions."""
     if read is None:
         output = decoder(padded(written, 0), attention_mask=mask(written), encoder_hidden_states=memory,
                          output_attentions=True)
@@ -231,7 +231,7 @@ def golden(model, folder, size, seed):
     pixels = torch.randn(3, 3, *size, generator=generator).float().double()
     model.double()
     model.zero_grad()
-    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
+    for module in model.modules():  # PyTorch must also train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     start = ids_of(model)[0]
@@ -257,7 +257,7 @@ def golden(model, folder, size, seed):
 
 
 def teach(model, pixels, read, targets, steps, rate):
-    """Trains the model partially on the given texts, so that beams differ and end at several lengths."""
+    """Trains the model partially on the given texts. Beams then differ and end at several lengths."""
     start, end, _ = ids_of(model)
     labels = padded([text + [end] for text in targets], -100)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
@@ -287,7 +287,7 @@ def generate(model, pixels, read, settings, longest=LONGEST):
         output = model.generate(pixels, **options)
     elif isinstance(model, BlipForQuestionAnswering):
         rows = []
-        for image, question in zip(pixels, read):  # Transformers' decoder would attend to the padding
+        for image, question in zip(pixels, read):  # Transformers' decoder would attend to padding in a batch
             rows.append(model.generate(torch.tensor([question]), image[None], **options))
         results = []
         for row in rows:
@@ -316,7 +316,7 @@ def decoded(model, pixels):
     lines = []
     for settings in SETTINGS:
         if "prompt" in settings and isinstance(model, BlipForQuestionAnswering):
-            continue  # its generate() does not support a prompt
+            continue  # generate() of this model does not support a prompt
         found = generate(model, pixels, READ, settings)
         lines.append(json.dumps(dict(settings, texts=found), separators=(",", ":")))
     return "[\n" + ",\n".join(lines) + "\n]\n"

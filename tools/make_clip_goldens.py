@@ -40,7 +40,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "clip"
 
-# Heads of 6 and of 5 numbers do not fill a vector register.
+# Heads of sizes 6 and 5 do not fill a vector register.
 TEXT = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=30,
             max_position_embeddings=9)
 IMAGE = dict(hidden_size=15, num_hidden_layers=2, num_attention_heads=3, intermediate_size=7, image_size=8, patch_size=4)
@@ -56,7 +56,7 @@ def clip_config(text={}, image={}):
 
 MODELS = {  # model, config, height and width of the images, kind of texts
     "clip": (CLIPModel, clip_config(), (8, 8), "padded"),
-    # As in the first published folders, the token with the largest id ends a text. Its padding is not masked.
+    # As in the first published folders, the token with the largest id ends a text, and padding is not masked.
     "clip_largest_id": (CLIPModel, clip_config({"eos_token_id": 2, "hidden_act": "gelu"}, {"hidden_act": "gelu"}), (12, 20),
                         "unmasked"),
     "clip_text": (CLIPTextModel, CLIPTextConfig(**CLIP_TEXT), None, "padded"),
@@ -75,7 +75,7 @@ def texts_of(kind, generator):
     rows, masks = [], []
     for length in lengths:
         words = torch.randint(3, 27, (length - 2,), generator=generator).tolist()
-        if kind == "filled":  # ends with </s>, which is also the padding
+        if kind == "filled":  # texts end with </s>, which is also the padding token
             rows.append(words + [1] * (longest - len(words)))
             continue
         rows.append([BEGIN, *words, END] + [END] * (longest - length))
@@ -85,7 +85,7 @@ def texts_of(kind, generator):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and token to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias, gain and token matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -102,7 +102,7 @@ def weigh(x):
 
 
 class Pool(torch.nn.Module):
-    """SigLIP's pooling attention, which also stores its weights."""
+    """SigLIP's pooling attention. It also stores its attention weights."""
 
     def __init__(self, published):
         super().__init__()
@@ -194,7 +194,7 @@ def golden(model, folder, size, kind, seed):
     if images and texts:
         for layer, row in enumerate(relevance(model, images, texts)):
             tensors[f"relevance.{layer}"] = row
-    assert abs(loss.item()) > 2, loss  # the loss is not a small difference of large numbers
+    assert abs(loss.item()) > 2, loss  # a loss near 0 could be a small difference of large numbers
     loss.backward()
     tensors["loss"] = loss
     with safe_open(folder / "model.safetensors", "pt") as file:

@@ -18,8 +18,8 @@ def constant_strings(nodes):
 
 
 def keys_of(tree):
-    """Returns the names of fields, arguments of __init__, attributes that it sets, keys of attribute_map, and keys read
-    from kwargs."""
+    """Returns the names of fields, the arguments of __init__ and the attributes that __init__ sets, the keys of
+    attribute_map, and the keys read from kwargs."""
     keys = set()
     for definition in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         for item in definition.body:

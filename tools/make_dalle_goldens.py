@@ -34,7 +34,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "d
 
 def import_originals(openai, pytorch):
     sys.path.insert(0, openai)
-    # Bypasses the package's __init__ files, which import a downloader and the VQGAN's program.
+    # Bypass the package's __init__ files, which import a downloader and the VQGAN code.
     package = types.ModuleType("dalle_pytorch")
     package.__path__ = [pytorch + "/dalle_pytorch"]
     sys.modules["dalle_pytorch"] = package
@@ -46,14 +46,14 @@ def import_originals(openai, pytorch):
     dall_e.__path__ = [openai + "/dall_e"]
     sys.modules["dall_e"] = dall_e
     attr.validators.set_disabled(True)  # the validators reject tiny models
-    # The original changes a view in place, which newer PyTorch versions do not allow.
+    # The original code changes a view in place. Newer PyTorch versions do not allow this.
     source = pathlib.Path(pytorch, "dalle_pytorch", "attention.py").read_text().replace("q *= self.scale", "q = q * self.scale")
     attention = sys.modules["dalle_pytorch.attention"] = types.ModuleType("dalle_pytorch.attention")
     exec(compile(source, "attention.py", "exec"), attention.__dict__)
 
 
 def initialise(model, seed, size=0.45):
-    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and scale to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias, gain and scale matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -149,8 +149,8 @@ def discrete_vae(name, size, seed, **arguments):
 
 
 def record_attentions(transformer, side, seen):
-    """Wraps every attention to store its weights in seen[layer]. Sparse attentions store their weights for parts of an
-    image."""
+    """Wraps every attention module so that it stores its weights in seen[layer]. Sparse attention stores separate
+    weights for each part of an image."""
     layers = [layer[0] for layer in transformer.layers.layers]
     for index, layer in enumerate(layers):
         module = layer.fn.fn.fn
@@ -170,7 +170,7 @@ def record_attentions(transformer, side, seen):
 
 
 def together(kind, axis, parts, batch, heads, length, side):
-    """Returns the weights [batch, heads, query, key], assembled from the original's parts."""
+    """Returns the attention weights [batch, heads, query, key], assembled from the parts of the original code."""
     if kind == "Attention":
         return parts[0]
     text, image = parts

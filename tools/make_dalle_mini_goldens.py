@@ -38,7 +38,7 @@ TEXTS = ["a dog runs over the green grass", "Two Children  play, outside!", "ein
 
 
 def tiny_vqgan(root):
-    """Returns min-dalle's detokenizer with gradients, and with all widths divided by 32, except the width of pixels."""
+    """Returns min-dalle's detokenizer with gradients. All widths are divided by 32, except the width of pixels."""
     source = pathlib.Path(root, "min_dalle", "models", "vqgan_detokenizer.py").read_text()
     source = re.sub(r"Block\((\d), (\d)", lambda sizes: f"Block({int(sizes[1]) - 5}, {int(sizes[2]) - 5}", source)
     for before, after in (("2 ** 14, 2 ** 8", f"{CODES}, 2 ** 3"), ("2 ** 9", "2 ** 4"), ("2 ** 8", "2 ** 3"), ("2 ** 7", "2 ** 2"), ("2 ** 5", "2 ** 2"),
@@ -51,7 +51,7 @@ def tiny_vqgan(root):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -74,7 +74,7 @@ def recording(seen):
 
 
 def tokenizer(root):
-    """Returns a vocabulary, merges, and the ids that min-dalle's tokenizer gives with them."""
+    """Returns a vocabulary, merges, and the ids of min-dalle's tokenizer with this vocabulary and these merges."""
     trained = Tokenizer(models.BPE())
     trained.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)])
     printable = "".join(map(chr, range(33, 127)))
@@ -163,7 +163,7 @@ def main():
     root = sys.argv[1]
     sys.path.insert(0, root)
     torch.set_num_threads(1)
-    # Bypasses the package's __init__ file, which imports a downloader.
+    # Bypass the package's __init__ file, which imports a downloader.
     package = types.ModuleType("min_dalle")
     package.__path__ = [root + "/min_dalle"]
     sys.modules["min_dalle"] = package

@@ -94,7 +94,7 @@ def declared_files(kind, vocabulary, rng):
     if style == "decoder":
         config["added_tokens_decoder"] = {
             str(id): {"content": content, "special": rng.random() < 0.5, **flags()} for content, id in ids.items()}
-        # Otherwise, these classes would omit the other added tokens of the tokenizer.json.
+        # Declare the other added tokens of the tokenizer.json too. These classes would otherwise omit them.
         if kind.startswith("class_"):
             for token in json.loads(vocabulary_files(kind)["tokenizer.json"])["added_tokens"]:
                 config["added_tokens_decoder"][str(token.pop("id"))] = token
@@ -141,8 +141,8 @@ def conflicts():
 
 
 def contradictions(rng):
-    """Yields folders whose added_tokens_decoder and tokenizer.json have different added tokens, or skip ids. If only
-    one of them declares a token as special, decoding is not compared, because the library then skips the token."""
+    """Yields folders in which added_tokens_decoder and tokenizer.json have different added tokens, or skip ids. If only
+    one of the two declares a token as special, decoding is not compared, because the library then skips the token."""
     for kind in [kind for kind in KINDS if KINDS[kind][1] == "tokenizer.json"]:
         for style in ("omitted", "missing", "interleaved", "flags", "gaps"):
             file = json.loads(vocabulary_files(kind)["tokenizer.json"])

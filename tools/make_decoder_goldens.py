@@ -85,7 +85,7 @@ def without_head_dim(config):
 
 
 def without_layer_types(config):
-    """Removes layer_types, as in files of Transformers 4, which give the first layer with a sliding window."""
+    """Removes layer_types, as in files of Transformers 4. They have the first layer with a sliding window instead."""
     older_rope(config)
     config.pop("layer_types")
 
@@ -107,18 +107,18 @@ def with_null_key_heads(config):
     config["num_key_value_heads"] = None
 
 
-# The configuration, and an optional function that changes config.json.
+# For each model: the configuration, and an optional function that changes config.json.
 MODELS = {
     "llama_grouped_tied": (LlamaConfig(**SMALL, num_key_value_heads=2, head_dim=6, tie_word_embeddings=True,
                                        rope_parameters={"rope_type": "default", "rope_theta": 500.0}), None),
     "llama_biases": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "hidden_act": "gelu_pytorch_tanh"},
                                  num_key_value_heads=4, attention_bias=True, mlp_bias=True, rms_norm_eps=1e-3), without_head_dim),
-    # Of the four pairs, one rotates fast, one rotates slowly, and two are in between.
+    # One of the four pairs rotates fast, one rotates slowly, and two are in between.
     "llama_scaled": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 2}, num_key_value_heads=1,
                                  head_dim=8, rope_parameters={"rope_type": "llama3", "rope_theta": 100.0, "factor": 4.0,
                                                               "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                                                               "original_max_position_embeddings": 64}), older_rope),
-    # Three of the four pairs rotate. The first is not scaled, and the last is scaled by the factor.
+    # Three of the four pairs rotate. The first of the three is not scaled, and the last is scaled by the factor.
     "llama_yarn": (LlamaConfig(**{**SMALL, "num_hidden_layers": 1, "num_attention_heads": 1}, head_dim=8,
                                rope_parameters={"rope_type": "yarn", "rope_theta": 50.0, "factor": 4.0, "beta_fast": 2.0,
                                                 "beta_slow": 0.3,
@@ -288,8 +288,8 @@ FAMILIES = {
 }
 
 
-# Random configurations of GPT-like families, from common sizes with Llama's names. Falcon's keys have the same head_dim
-# as its queries.
+# The following functions return random configurations of GPT-like families. `sizes` has sizes with Llama's names. Falcon's
+# keys have the same head_dim as its queries.
 def drawn_neox(draw, sizes, pairs):
     config = GPTNeoXConfig(**sizes, intermediate_size=draw.randint(1, 50), hidden_act=draw.choice(["gelu", "gelu_new", "relu"]),
                            attention_bias=draw.random() < 0.7, use_parallel_residual=draw.random() < 0.5,
@@ -339,7 +339,7 @@ def drawn_gpt(draw, family):
 
 
 def drawn(draw, families):
-    """Returns a random configuration, the changes of its config.json, texts, prompts, and how its files are written."""
+    """Returns a random configuration, the changes of its config.json, texts, prompts, and the format of its files."""
     family = draw.choice(families)
     if family in GPT_FAMILIES:
         config, changes = drawn_gpt(draw, family)
@@ -352,7 +352,7 @@ def drawn(draw, families):
     head_dim, positions = 2 * draw.randint(1, 12), draw.randint(20, 64)
     has_head_dim = gemma or family in ["llama", "mistral", "qwen3", "smollm3", "olmo2", "mixtral", "qwen3_moe"]
     own = has_head_dim and draw.random() < 0.5  # otherwise, head_dim is hidden_size / heads
-    # At least 2 numbers. With one number, norms would make all states equal, and beams would have equal scores.
+    # hidden_size is at least 2. With 1, norms would make all states equal, and beams would have equal scores.
     common = dict(hidden_size=heads * (draw.randint(2, 11) if own else head_dim),
                   intermediate_size=draw.randint(1, 50), num_hidden_layers=draw.randint(1, 3), num_attention_heads=heads,
                   num_key_value_heads=key_heads, vocab_size=draw.randint(12, 90), max_position_embeddings=positions,
@@ -400,8 +400,8 @@ def with_texts(draw, config, changes, most):
 
 
 def initialise(model, seed, dtype, most_inputs):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter. Weights
-    with more than most_inputs inputs are smaller, so that results in single and double precision are close."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters. Weights
+    with more than `most_inputs` inputs are smaller, so that results in single and double precision are close."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -424,8 +424,8 @@ attend = FalconAttention.forward
 
 
 def attend_once(self, hidden_states, alibi=None, **others):
-    """Disables Falcon's own addition of ALiBi biases, because the mask of Transformers 5.24 also contains them. In the
-    default implementation, which reports no attentions, they are added once."""
+    """Disables Falcon's own addition of ALiBi biases, because the mask of Transformers 5.24 also contains them. The
+    default implementation adds them once, but reports no attentions."""
     return attend(self, hidden_states, alibi=None if alibi is None else torch.zeros_like(alibi), **others)
 
 
@@ -433,7 +433,7 @@ FalconAttention.forward = attend_once
 
 
 def golden(model, folder, texts):
-    # Each text is processed separately. With a window, a padding query would have no keys, and its NaN would reach the
+    # Each text is processed separately. With a window, a padding query would have no keys, and its NaN would spread to the
     # texts.
     has_experts = any(".experts." in name for name, _ in model.named_parameters())
     experts = {"output_router_logits": True} if has_experts else {}
@@ -455,7 +455,7 @@ def make(folder, config, changes, texts, prompts, seed, dtype=torch.bfloat16, sh
     folder.mkdir(parents=True)
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").eval()
     initialise(model, seed, dtype, most_inputs)
-    # A copy is saved, so that the rotary frequencies are not rounded.
+    # The model is copied first, so that its own rotary frequencies are not rounded.
     copy.deepcopy(model).to(dtype).save_pretrained(folder, max_shard_size=shard)
     (folder / "generation_config.json").unlink(missing_ok=True)
     if changes:

@@ -15,7 +15,7 @@ import torch
 from transformers import DetrConfig
 from transformers.loss.loss_for_object_detection import ForObjectDetectionLoss
 
-torch.set_default_dtype(torch.float64)  # also for the class weights
+torch.set_default_dtype(torch.float64)  # the class weights also need double precision
 OUT = pathlib.Path(__file__).resolve().parent.parent / "headlight" / "nn" / "testdata"
 
 
@@ -41,7 +41,7 @@ def case(seed, counts, queries, classes, layers, **options):
 
 cases = [
     case(1, [2, 0, 3], 5, 3, 2),
-    case(2, [0], 2, 1, 1),  # no objects
+    case(2, [0], 2, 1, 1),  # an image without objects
     case(3, [4, 1], 3, 2, 1, eos_coefficient=0.3, class_cost=2, bbox_cost=3, giou_cost=4, bbox_loss_coefficient=2, giou_loss_coefficient=3),
 ]
 OUT.mkdir(exist_ok=True)

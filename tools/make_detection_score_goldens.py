@@ -64,8 +64,8 @@ def case(seed, images, classes, most, crowds, noise, largest):
 def main():
     cases = [
         case(1, 20, 3, 6, 0.15, 0.08, 300),
-        case(2, 12, 1, 14, 0.0, 0.15, 90),  # more than ten boxes of a class, few of them large
-        case(3, 15, 5, 3, 0.4, 0.05, 60),  # small and crowded objects, and no large ones
+        case(2, 12, 1, 14, 0.0, 0.15, 90),  # more than ten boxes per class, and few large boxes
+        case(3, 15, 5, 3, 0.4, 0.05, 60),  # small and crowded objects, but no large objects
     ]
     OUT.mkdir(parents=True, exist_ok=True)
     (OUT / "detection_scores.json").write_text(json.dumps(cases, separators=(",", ":")).replace(".0,", ",").replace(".0]", "]").replace('{"truth"', '\n{"truth"') + "\n")

@@ -50,7 +50,7 @@ def backbone(**more):
                                   out_features=["stage4"]), **more})
 
 
-# The config, the height and width of the images, and the parts of the images that are not masked.
+# For each model: the config, the height and width of the images, and the visible parts of the images.
 MODELS = {
     "detr": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(), **SMALL), (33, 70), None),
     "detr_padded": (DetrConfig(use_timm_backbone=False, backbone_config=backbone(layer_type="basic", depths=[1, 1, 1, 1]), **SMALL),
@@ -64,7 +64,7 @@ MODELS = {
 
 
 def initialise(model, seed):
-    """Sets random values that are large enough for sharp attention, and for every bias, gain and statistic to matter."""
+    """Sets random values that are large enough for sharp attention. Every bias, gain and statistic matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in [*model.named_parameters(), *model.named_buffers()]:
@@ -103,7 +103,7 @@ def golden(model, folder, size, seen, seed):
     output = model(pixels, pixel_mask=mask, output_attentions=True)
     for hook in hooks:
         hook.remove()
-    # The outputs of a layer are computed from its normalized state, but the next layer uses the state itself.
+    # The outputs of a layer are computed from the layer's normalized state, but the next layer uses the state itself.
     if model.config.auxiliary_loss:
         heads = [norm(state) for state in states[:-1]] + [output.last_hidden_state]
     else:
@@ -133,7 +133,7 @@ def golden(model, folder, size, seen, seed):
         tensors[f"decoder_attentions.{layer}"] = weights.flatten()
     for layer, weights in enumerate(output.cross_attentions):
         tensors[f"cross_attentions.{layer}"] = torch.cat([weights[i][:, :, cell_mask[i]].flatten() for i in range(2)])
-    published = {}  # names in the file, by names in memory
+    published = {}  # maps names in memory to names in the file
     with safe_open(folder / "model.safetensors", "pt") as file:
         for name in file.keys():
             published[name] = file.get_tensor(name)
@@ -148,12 +148,12 @@ def golden(model, folder, size, seen, seed):
 
 
 def pattern(width, height):
-    """Returns the image of headlight/image/testing.h."""
+    """Returns the same image as headlight/image/testing.h."""
     return numpy.array([(i * i // 7 + 31 * i) % 256 for i in range(width * height * 3)], numpy.uint8).reshape(height, width, 3)
 
 
 def find(model, processor, folder):
-    """Writes found.json with boxes in pixels, as corners, in the order of the queries."""
+    """Writes found.json with the boxes (corners in pixels) in the order of the queries."""
     sizes, outputs = [(50, 30), (20, 41), (33, 33), (8, 70)], []
     for width, height in sizes:
         inputs = processor(images=pattern(width, height), return_tensors="pt")

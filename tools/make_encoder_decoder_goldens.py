@@ -46,8 +46,8 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "encoder_decoders"
 
-# Heads of 5 numbers do not fill a vector register, and 2 x 5 differs from 12. With few buckets, short sentences reach
-# the last one.
+# Heads of size 5 do not fill a vector register, and 2 x 5 differs from 12. There are few buckets, so short sentences
+# reach the last bucket.
 T5 = dict(d_model=12, d_kv=5, d_ff=14, num_layers=2, num_heads=2, vocab_size=24, decoder_start_token_id=0,
           relative_attention_num_buckets=8, relative_attention_max_distance=9)
 ODD = dict(T5, d_model=15, d_kv=4, d_ff=7, num_layers=1, num_decoder_layers=2, num_heads=3)
@@ -56,7 +56,7 @@ BART = dict(d_model=12, encoder_layers=2, decoder_layers=2, encoder_attention_he
 SMALL = dict(BART, d_model=9, encoder_layers=1, decoder_attention_heads=3, encoder_attention_heads=1, decoder_ffn_dim=7)
 
 # For each folder: the class, the configuration, and the side of the sources' padding. BART counts positions from the
-# first column, including padding, so it is not padded on the left.
+# first column, including padding, so its sources are not padded on the left.
 MODELS = {
     "t5_relu": (T5ForConditionalGeneration, T5Config(**T5), "right"),
     "t5_gated_gelu_untied": (T5ForConditionalGeneration,
@@ -73,7 +73,7 @@ DECODED = ["t5_relu", "bart_gelu"]
 SOURCES = [[3, 7, 12, 5, 21], [9, 4], [14, 12, 2, 18, 6, 11, 8, 20, 14, 3, 3, 22]]
 TARGETS = [[5, 16, 2], [10, 8, 19, 3, 3, 15, 22, 4, 11, 11, 9], [7]]
 
-# The settings of generate(), without the forced end token at the length limit of published models.
+# The settings of generate(). Unlike in published models, no end token is forced at the length limit.
 SETTINGS = [
     dict(num_beams=1),
     dict(num_beams=3),
@@ -102,7 +102,7 @@ def padded(sentences, value, side="right"):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     values = list(model.named_parameters())
     if hasattr(model, "final_logits_bias"):
@@ -122,7 +122,7 @@ def untie(model, seed):
 
 
 def teach(model, generator):
-    """Trains the model partially on a few sentences, so that beams differ, end, and end at different lengths."""
+    """Trains the model partially on a few sentences, so that beams differ and end at different lengths."""
     config = model.config
     words = lambda length: [generator.randrange(3, 23) for _ in range(length)] + [config.eos_token_id]
     source = padded([s + [config.eos_token_id] for s in SOURCES] + [words(length) for length in range(1, 8)],
@@ -147,7 +147,7 @@ def golden(model, folder, side):
     }
     model.double()
     model.zero_grad()
-    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
+    for module in model.modules():  # PyTorch must also train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     output = model(**inputs, output_attentions=True, output_hidden_states=True)
@@ -156,7 +156,7 @@ def golden(model, folder, side):
     if getattr(config, "scale_decoder_outputs", False):
         decoder_hidden = decoder_hidden * config.d_model**-0.5
     tensors = {**inputs, "encoder_hidden": output.encoder_last_hidden_state, "decoder_hidden": decoder_hidden}
-    # A weighted sum of all outputs, so that every output has a gradient.
+    # The loss is a weighted sum of all outputs. Every output therefore has a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(output.encoder_last_hidden_state[real]) + weigh(decoder_hidden[written])
     if "logits" in output:
@@ -262,7 +262,7 @@ def text_golden(name, seed, file, change, kind, config_of, general, cases):
     config = config_of(tokenizer.get_vocab_size())
     model = kind._from_config(config).eval()
     initialise(model, seed)
-    # Trains the model partially to map each text to another text.
+    # Train the model partially to map each text to another text.
     ids = [tokenizer.encode(text).ids for text in TEXTS]
     source, labels = padded(ids, config.pad_token_id), padded(ids[1:] + ids[:1], -100)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)

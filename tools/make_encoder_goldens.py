@@ -48,7 +48,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "encoders"
 
-# Heads of 6 and of 5 numbers do not fill a vector register.
+# Heads of sizes 6 and 5 do not fill a vector register.
 LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, vocab_size=23,
              max_position_embeddings=16, type_vocab_size=2, bos_token_id=None, eos_token_id=None)
 ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, vocab_size=19,
@@ -66,7 +66,7 @@ MODELS = {
                         RobertaConfig(**LARGE, num_labels=3, problem_type="multi_label_classification"), "right"),
     "roberta_answers": (RobertaForQuestionAnswering, RobertaConfig(**ODD), "right"),
     "xlm_tags_left": (XLMRobertaForTokenClassification, XLMRobertaConfig(**LARGE, **NAMES, pad_token_id=1), "left"),
-    # DeBERTa: texts of up to 9 tokens, whose relative positions exceed 4.
+    # DeBERTa: texts have up to 9 tokens, so relative positions exceed 4.
     "deberta": (DebertaModel, DebertaConfig(**LARGE, **RELATIVE, max_relative_positions=4), "right"),
     "deberta_masked_left": (DebertaForMaskedLM, DebertaConfig(**LARGE, **RELATIVE, position_biased_input=False), "left"),
     "deberta_classes": (DebertaForSequenceClassification,
@@ -105,7 +105,7 @@ MODELS |= {
     "distilbert_answers_left": (DistilBertForQuestionAnswering,
                                 DistilBertConfig(**DISTILLED, sinusoidal_pos_embds=True), "left"),
 }
-# ESM: token 7 is the mask. Heads of 6 numbers are rotated in pairs.
+# ESM: token 7 is the mask. Heads of size 6 are rotated in pairs.
 ESM = dict({key: value for key, value in LARGE.items() if key != "type_vocab_size"}, pad_token_id=1, mask_token_id=7,
            layer_norm_eps=1e-5, token_dropout=True)
 MODELS |= {
@@ -131,7 +131,7 @@ def padded(texts, side, value):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -150,7 +150,7 @@ def golden(model, folder, side):
         "token_type_ids": padded(types, side, 0),
     }
     model.double()
-    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
+    for module in model.modules():  # PyTorch must also train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     known = {name: value for name, value in inputs.items() if segments or name != "token_type_ids"}
@@ -158,7 +158,7 @@ def golden(model, folder, side):
     real = inputs["attention_mask"].bool()
     hidden = output.hidden_states[-1]
     tensors = {**inputs, "last_hidden_state": hidden}
-    # Transformers pools the first column, which is padding for texts with padding on the left. This script pools the
+    # Transformers pools the first column, which may be padding if texts are padded on the left. This script pools the
     # first token of each text.
     at_first = hidden[torch.arange(len(TEXTS)), real.int().argmax(1)].unsqueeze(1)
     base = getattr(model, model.base_model_prefix, model)
@@ -169,7 +169,7 @@ def golden(model, folder, side):
         if hasattr(model, "pre_classifier"):
             pooler = lambda states: model.pre_classifier(states[:, 0]).relu()
         output["logits"] = model.classifier(at_first if pooler is None else pooler(at_first))
-    # A weighted sum of all outputs, so that every output has a gradient.
+    # The loss is a weighted sum of all outputs. Every output therefore has a gradient.
     weigh = lambda x: (x * torch.sin(torch.arange(x.numel(), dtype=torch.float64) + 1).reshape(x.shape)).sum()
     loss = weigh(hidden[real])
     for name in ("pooler_output", "logits", "start_logits", "end_logits"):
@@ -190,7 +190,7 @@ def golden(model, folder, side):
     parameters = dict(model.named_parameters(remove_duplicate=False))
     with safe_open(folder / "model.safetensors", "pt") as file:
         for name in file.keys():
-            # In ESM's files, Transformers calls the parameters of a norm gamma and beta.
+            # In ESM's files, Transformers names the parameters of norms gamma and beta.
             own = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
             if own in parameters and parameters[own].grad is not None:
                 tensors[f"gradient.{own}"] = parameters[own].grad
@@ -248,7 +248,7 @@ def pipelines():
                                     BertConfig(**size, id2label=dict(enumerate(names)),
                                                label2id={name: i for i, name in enumerate(names)}),
                                     "bert_cased", 47, **BERT_TOKENS)
-    # Without this file, the class would be BERT's, which lower-cases text.
+    # Without this file, the tokenizer class would be BertTokenizer, which converts texts to lower case.
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}) + "\n")
     texts = ["A small dog runs across the green meadow.", "dog", "Two men, two dögs.", "The children are playing ☃ dogs."]
     golden = {"texts": texts}
@@ -270,7 +270,7 @@ def pipelines():
     for question, passage in questions:
         encoded = tokenizer(question, passage, truncation="only_second", max_length=24, stride=12,
                             return_overflowing_tokens=True, return_offsets_mapping=True)
-        found, null = {}, 1e6  # for each text: its score and its first position
+        found, null = {}, 1e6  # for each text: the score and the first position
         for window, ids in enumerate(encoded["input_ids"]):
             with torch.no_grad():
                 output = model(torch.tensor([ids]), token_type_ids=torch.tensor([encoded["token_type_ids"][window]]))
@@ -311,7 +311,7 @@ def main():
         golden(model, folder, side)
         (folder / "generation_config.json").unlink(missing_ok=True)
         print(name)
-    # The bucket of each distance 0, 1, ..., for these numbers of buckets.
+    # The bucket of each distance 0, 1, ... for each pair of the number of buckets and the maximum distance.
     buckets = {f"{count},{most}": make_log_bucket_position(torch.arange(most), count, most).long().tolist()
                for count, most in ((256, 512), (32, 128), (6, 9))}
     (OUT / "buckets.json").write_text(json.dumps(buckets) + "\n")

@@ -47,7 +47,7 @@ CONFIG = dict(
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, different gates, and every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention and different gates."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -94,7 +94,7 @@ def main():
     model.save_pretrained(OUT)
     (OUT / "generation_config.json").unlink(missing_ok=True)
     model.double()
-    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
+    for module in model.modules():  # PyTorch must also train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     aatype = torch.tensor([10, 0, 20, 7, 19, 14, 18, 4])

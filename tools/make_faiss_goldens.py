@@ -41,7 +41,7 @@ def main():
     mapped.add_with_ids(vectors, 1000 + 3 * np.arange(40))
 
     def inverted(quantizer, lists, rows, metric=faiss.METRIC_INNER_PRODUCT):
-        quantizer.add(vectors[:lists])  # the centroids are vectors, because training may differ between versions
+        quantizer.add(vectors[:lists])  # vectors as centroids, because training may differ between versions
         index = faiss.IndexIVFFlat(quantizer, DIMENSION, lists, metric)
         index.is_trained = True
         index.add(rows)

@@ -73,7 +73,7 @@ def gpt1():
 
 
 def added():
-    """Returns a tokenizer with added tokens, which have all combinations of their matching options."""
+    """Returns a tokenizer with added tokens for all combinations of the matching options."""
     tokenizer = wordpiece(True)
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))

@@ -86,17 +86,17 @@ def main():
     config = importlib.import_module("openfold.config").model_config("model_3_ptm", train=True).loss
 
     generator = torch.Generator().manual_seed(1)
-    aatype = torch.cat([torch.randperm(21, generator=generator), torch.tensor([3, 13])])  # D and F
+    aatype = torch.cat([torch.randperm(21, generator=generator), torch.tensor([3, 13])])  # the last two are D and F
     residues = len(aatype)
-    places = torch.arange(residues) + 5 * (torch.arange(residues) > 11)  # a gap
+    places = torch.arange(residues) + 5 * (torch.arange(residues) > 11)  # with a gap after residue 11
     true_frames = random_frames(rigid, residues, generator)
     atoms14, _ = build_atoms(rigid, feats, constants, true_frames, random_torsions(residues, generator), aatype)
     batch = transforms.make_atom14_masks({"aatype": aatype})
     index = batch["residx_atom37_to_atom14"][..., None].expand(-1, -1, 3)
     mask = batch["atom37_atom_exists"].double() * (torch.rand(residues, 37, generator=generator) > 0.06)
     mask[5] = 0
-    # Two symmetric atoms are either both known or both unknown. Otherwise, OpenFold assumes the unknown atom at the
-    # origin, and its loss is not invariant to the position of the structure.
+    # Two symmetric atoms are either both known or both unknown. Otherwise, OpenFold would place the unknown atom at the
+    # origin, and its loss would depend on the position of the structure.
     for name, swap in constants.residue_atom_renaming_swaps.items():
         for pair in swap.items():
             both = [constants.atom_order[atom] for atom in pair]
@@ -108,7 +108,7 @@ def main():
                       transforms.make_pseudo_beta(""), transforms.get_backbone_frames, transforms.get_chi_angles]:
         batch = transform(batch)
 
-    # The prediction is partly close to the truth, so that some errors are clamped and some bonds are valid.
+    # Part of the prediction is close to the truth. Some errors are therefore clamped, and some bonds are valid.
     near = true_frames.clone()
     near[:, 4:] += 0.3 * torch.randn(residues, 3, generator=generator)
     near[10:] = random_frames(rigid, residues - 10, generator)

@@ -77,7 +77,7 @@ def generate(model, inputs, settings):
 
 
 def settings_for(model, inputs):
-    """Yields settings that change the generated text. Their tokens are tokens that the model generates without the
+    """Yields settings that change the generated text. They contain tokens that the model generates without the
     settings."""
     length = {"max_new_tokens": 9}
     plain = generate(model, inputs, {**length, "num_beams": 1})
@@ -124,7 +124,7 @@ def settings_for(model, inputs):
         ]
     else:
         one += [{"forced_bos_token_id": 6}, {"decoder_start_token_id": 8}]
-    # The effect of penalties depends on constants that are added to all scores.
+    # With penalties, a constant that is added to all scores changes the result.
     one += [{"guidance_scale": 1.8}, {"guidance_scale": 0.4, "suppress_tokens": [often]},
             {"guidance_scale": 1.8, "repetition_penalty": 2.5}, {"guidance_scale": 1.8, "repetition_penalty": 0.6},
             {"guidance_scale": 2.5, "encoder_repetition_penalty": 3.0},
@@ -132,7 +132,7 @@ def settings_for(model, inputs):
     for settings in one:
         lengths = {} if "max_new_tokens" in settings or "max_length" in settings else length
         for beams in (1, 3):
-            # Transformers does not specify the order of tied ends.
+            # With beams, Transformers does not specify the order of several forced end tokens.
             if beams == 1 or not isinstance(settings.get("forced_eos_token_id"), list):
                 yield {**lengths, **settings, "num_beams": beams}
     for renormalize in (False, True):
@@ -170,9 +170,9 @@ def main():
     for name, inputs in INPUTS.items():
         kind = AutoModelForCausalLM if name.startswith("gpt") else AutoModelForSeq2SeqLM
         model = kind.from_pretrained(DATA / name).double().eval()
-        model.generation_config = GenerationConfig()  # otherwise, it would provide defaults for missing settings
+        model.generation_config = GenerationConfig()  # the model's own configuration would provide defaults
         settings = [(one, inputs) for one in settings_for(model, inputs)]
-        if not model.config.is_encoder_decoder:  # for longer prompts, no first token is forced
+        if not model.config.is_encoder_decoder:  # no first token is forced for longer prompts
             short = [[inputs[0][0]], [inputs[1][0]]]
             for beams in (1, 3):
                 for one in ({"forced_bos_token_id": 6}, {"forced_bos_token_id": 6, "begin_suppress_tokens": [1, 15, 17]}):

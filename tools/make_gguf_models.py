@@ -51,7 +51,7 @@ def interleaved(rows, heads):
 
 
 def stacked(tensors):
-    """Returns the tensors. The tensors of experts are stacked, and their names have no expert index."""
+    """Returns the tensors, with the tensors of experts stacked. The names of stacked tensors have no expert index."""
     result, experts = {}, {}
     for name, tensor in sorted(tensors.items()):
         if ".experts." in name:
@@ -101,7 +101,7 @@ def convert(folder):
     rope = dict(config.get("rope_parameters") or {})
     local = rope.get("sliding_attention")
     rope = dict(rope.get("full_attention", rope))
-    rope.setdefault("rope_theta", config.get("rope_theta", 10000.0))  # outside of rope_scaling in older configurations
+    rope.setdefault("rope_theta", config.get("rope_theta", 10000.0))  # not in rope_scaling in older configurations
     rope.update(config.get("rope_scaling") or {})
     writer.add_rope_freq_base(rope["rope_theta"])
     if local is not None:
@@ -159,14 +159,14 @@ def convert(folder):
 
 
 def by_matrix(rows, heads, key_heads):
-    """Reorders rows from groups of queries, a key and a value to all queries, all keys, all values."""
+    """Reorders rows. Groups of queries, a key and a value become all queries, then all keys, then all values."""
     groups = rows.reshape(key_heads, heads // key_heads + 2, -1, *rows.shape[1:])
     parts = (groups[:, :-2], groups[:, -2], groups[:, -1])
     return np.concatenate([part.reshape(-1, *rows.shape[1:]) for part in parts])
 
 
 def convert_other(folder):
-    """Converts GPT-2, BLOOM, Falcon, GPT-NeoX, BERT and T5, whose keys have several names in config.json."""
+    """Converts GPT-2, BLOOM, Falcon, GPT-NeoX, BERT and T5. They have different keys in config.json for one setting."""
     config = json.loads((folder / "config.json").read_text())
     kind = config["model_type"]
     architecture = ARCHITECTURES.get(kind, kind)
@@ -290,8 +290,8 @@ def write_expert_blocks():
 
 
 def write_blocks():
-    """Writes a random Llama in block types. The types of gate and up differ. The types of query, key and value, whose
-    rows are fused, also differ."""
+    """Writes a random Llama in block types. The types of gate and up differ. The types of query, key and value also
+    differ, although their rows are fused."""
     random = np.random.default_rng(3)
     writer = gguf.GGUFWriter(ROOT / "gguf_blocks" / "llama.gguf", "llama")
     writer.add_block_count(1)

@@ -32,7 +32,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "gpt"
 
-# Heads of 6 and of 5 numbers do not fill a vector register.
+# Heads of sizes 6 and 5 do not fill a vector register.
 LARGE = dict(n_embd=12, n_layer=2, n_head=2, vocab_size=23, n_positions=24, bos_token_id=2, eos_token_id=2)
 ODD = dict(n_embd=15, n_layer=2, n_head=3, vocab_size=19, n_positions=24, bos_token_id=2, eos_token_id=2)
 NEO = {"n_embd": "hidden_size", "n_layer": "num_layers", "n_head": "num_heads", "n_positions": "max_position_embeddings"}
@@ -80,7 +80,7 @@ def padded(texts, side, value):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():

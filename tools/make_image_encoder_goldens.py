@@ -34,7 +34,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "images"
 
-# Heads of 6 and of 5 numbers do not fill a vector register.
+# Heads of sizes 6 and 5 do not fill a vector register.
 LARGE = dict(hidden_size=12, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20, image_size=8, patch_size=4)
 ODD = dict(hidden_size=15, num_hidden_layers=1, num_attention_heads=3, intermediate_size=7, image_size=12, patch_size=4)
 
@@ -71,7 +71,7 @@ MODELS = {  # model, config, height and width of the images
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias, gain and token to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias, gain and token matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -99,7 +99,7 @@ def golden(model, folder, size, seed):
         options["interpolate_pos_encoding"] = list(size) != list(sides)
     output = model(pixels, output_attentions=True, output_hidden_states=True, **options)
     hidden = output.last_hidden_state if "last_hidden_state" in output else None
-    if hidden is None:  # models with heads do not return the states after the final norm
+    if hidden is None:  # models with heads do not return states after the final norm
         base = getattr(model, model.base_model_prefix)
         hidden = base.layernorm(output.hidden_states[-1])
     tensors["last_hidden_state"] = hidden
@@ -118,7 +118,7 @@ def golden(model, folder, size, seed):
     tensors["loss"] = loss
     for layer, weights in enumerate(output.attentions):
         tensors[f"attentions.{layer}"] = weights
-    published = {}  # names in the file, by names in memory
+    published = {}  # maps names in memory to names in the file
     with safe_open(folder / "model.safetensors", "pt") as file:
         for name in file.keys():
             published[name] = file.get_tensor(name)

@@ -23,7 +23,7 @@ out = pathlib.Path(__file__).parent.parent / "headlight/image/testdata"
 out.mkdir(exist_ok=True)
 rng = np.random.default_rng(1)
 
-# Smooth, so that lossy formats preserve it, and without symmetry, so that orientations differ.
+# The image is smooth, so that lossy formats preserve it. It has no symmetry, so that orientations differ.
 y, x = np.mgrid[0:12, 0:18]
 rgb = np.stack([x * 14, y * 20, 255 - x * 7 - y * 9], axis=2).astype(np.uint8)
 alpha = (x * 255 // 17).astype(np.uint8)
@@ -68,7 +68,7 @@ files["grey_16.png"] = png(16, 0, [(row % 300).astype(">u2").tobytes() for row i
 files["grey_alpha_16.png"] = png(16, 4, [row.tobytes() for row in wide[:, :, :2]])
 files["key.png"] = png(8, 2, [(row // 64 * 64).tobytes() for row in rgb],
                        before=chunk(b"tRNS", struct.pack(">HHH", *(rgb[3, 4] // 64 * 64).tolist())))
-# Interlaced: the pixels of the seven passes.
+# The pixels of the seven passes of an interlaced PNG.
 passes = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
 files["interlaced.png"] = png(8, 2, [row.tobytes() for t, l, dy, dx in passes for row in rgb[t::dy, l::dx]], interlace=1)
 

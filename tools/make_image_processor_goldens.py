@@ -40,7 +40,7 @@ configs = [(kind, settings) for kind, all_settings in {
     "Detr": [{"size": {"shortest_edge": 16, "longest_edge": 24}}, {"size": 16, "max_size": 20}, {"size": {"shortest_edge": 20, "longest_edge": 100}}],
     "Vilt": [{"size": {"shortest_edge": 16}, "size_divisor": 4}],
     "ImageGPT": [{"size": small, "clusters": clusters}],
-# Includes the class's defaults.
+# The first settings of each kind are the class's defaults.
 }.items() for settings in [{"clusters": clusters} if kind == "ImageGPT" else {}, *all_settings]]
 items = []
 for kind, settings in configs:

@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 
 FOLDER = pathlib.Path(__file__).parent.parent / "headlight" / "io" / "testdata"
 
-# Every type that headlight supports, a scalar, an empty tensor, and a name that JSON must escape.
+# The file has every type that headlight supports, a scalar, an empty tensor, and a name that JSON must escape.
 save_file(
     {
         "bool": torch.tensor([True, False, True]),

@@ -30,7 +30,7 @@ SMALL = dict(vocab_size=30, hidden_size=8, num_attention_heads=2, intermediate_s
              x_layers=2, visual_feat_dim=7, num_object_labels=5, num_attr_labels=3, num_qa_labels=4)
 ANSWERS = dict(id2label={0: "yes", 1: "no", 2: "red", 3: "two"}, label2id={"yes": 0, "no": 1, "red": 2, "two": 3})
 
-# The folder, the class, and the settings.
+# The folder, the class and the settings of each model.
 MODELS = [("encoder", LxmertModel, dict(SMALL)),
           ("pretraining", LxmertForPreTraining, dict(SMALL, hidden_act="relu")),
           ("objects", LxmertForPreTraining, dict(SMALL, task_qa=False, visual_attr_loss=False, visual_feat_loss=False, x_layers=1)),
@@ -69,7 +69,7 @@ def make(name, kind, settings, seed):
     encoder.register_forward_hook(lambda _, __, out: states.update(
         language_output=out.language_output, vision_output=out.vision_output, pooled_output=out.pooled_output))
     out = model(**inputs, output_attentions=True)
-    # The attentions that Transformers returns.
+    # Compare with the attentions that Transformers returns.
     for key in ("language_attentions", "vision_attentions", "cross_encoder_attentions"):
         for i, weights in enumerate(out[key]):
             assert torch.equal(attentions[f"{key}.{i}"], weights), key

@@ -31,7 +31,7 @@ tensors = {}
 for problem, targets in TARGETS.items():
     model = BertForSequenceClassification.from_pretrained(FOLDER, problem_type=problem, attn_implementation="eager")
     model = model.double().eval()
-    for module in model.modules():  # otherwise, PyTorch would not train the padding embedding
+    for module in model.modules():  # PyTorch must also train the padding embedding
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None
     loss = model(ids, attention_mask=mask, labels=torch.tensor(targets, dtype=torch.float64)).loss

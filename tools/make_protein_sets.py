@@ -22,7 +22,7 @@ def pdb_line(serial, atom, name, number, at):
 
 
 def beta(n, alpha, c):
-    """Returns the position of CB, for ideal angles around CA."""
+    """Returns the position of CB with ideal angles around CA."""
     b = [alpha[k] - n[k] for k in range(3)]
     d = [c[k] - alpha[k] for k in range(3)]
     a = [b[1] * d[2] - b[2] * d[1], b[2] * d[0] - b[0] * d[2], b[0] * d[1] - b[1] * d[0]]
@@ -30,7 +30,7 @@ def beta(n, alpha, c):
 
 
 def make_cgdms(source, out):
-    entries, sequences = set(), set()  # entries and sequences of val
+    entries, sequences = set(), set()  # of the chains in val
     for part in ("val", "train"):
         (out / part).mkdir(parents=True)
         for chain in (source / "datasets" / f"{part}.txt").read_text().split():
@@ -62,7 +62,7 @@ def make_covariation(source, out):
         alignment = source / "analysis" / "natural_alignments" / f"{domain}.align.80"
         if not structure.exists() or not alignment.exists():
             continue
-        residues = {}  # lines of atoms, by residue number and insertion code
+        residues = {}  # the atoms' lines by residue number and insertion code
         for atom in structure.read_text().splitlines():
             if atom.startswith(("ATOM", "HETATM")) and atom[17:20] in LETTERS:
                 residues.setdefault(atom[22:27], []).append(atom)

@@ -21,7 +21,7 @@ def map_structure(function, value):
 
 
 def weighted(table):
-    """Reduces [types, ...] to a sum per type, in which the value at flat index i has the weight 1 + i % 97."""
+    """Reduces [types, ...] to a weighted sum per type. The value at flat index i has the weight 1 + i % 97."""
     flat = np.asarray(table, dtype=np.float64).reshape(len(table), -1)
     return (flat * (1 + np.arange(flat.shape[1]) % 97)).sum(axis=1).round(6).tolist()
 

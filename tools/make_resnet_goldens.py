@@ -32,7 +32,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "resnets"
 
-# Numbers of channels that do not fill a vector register.
+# These numbers of channels do not fill a vector register.
 SMALL = dict(embedding_size=6, hidden_sizes=[8, 20], depths=[2, 1])
 
 MODELS = {  # model, config, height and width of the images

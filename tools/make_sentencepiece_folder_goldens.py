@@ -39,7 +39,7 @@ MASK = {"__type": "AddedToken", "content": "<mask>", "lstrip": True, "rstrip": F
 DEBERTA = {"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "pad_piece": "[PAD]", "bos_piece": "[CLS]",
            "eos_piece": "[SEP]", "unk_piece": "[UNK]", "user_defined_symbols": ["user"]}
 T5 = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
-# For each folder: the model, the file name in the folder, the configuration, and the class.
+# For each folder: the SentencePiece model, its file name in the folder, the configuration files, and the class.
 FOLDERS = {
     "t5": ("t5", "spiece.model", {"tokenizer_config.json": {"tokenizer_class": "T5Tokenizer"}}, T5Tokenizer),
     "mt5": ("bytes", "spiece.model", {
@@ -84,8 +84,8 @@ def write_folder(folder, name, data):
 
 
 def reference(folder, name):
-    """Returns the tokenizer that Transformers loads from the folder, with the two changes described at the top of this
-    file."""
+    """Returns the tokenizer that Transformers loads from the folder, with the two changes that the top of this file
+    describes."""
     _, file, _, kind = FOLDERS[name]
     tokenizer = kind.from_pretrained(folder).backend_tokenizer
     proto = import_protobuf().ModelProto()

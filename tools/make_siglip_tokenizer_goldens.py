@@ -19,13 +19,13 @@ from transformers import AutoTokenizer  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 TESTDATA = ROOT / "headlight" / "text" / "tokenizers" / "testdata"
 TEXTS = json.loads((ROOT / "tests" / "testdata" / "tokenizers.json").read_text())["texts"]
-# White space at the ends, special tokens in a text, U+2581, added tokens, and letter case that depends on the context.
+# White space at both ends, special tokens in a text, U+2581, added tokens, and letter case that depends on the context.
 SIGLIP_TEXTS = [
     "a photo of </s> a cat", "a</s>b", "a</s>  b", "a  </s>b", "  a cat", "</s>", "</s> x", "x </s>", "x </s> ", "<unk> x",
     "x <unk> y", "a\u2581b", "\u2581a", "</S> a", "<s> a", "<pad> a", "a </s></s> b", "...", "", " ", "x\x1cy", "x\x85y",
     "\u0391\u03a3 \u03a3\u0391\u03a3. \u0391\u03a3\u0301 \u0391\u03a3\u0301a", "\u0130stanbul", "a [E1] b", "a[E1]  b", "[e1]", "[E1]", "[E1] [E1]</s>",
     "a</s>.b", "a </s> . b", "cat.</s>dog", "\uff21 \uff42", "\u3000x", "x  y   z", "\uff1c/s\uff1e", "a. . b"]
-# The settings in tokenizer_config.json, and another file. Only the added tokens of a tokenizer.json are used.
+# Settings for tokenizer_config.json, and the contents of tokenizer.json, of which only the added tokens are used.
 SPECIAL = {"lstrip": True, "rstrip": True, "normalized": False, "single_word": False, "special": True}
 OWN = {**SPECIAL, "lstrip": False, "rstrip": False}
 JSON = {"added_tokens": json.loads((TESTDATA / "family_t5.json").read_text())["added_tokens"][:3]}

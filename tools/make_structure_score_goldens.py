@@ -75,8 +75,8 @@ def lddt(model, reference, owners):
 
 
 def lddt_all(model, reference, residues):
-    """Returns the lDDT of all atoms. `residues` is [(type, {atom: index})]. Symmetric atoms have two namings. The
-    naming that keeps more distances to unambiguous atoms is used."""
+    """Returns the lDDT of all atoms. `residues` is [(type, {atom: index})]. Symmetric atoms can be named in two
+    ways. Uses the names that keep more distances to unambiguous atoms."""
     owners, certain = np.zeros(len(model), int), np.ones(len(model), bool)
     for r, (name, atoms) in enumerate(residues):
         owners[list(atoms.values())] = r
@@ -122,7 +122,7 @@ def main():
         reference += [centre if a == "CA" else centre + random.normal(size=3) * 1.7 for a in atoms]
     reference = rounded(reference)
     model = rounded(reference + random.normal(size=reference.shape) * 0.5)
-    for name, atoms in residues:  # swaps the names of some symmetric atoms
+    for name, atoms in residues:  # swap the names of some symmetric atoms
         if name in ("ASP", "PHE") and random.uniform() < 0.5:
             for a, b in SWAPS[name].items():
                 model[[atoms[a], atoms[b]]] = model[[atoms[b], atoms[a]]]

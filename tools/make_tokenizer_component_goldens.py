@@ -86,7 +86,7 @@ def pipeline(rng):
         known = [word for word in words if rng.random() < 0.8]
         vocab = {piece: i for i, piece in enumerate(["<unk>", *known])}
         file["model"] = {"type": kind, "vocab": vocab, "unk_token": "<unk>"}
-    elif kind == "WordPiece":  # the beginnings of words are marked
+    elif kind == "WordPiece":  # mark the beginning of each word
         pieces = ["[UNK]", *characters, *("##" + c for c in characters)]
         file["model"] = {"type": kind, "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
                          "vocab": {piece: i for i, piece in enumerate(pieces)}}
@@ -134,7 +134,7 @@ def special_files():
              "decoder": None, "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": words}
     added = lambda id, content, **flags: {"id": id, "content": content, "single_word": False, "lstrip": False, "rstrip": False,
                                           "normalized": False, "special": True, **flags}
-    # Some ids have no piece. The id of the next token is the number of pieces.
+    # Some ids have no piece. The next added token gets the number of pieces as its id.
     yield {**empty, "model": {**words, "vocab": {"<unk>": 3, "a": 1, "b": 9}}}
     yield {**empty, "model": {**words, "vocab": {"<unk>": 0, "a": 1, "b": 9}}, "added_tokens": [added(3, "<x>"), added(4, "<z>")]}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -144,7 +144,7 @@ def special_files():
     yield {**empty, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}, "model": {
         "type": "WordPiece", "vocab": {"[UNK]": 5, "a": 0, "##b": 9, "y": 4}, "unk_token": "[UNK]", "continuing_subword_prefix": "##",
         "max_input_chars_per_word": 100}}
-    # A token that begins with a space, after a token that strips spaces.
+    # A token that begins with a space follows a token that strips spaces.
     for flags in ({}, {"special": False}, {"normalized": True, "special": False}):
         yield {**empty, "added_tokens": [added(3, "<x>", rstrip=True, **flags), added(4, " y", **flags), added(5, "  ", **flags),
                                          added(6, "<z>", lstrip=True, **flags), added(7, " <y>", lstrip=True, single_word=True, **flags)]}

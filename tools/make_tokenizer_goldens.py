@@ -42,10 +42,10 @@ ENGLISH = [
     "The children are playing football in the street.",
 ] * 3
 SPECIALS = ["< / > s u n k p a d"]
-# MarianTokenizer maps anything that looks like a language code to <unk>. headlight treats an unknown code as text.
+# MarianTokenizer maps everything that looks like a language code to <unk>. headlight treats an unknown code as text.
 UNKNOWN_CODE = ">>de<<"
 
-# A few rules instead of nmt_nfkc's 237 kB: deletion, spaces, compatibility, composition, a rule that is a prefix of
+# A few rules replace the 237 kB of nmt_nfkc: deletion, spaces, compatibility, composition, a rule that is a prefix of
 # another rule, and a replacement that begins with a space.
 RULES = {
     "\u0001": "", "\u00ad": "", "\t": " ", "\u00a0": " ", "\u3000": " ", "\u200b": " ", "\u00a8": " \u0308",
@@ -117,7 +117,7 @@ def nfkc_goldens():
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(ENGLISH), model_writer=model, model_type="char",
                                              vocab_size=40, hard_vocab_limit=False, minloglevel=2)
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    texts = hard_texts(unicodedata.ucd_3_2_0)  # nmt_nfkc depends on the Unicode version, and this library may be older
+    texts = hard_texts(unicodedata.ucd_3_2_0)  # nmt_nfkc depends on the Unicode version; the library's may be older
     rng = random.Random(11)
     for code in list(range(0xA0, 0x250)) + list(range(0x2000, 0x2070)) + list(range(0xFF00, 0xFFEF, 3)):
         texts[-1 - code % 20] += " " + chr(code)
@@ -195,11 +195,11 @@ def main():
             sentencepiece_goldens(name, model)
         marian_folder(rules)
     nfkc_goldens()
-    # This test writes the folders to the build folder. The golden files that it uses are made below.
+    # This test writes the folders to the build folder. It may fail, because its golden files are only made below.
     subprocess.run([build / "test_text", "--gtest_filter=Tokenizer.SavesWhat*"], stdout=subprocess.DEVNULL)
     for name in ("bpe", "unigram"):
         saved_goldens(build, name)
-        # Seeds for the fuzzer.
+        # The fuzzer uses this file as a seed.
         shutil.copy(build / f"tokenizer_saved_{name}" / "tokenizer.json", OUT / f"tokenizer_saved_{name}_seed.json")
 
 

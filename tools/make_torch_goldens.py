@@ -60,7 +60,7 @@ save_file({name: tensor.detach().contiguous().clone() for name, tensor in STATE.
 
 
 def python_2():
-    """Returns a dict in the older format, pickled as by Python 2.7: with byte strings and a list of pairs."""
+    """Returns a dict in the older format, as Python 2.7 pickles it: with byte strings and a list of pairs."""
 
     def text(string):
         return b"U" + bytes([len(string)]) + string.encode()

@@ -35,7 +35,7 @@ torch.set_num_threads(1)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "transformers"
 
-# Heads of 6 numbers do not fill a vector register. The encoder and decoder sizes differ if the configuration allows it.
+# Heads of size 6 do not fill a vector register. The encoder and the decoder have different sizes where possible.
 LARGE = dict(d_model=12, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
              encoder_ffn_dim=20, decoder_ffn_dim=20, max_position_embeddings=24, vocab_size=24)
 SMALL = dict(LARGE, d_model=8, encoder_layers=1, encoder_attention_heads=4, encoder_ffn_dim=10, decoder_ffn_dim=14)
@@ -68,7 +68,7 @@ def sinusoids(positions, model):
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in [*model.named_parameters(), ("final_logits_bias", model.final_logits_bias)]:
@@ -88,7 +88,7 @@ def padded(sentences, value):
 
 
 def teach(model, generator):
-    """Trains the model partially on a few sentences, so that beams differ, end, and end at different lengths."""
+    """Trains the model partially on a few sentences, so that beams differ and end at different lengths."""
     config = model.config
     words = lambda length: [generator.randrange(2, 23) for _ in range(length)] + [config.eos_token_id]
     source = padded([s + [config.eos_token_id] for s in SOURCES] + [words(length) for length in range(1, 8)],
@@ -102,8 +102,8 @@ def teach(model, generator):
 
 
 def in_double(model):
-    """Converts the model to double precision. Enables training of the padding token's embedding, which PyTorch
-    disables, although the same row begins every target sentence."""
+    """Converts the model to double precision. Also enables training of the padding token's embedding. PyTorch disables
+    it, although every target sentence begins with this token."""
     model.double()
     for module in model.modules():
         if isinstance(module, torch.nn.Embedding):
@@ -115,8 +115,8 @@ def in_double(model):
 
 
 def trained(model, path):
-    """Returns the parameters by their names in the file, in the order of the file. Tied parameters are included
-    once."""
+    """Returns the parameters by their names in the file, in the order of the file. Each tied parameter is included
+    only once."""
     parameters = dict(model.named_parameters(remove_duplicate=False))
     with safe_open(path, "pt") as file:
         names = [name for name in file.keys() if name in parameters and parameters[name].requires_grad]
@@ -189,7 +189,7 @@ def generated(model, beam_size, length_penalty, max_length):
         ids = row[1:]
         if config.eos_token_id in ids:
             ids = ids[: ids.index(config.eos_token_id) + 1]
-        # generate() returns no score for greedy search. The score is the sum for the generated tokens.
+        # generate() returns no score for greedy search. Here, it is the sum of the generated tokens' log-probabilities.
         words = torch.tensor([row[: len(ids) + 1]])
         with torch.no_grad():
             logits = model(input_ids[sentence:sentence + 1], attention_mask=mask[sentence:sentence + 1],
@@ -222,7 +222,7 @@ def rounded(value):
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     for seed, (name, config) in enumerate(MODELS.items()):
-        config._attn_implementation = "eager"  # only this implementation returns attention weights
+        config._attn_implementation = "eager"  # the only implementation that returns attention weights
         kind = PegasusForConditionalGeneration if name.startswith("pegasus") else MarianMTModel
         model = kind(config).eval()
         initialise(model, seed)

@@ -30,7 +30,7 @@ OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "v
 
 
 def load_vilbert(folder):
-    """Returns the authors' module, with its base class replaced by the methods that these models need."""
+    """Returns the authors' module. A class with the methods that these models need replaces its base class."""
 
     class PreTrainedModel(torch.nn.Module):
         def __init__(self, config, *_, **__):
@@ -52,14 +52,14 @@ SMALL = dict(hidden_size=8, num_hidden_layers=3, num_attention_heads=2, intermed
              v_target_size=5, v_hidden_size=12, v_num_hidden_layers=2, v_num_attention_heads=3, v_intermediate_size=9, bi_hidden_size=6,
              bi_num_attention_heads=2, t_biattention_id=[1, 2], v_biattention_id=[0, 1])
 
-# The folder, the head, and the settings.
+# The folder, the head and the settings of each model.
 MODELS = [("pretraining", "pretraining", dict(SMALL)),
           ("tasks", "tasks", dict(SMALL, hidden_act="relu", v_hidden_act="gelu", fusion_method="sum", task_specific_tokens=True,
                                   t_biattention_id=[0, 2], v_biattention_id=[1, 1]))]
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter."""
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -82,11 +82,11 @@ def make(vilbert, name, kind, settings, seed):
     else:
         model = vilbert.VILBertForVLTasks(config, 3)
         joint = config.bi_hidden_size
-        model.vil_prediction = vilbert.SimpleClassifier(joint, 2 * joint, 4, 0.5)  # instead of 3,129 answers
+        model.vil_prediction = vilbert.SimpleClassifier(joint, 2 * joint, 4, 0.5)  # 4 instead of 3,129 answers
         model.vil_prediction_gqa = vilbert.SimpleClassifier(joint, 2 * joint, 3, 0.5)
     model.eval()
     initialise(model, seed)
-    # Rounds the parameters to single precision, as in the file.
+    # Round the parameters to single precision, as in the file.
     model.float().double()
 
     generator = torch.Generator().manual_seed(100 + seed)
@@ -118,7 +118,7 @@ def make(vilbert, name, kind, settings, seed):
     else:
         names = ["vil_prediction", "vil_prediction_gqa", "vil_logit", "vil_binary_prediction", "vil_tri_prediction", "prediction_scores_v",
                  "vision_logit", "prediction_scores_t", "linguisic_logit"]
-        # For an even number of pairs, the model returns the binary head's output instead of the alignment score. The
+        # If the number of pairs is even, the model returns the binary head's output instead of the alignment score. The
         # alignment score is computed here.
         joined = kept["pt"] + kept["pv"] if config.fusion_method == "sum" else kept["pt"] * kept["pv"]
         outputs["seq_relationship_score"] = model.cls.bi_seq_relationship(joined)

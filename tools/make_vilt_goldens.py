@@ -21,19 +21,19 @@ from transformers import (ViltConfig, ViltForImageAndTextRetrieval, ViltForMaske
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "vilt"
 
-# The position embeddings are for 3 x 3 patches.
+# The positional embeddings are for 3 x 3 patches.
 SMALL = dict(vocab_size=30, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=10, max_position_embeddings=12,
              image_size=12, patch_size=4)
 ANSWERS = dict(id2label={0: "yes", 1: "no", 2: "red", 3: "two"}, label2id={"yes": 0, "no": 1, "red": 2, "two": 3})
 SIZES = [(8, 12), (16, 8)]  # height and width of the images in pixels: 2 x 3 and 4 x 2 patches
 
-# The folder, the class, and the settings.
+# The folder, the class and the settings of each model.
 MODELS = [("encoder", ViltModel, dict(SMALL)),
           ("masked_words", ViltForMaskedLM, dict(SMALL, hidden_act="relu", layer_norm_eps=1e-5, modality_type_vocab_size=3)),
           ("answers", ViltForQuestionAnswering, dict(SMALL, **ANSWERS)),
           ("ranking", ViltForImageAndTextRetrieval, dict(SMALL, qkv_bias=False))]
 
-# Transformers shuffles the patches of the largest image and selects padding at random. This affects only the order of
+# Transformers shuffles the patches of the largest image and selects padding at random. This only affects the order of
 # the outputs.
 torch.multinomial = lambda weights, count, replacement=False: torch.arange(int(count)) % len(weights)
 

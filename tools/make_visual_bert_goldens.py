@@ -25,7 +25,7 @@ SMALL = dict(vocab_size=40, hidden_size=12, num_hidden_layers=2, num_attention_h
              visual_embedding_dim=7)
 ANSWERS = dict(id2label={0: "yes", 1: "no", 2: "red", 3: "two"}, label2id={"yes": 0, "no": 1, "red": 2, "two": 3})
 
-# The folder, the class, and the settings.
+# The folder, the class and the settings of each model.
 MODELS = [("encoder", VisualBertModel, dict(SMALL)),
           ("pretraining", VisualBertForPreTraining, dict(SMALL, hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3)),
           ("answers", VisualBertForQuestionAnswering, dict(SMALL, visual_embedding_dim=12, **ANSWERS)),

@@ -12,7 +12,7 @@ PAIRS = types.SimpleNamespace(tokens=(7, 4), regions=(3, 5))
 
 
 def initialise(model, seed):
-    """Sets random parameters that are large enough for sharp attention, and for every bias and gain to matter. Converts
+    """Sets random parameters that are large enough for sharp attention. Every bias and gain matters. Converts
     the model to double precision."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -42,8 +42,8 @@ def weigh(x):
 
 
 def save(folder, model, tensors, unused=()):
-    """Saves the model's folder, the tensors, and the gradient of each parameter, except parameters whose names contain
-    an unused name."""
+    """Saves the model's folder, the tensors, and the gradient of each parameter. Omits parameters with a name in
+    `unused` in their names."""
     for key, value in model.named_parameters():
         if value.grad is not None:
             tensors[f"gradient.{key}"] = value.grad

@@ -91,7 +91,7 @@ class Stage:
 
         text = (ROOT / page).read_text()
         text = re.sub(r"^```(\w+) (\S+)$", r'```\1 title="\2"', text, flags=re.MULTILINE)
-        # Paths of the README's images.
+        # Adjust the paths of the README's images.
         text = text.replace("<details>", '<details markdown="1">').replace('"docs/images/', '"../images/')
         parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
         text = "".join(part if part.startswith("```") else LINK.sub(relink, part) for part in parts)
