@@ -115,7 +115,7 @@ def transformer():
     d = Drawing(790, 830, "The Transformer: encoder on the left, decoder on the right")
 
     def stack(x, top, sublayers, label):
-        """Draws a frame of sublayers from the bottom up. Returns the frame's bottom and the middle of each sublayer's box."""
+        """Draws a frame of sublayers from the bottom up. Returns its bottom and the middle of each sublayer's box."""
         bottom = top + 116 * len(sublayers) + 14
         d.box(x - 34, top, 288, bottom - top, "#fafbfd", dash=True)
         d.text(x + 262, top + 20, label, anchor="start", weight="bold")

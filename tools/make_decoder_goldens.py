@@ -288,8 +288,8 @@ FAMILIES = {
 }
 
 
-# The following functions return random configurations of GPT-like families. `sizes` has sizes with Llama's names. Falcon's
-# keys have the same head_dim as its queries.
+# The following functions return random configurations of GPT-like families. `sizes` has Llama's names for sizes.
+# Falcon's keys have the same head_dim as its queries.
 def drawn_neox(draw, sizes, pairs):
     config = GPTNeoXConfig(**sizes, intermediate_size=draw.randint(1, 50), hidden_act=draw.choice(["gelu", "gelu_new", "relu"]),
                            attention_bias=draw.random() < 0.7, use_parallel_residual=draw.random() < 0.5,
@@ -433,7 +433,7 @@ FalconAttention.forward = attend_once
 
 
 def golden(model, folder, texts):
-    # Each text is processed separately. With a window, a padding query would have no keys, and its NaN would spread to the
+    # Each text is processed separately. With a window, a padding query would have no keys, and its NaN would reach the
     # texts.
     has_experts = any(".experts." in name for name, _ in model.named_parameters())
     experts = {"output_router_logits": True} if has_experts else {}
