@@ -149,7 +149,7 @@ TEST(AlphaFold, SavesAndLoads) {
   for (const char* const name : {"model", "templates"}) {
     const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kAlphaFoldGoldens + name);
     const TemporaryFolder folder;
-    ComesBack(*model, folder.path());
+    SaveAndReload(*model, folder.path());
   }
 }
 
@@ -193,7 +193,7 @@ TEST(AlphaFold, ReadsCovariation) {
   AlphaFoldConfig config = SmallAlphaFold();
   config.covariation = true;
   AlphaFold model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   AlignmentTable table = TableOfSequence("MARNDCQEGH");
   table.rows.push_back({TableOfSequence("MARNECQEGH").rows[0].residues, {}});
   Random random(1, 0);

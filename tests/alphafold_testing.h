@@ -103,12 +103,12 @@ class Golden {
 };
 
 // Returns a residue from atoms [residues, 37, 3] and masks [residues, 37].
-inline Residue ResidueAt(std::size_t place, std::int32_t type, const std::vector<double>& atoms,
+inline Residue ResidueAt(std::size_t index, std::int32_t type, const std::vector<double>& atoms,
                          const std::vector<double>& known) {
   Residue residue;
   residue.type = type;
   for (std::size_t atom = 0; atom < kAtom37; ++atom) {
-    const std::size_t at = place * kAtom37 + atom;
+    const std::size_t at = index * kAtom37 + atom;
     residue.known[atom] = known[at] != 0;
     residue.atoms[atom] = {atoms[3 * at], atoms[3 * at + 1], atoms[3 * at + 2]};
   }
@@ -122,11 +122,11 @@ inline std::vector<ProteinTemplate> TemplatesOf(const Safetensors& file) {
                             known = file.Read("template_all_atom_mask", DType::float64).ToVector<double>(),
                             present = file.Read("template_mask", DType::float64).ToVector<double>();
   std::vector<ProteinTemplate> templates;
-  std::size_t place = 0;
+  std::size_t index = 0;
   for (const double mark : present) {
     ProteinTemplate one{"template", {}};
-    for (std::int64_t i = 0; i < types.columns(); ++i, ++place)
-      one.residues.push_back(ResidueAt(place, all_types[place], atoms, known));
+    for (std::int64_t i = 0; i < types.columns(); ++i, ++index)
+      one.residues.push_back(ResidueAt(index, all_types[index], atoms, known));
     if (mark != 0) templates.push_back(std::move(one));
   }
   return templates;

@@ -65,8 +65,8 @@ class AttentionParity : public testing::Test {
     Dispatch(x.dtype(), [&]<typename T>(T) {
       result = Tensor::Empty({x.columns(), x.rows()}, x.dtype());
       for (std::int64_t head = 0; head < x.columns(); ++head)
-        for (std::int64_t place = 0; place < x.rows(); ++place)
-          result.matrix<T>().row(head)[place] = x.matrix<T>().row(place)[head];
+        for (std::int64_t position = 0; position < x.rows(); ++position)
+          result.matrix<T>().row(head)[position] = x.matrix<T>().row(position)[head];
     });
     return result;
   }

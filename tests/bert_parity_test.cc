@@ -72,7 +72,7 @@ TEST(Bert, ComputesInEveryPrecision) {
         LoadModel<Bert>(FolderOf("masked_words"), {.compute = compute, .purpose = LoadFor::computing});
     Context context;
     const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts, golden.first);
-    EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)
+    EXPECT_LT(Deviation(ToDouble(model->MaskedTokenLogits(context, hidden)), golden.Rows("logits")), tolerance)
         << Name(compute);
   }
 }
@@ -120,7 +120,7 @@ TEST(Bert, RefusesUnsupportedInput) {
   EXPECT_THAT(ErrorOf([&] { model->Encode(context, many, {}, long_one); }), HasSubstr("17 tokens is longer than"));
   EXPECT_NE(ErrorOf([&] { model->Encode(context, foreign, {}, one); }), "");
   EXPECT_NE(ErrorOf([&] { model->Encode(context, fine, wrong_type, one); }), "");
-  EXPECT_THAT(ErrorOf([&] { model->MaskedWordLogits(context, model->Encode(context, fine, {}, one)); }),
+  EXPECT_THAT(ErrorOf([&] { model->MaskedTokenLogits(context, model->Encode(context, fine, {}, one)); }),
               HasSubstr("no head for masked words"));
 }
 

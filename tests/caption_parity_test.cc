@@ -53,7 +53,7 @@ struct Golden {
     Numbers weights;
     for (std::int64_t head = 0; head < heads; ++head)
       for (std::int64_t query = 0; query < queries; ++query) {
-        const double* row = all.matrix<double>().row((seen.sentence * heads + head) * all.shape()[2] + query);
+        const double* row = all.matrix<double>().row((seen.sequence * heads + head) * all.shape()[2] + query);
         weights.insert(weights.end(), row, row + keys);
       }
     return weights;
@@ -84,7 +84,7 @@ void CompareWithGolden(CaptionModel& model, const Golden& golden, double toleran
   double terms = 0;  // sum of the absolute values of the loss's terms
   const auto compare = [&](const char* name, const Tensor& actual, const Numbers& expected) {
     EXPECT_LT(Deviation(ToDouble(actual), expected), tolerance) << name;
-    loss = loss.empty() ? Weighed(actual) : ops::Add(loss, Weighed(actual));
+    loss = loss.empty() ? WeightedTotal(actual) : ops::Add(loss, WeightedTotal(actual));
     for (std::size_t i = 0; i < expected.size(); ++i)
       terms += std::abs(expected[i] * std::sin(static_cast<double>(i + 1)));
   };
@@ -147,7 +147,7 @@ TEST_P(CaptionParity, EqualsTransformers) {
 TEST_P(CaptionParity, SavesAndLoads) {
   const std::unique_ptr<CaptionModel> model = LoadModel<CaptionModel>(FolderOf(GetParam()));
   const TemporaryFolder folder;
-  const auto again = ComesBack(*model, folder.path());
+  const auto again = SaveAndReload(*model, folder.path());
   EXPECT_EQ(again->limits().start_id, model->limits().start_id);
   EXPECT_EQ(again->limits().end_id, model->limits().end_id);
 }
@@ -298,8 +298,8 @@ TEST(CaptionModel, RefusesUnsupportedInput) {
   EXPECT_THAT(ErrorOf([&] { captions->TextVectors(context, states, texts); }), HasSubstr("no vectors"));
   EXPECT_THAT(ErrorOf([&] { captions->ImageVectors(context, {}); }), HasSubstr("no vectors"));
   EXPECT_THAT(ErrorOf([&] { matching->Decode(context, ids, texts, {states, texts}); }), HasSubstr("writes no text"));
-  const Tensor grey = Tensor::Zeros({8, 8, 1});
-  EXPECT_THAT(ErrorOf([&] { captions->EncodeImages(context, {&grey, 1}); }), HasSubstr("[height, width, 3]"));
+  const Tensor gray = Tensor::Zeros({8, 8, 1});
+  EXPECT_THAT(ErrorOf([&] { captions->EncodeImages(context, {&gray, 1}); }), HasSubstr("[height, width, 3]"));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tol
   Tensor loss;
   const auto compare = [&](const std::string& name, const Tensor& actual) {
     EXPECT_LT(Deviation(ToDouble(actual), read(name)), tolerance) << name;
-    loss = loss.empty() ? Weighed(actual) : ops::Add(loss, Weighed(actual));
+    loss = loss.empty() ? WeightedTotal(actual) : ops::Add(loss, WeightedTotal(actual));
   };
   Tensor images, texts;
   if (golden.contains("pixel_values")) {
@@ -106,7 +106,7 @@ void CompareWithGolden(DualEncoder& model, const Safetensors& golden, double tol
       Numbers expected;
       for (std::int64_t head = 0; head < heads; ++head)
         for (std::int64_t query = 0; query < length; ++query) {
-          const double* row = all.matrix<double>().row((seen.sentence * heads + head) * longest + query);
+          const double* row = all.matrix<double>().row((seen.sequence * heads + head) * longest + query);
           expected.insert(expected.end(), row, row + length);
         }
       EXPECT_LT(Deviation(ToDouble(seen.weights), expected), tolerance);
@@ -162,7 +162,7 @@ TEST_P(ClipParity, EqualsTransformers) {
 TEST_P(ClipParity, SavesAndLoads) {
   const std::unique_ptr<DualEncoder> model = LoadModel<DualEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  ComesBack(*model, folder.path());
+  SaveAndReload(*model, folder.path());
 }
 
 // Checks that images and texts of several sizes in one batch, without padding, give bit-identical results to single
@@ -224,7 +224,7 @@ TEST(DualEncoder, RefusesUnsupportedInput) {
 
 // Checks the standard deviations of the initial weights. As in OpenAI's program, they depend on a tower's width and
 // depth. Only the patch positions are initialized differently.
-TEST(Clip, IsInitialisedByDepthAndWidth) {
+TEST(Clip, IsInitializedByDepthAndWidth) {
   ClipConfig config;
   config.text->vocabulary = 500;
   config.text->model = config.text->ffn = 128;
@@ -233,7 +233,7 @@ TEST(Clip, IsInitialisedByDepthAndWidth) {
   config.image->model = config.image->ffn = 160;
   config.vector = 96;
   Clip model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const NamedNumbers values = ByName(model.parameters(), &Parameter::value);
   for (const auto& [name, expected] :
        std::map<std::string, double>{{"text_model.embeddings.token_embedding.weight", 0.02},
@@ -258,8 +258,8 @@ std::string ErrorOfConfig(const std::string& name, const std::string& key, const
                           const std::string& to) {
   const TemporaryFolder folder;
   std::string config = ReadFile(FolderOf(name) + "/config.json");
-  const std::size_t place = config.find(from, config.find(key));
-  config.replace(place, from.size(), to);
+  const std::size_t index = config.find(from, config.find(key));
+  config.replace(index, from.size(), to);
   WriteFile(folder.path() + "/config.json", config);
   WriteFile(folder.path() + "/model.safetensors", ReadFile(FolderOf(name) + "/model.safetensors"));
   return ErrorOf([&] { LoadModel<DualEncoder>(folder.path()); });

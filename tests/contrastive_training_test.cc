@@ -29,16 +29,16 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::pair<const char*, std::array<std::uint8_t, 3>> kColours[] = {
+const std::pair<const char*, std::array<std::uint8_t, 3>> kColors[] = {
     {"red", {230, 20, 20}},     {"green", {20, 200, 30}}, {"blue", {20, 40, 230}},
     {"white", {250, 250, 250}}, {"black", {5, 5, 5}},     {"yellow", {240, 230, 20}}};
 
-// Images of two colours, one above the other, with two texts for each image.
+// Images of two colors, one above the other, with two texts for each image.
 struct Pairs {
   Pairs() {
     std::string lines;
-    for (const auto& [above, top] : kColours)
-      for (const auto& [below, bottom] : kColours) {
+    for (const auto& [above, top] : kColors)
+      for (const auto& [below, bottom] : kColors) {
         Image image{.height = 8, .width = 8};
         for (int row = 0; row < 8; ++row)
           for (int column = 0; column < 8; ++column)
@@ -104,14 +104,14 @@ TEST_P(Contrastive, HasTheSameGradientInMicroBatches) {
   }
 }
 
-// Returns images of three colours, more than a validation computes in one pass. Two in three images have a hard
+// Returns images of three colors, more than a validation computes in one pass. Two in three images have a hard
 // negative, which may equal the text of another image. Some images have only one text.
-ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
+ImageTextSet SetWithHardNegatives(const TemporaryFolder& folder) {
   std::string lines;
   int number = 0;
-  for (const auto& [above, top] : kColours)
-    for (const auto& [between, middle] : kColours)
-      for (const auto& [below, bottom] : kColours) {
+  for (const auto& [above, top] : kColors)
+    for (const auto& [between, middle] : kColors)
+      for (const auto& [below, bottom] : kColors) {
         if (above == between || ++number > 150) continue;
         Image image{.height = 8, .width = 8};
         for (int row = 0; row < 8; ++row)
@@ -131,7 +131,7 @@ ImageTextSet SetWithNearMisses(const TemporaryFolder& folder) {
 // Compares the scores with a loss and recalls that are computed for each image and each text separately.
 TEST_P(Contrastive, ScoresHardNegatives) {
   const TemporaryFolder folder;
-  const ImageTextSet set = SetWithNearMisses(folder);
+  const ImageTextSet set = SetWithHardNegatives(folder);
   ASSERT_EQ(set.size(), 150);
   Tiny tiny(GetParam());
   std::vector<std::string> texts, misses;

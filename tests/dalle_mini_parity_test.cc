@@ -84,7 +84,7 @@ TEST_F(DalleMiniParity, EqualsTheOriginal) {
       for (std::int64_t query = 0; query < given[2]; ++query)
         for (std::int64_t key = 0; key < wanted[3]; ++key) {
           expected.push_back(
-              all.data<double>()[((seen.sentence * wanted[1] + head) * wanted[2] + query) * wanted[3] + key]);
+              all.data<double>()[((seen.sequence * wanted[1] + head) * wanted[2] + query) * wanted[3] + key]);
           actual.push_back(key < given[3] ? seen.weights.data<float>()[(head * given[2] + query) * given[3] + key] : 0);
         }
     EXPECT_LT(Deviation(actual, expected), kTolerance) << kNames[static_cast<int>(seen.kind)] << seen.layer;
@@ -169,7 +169,7 @@ TEST_F(DalleMiniParity, DecodesTheSameWithACache) {
 
 TEST_F(DalleMiniParity, SavesAndLoads) {
   const TemporaryFolder folder;
-  ComesBack(*LoadModel<DalleMini>(kFolder), folder.path());
+  SaveAndReload(*LoadModel<DalleMini>(kFolder), folder.path());
 }
 
 TEST_F(DalleMiniParity, TokenizesLikeTheOriginal) {
@@ -271,7 +271,7 @@ TEST_F(VqganParity, DecodesCodes) {
 
 TEST_F(VqganParity, SavesAndLoads) {
   const TemporaryFolder again;
-  ComesBack(*LoadModel<Vqgan>(folder), again.path());
+  SaveAndReload(*LoadModel<Vqgan>(folder), again.path());
 }
 
 TEST(Vqgan, HasAttentionInConfiguredStages) {

@@ -115,18 +115,18 @@ TEST(ImageCoder, RefusesInvalidImagesAndCodes) {
 }
 
 // Returns the golden's texts and images as Dalle's ids.
-DrawingBatch BatchOf(const Dalle& model, const GoldenFile& golden) {
+TextToImageBatch BatchOf(const Dalle& model, const GoldenFile& golden) {
   const Ids texts = golden.Integers("text"), codes = golden.Integers("codes");
   const std::int64_t positions = model.config().text_positions, cells = model.config().cells();
-  DrawingBatch batch;
+  TextToImageBatch batch;
   for (std::int64_t i = 0; i < std::ssize(texts) / positions; ++i)
-    AppendDrawing(
+    AppendTextAndCodes(
         model, std::span(texts).subspan(static_cast<std::size_t>(i * positions), static_cast<std::size_t>(positions)),
         std::span(codes).subspan(static_cast<std::size_t>(i * cells), static_cast<std::size_t>(cells)), batch);
   return batch;
 }
 
-Sequences SequencesOf(const Dalle& model, const DrawingBatch& batch) {
+Sequences SequencesOf(const Dalle& model, const TextToImageBatch& batch) {
   const auto length = static_cast<std::int32_t>(model.limits().positions);
   return PackedSequences(std::vector<std::int32_t>(batch.ids.size() / static_cast<std::size_t>(length), length));
 }
@@ -141,14 +141,14 @@ INSTANTIATE_TEST_SUITE_P(, DalleParity, testing::Values("dalle", "dalle_wide"),
 
 TEST_P(DalleParity, EqualsTheOriginal) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
-  const DrawingBatch batch = BatchOf(*model, golden_);
+  const TextToImageBatch batch = BatchOf(*model, golden_);
   const Sequences texts = SequencesOf(*model, batch);
   Context context;
   int attentions = 0;
   context.hooks.attention = [&](const LayerAttention& seen) {
     const Numbers all = golden_.Read("attentions." + std::to_string(seen.layer));
     const auto size = static_cast<std::ptrdiff_t>(seen.weights.elements());
-    const auto begin = all.begin() + seen.sentence * size;
+    const auto begin = all.begin() + seen.sequence * size;
     EXPECT_LT(Deviation(ToDouble(seen.weights), {begin, begin + size}), kTolerance) << "layer " << seen.layer;
     ++attentions;
   };
@@ -175,8 +175,9 @@ TEST_P(DalleParity, TrainsLikeTheOriginal) {
   Tape tape;
   Context context;
   context.tape = &tape;
-  const DrawingBatch batch = BatchOf(*model, golden_);
-  const Tensor loss = DrawingLoss(*model, context, batch, 1 / static_cast<double>(SequencesOf(*model, batch).size()));
+  const TextToImageBatch batch = BatchOf(*model, golden_);
+  const Tensor loss =
+      TextToImageLoss(*model, context, batch, 1 / static_cast<double>(SequencesOf(*model, batch).size()));
   EXPECT_LT(Deviation(ToDouble(loss), golden_.Read("loss")), kTolerance);
   tape.Backward(loss);
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden_.file)), 1e-4);
@@ -189,7 +190,7 @@ TEST_P(DalleParity, DecodesTheSameWithACache) {
                                            std::pair(Compute::int8, 0.01), std::pair(Compute::int4, 0.01)}) {
     if (!kernels::CpuHas(compute)) continue;
     const auto model = LoadModel<Dalle>(FolderOf(name_), {.compute = compute, .purpose = LoadFor::computing});
-    const DrawingBatch batch = BatchOf(*model, golden_);
+    const TextToImageBatch batch = BatchOf(*model, golden_);
     const std::int32_t words = model->config().text_positions;
     Numbers expected = golden_.Read("logits.codes");
     if (compute != Compute::float32) {
@@ -233,7 +234,7 @@ TEST_P(DalleParity, DecodesTheSameWithACache) {
 // Checks that several tokens in one pass give the same results as one token per pass.
 TEST_P(DalleParity, ContinuesACacheInChunks) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
-  const DrawingBatch batch = BatchOf(*model, golden_);
+  const TextToImageBatch batch = BatchOf(*model, golden_);
   const auto length = static_cast<std::int32_t>(model->limits().positions);
   Context whole;
   const Tensor expected =
@@ -258,7 +259,7 @@ TEST_P(DalleParity, ContinuesACacheInChunks) {
 TEST(Dalle, IgnoresMaskedKeysOfItsCache) {
   const auto model = LoadModel<Dalle>(FolderOf("dalle_wide"));
   const GoldenFile golden("dalle_wide");
-  const DrawingBatch batch = BatchOf(*model, golden);
+  const TextToImageBatch batch = BatchOf(*model, golden);
   const std::int32_t text = model->config().text_positions + 1, side = model->config().side;
   const std::int32_t heads = model->config().heads;
   DecoderCache cache;
@@ -295,7 +296,7 @@ TEST(Dalle, IgnoresMaskedKeysOfItsCache) {
 TEST_P(DalleParity, SavesAndLoads) {
   const auto model = LoadModel<Dalle>(FolderOf(name_));
   const TemporaryFolder folder;
-  const auto again = ComesBack(*model, folder.path());
+  const auto again = SaveAndReload(*model, folder.path());
   EXPECT_EQ(again->config().kinds, model->config().kinds);
 }
 

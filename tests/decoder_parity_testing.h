@@ -108,7 +108,7 @@ inline DecoderDeviations DeviationsOf(const std::string& folder) {
   context.tape = &tape;
   context.hooks.attention = [&](const LayerAttention& seen) {
     EXPECT_EQ(seen.kind, AttentionKind::decoder_self);
-    compare("attentions", ToDouble(seen.weights), golden.Attention(seen.layer, seen.sentence));
+    compare("attentions", ToDouble(seen.weights), golden.Attention(seen.layer, seen.sequence));
     ++worst.attention_maps;
   };
   std::vector<ops::Routing> experts;
@@ -117,7 +117,7 @@ inline DecoderDeviations DeviationsOf(const std::string& folder) {
   const Tensor hidden = ops::Scale(state, model->state_divisor());
   compare("last_hidden_state", ToDouble(hidden), golden.Rows("last_hidden_state"));
   compare("logits", ToDouble(logits), golden.Rows("logits"));
-  Tensor loss = ops::Add(Weighed(hidden), Weighed(logits));
+  Tensor loss = ops::Add(WeightedTotal(hidden), WeightedTotal(logits));
   if (!experts.empty()) loss = ops::Add(loss, ops::LoadBalancingLoss(experts));
   compare("loss", ToDouble(loss), golden.Read("loss"));
   tape.Backward(loss);

@@ -38,7 +38,7 @@ TEST(DecodingBatch, GuidesWithinAShortlist) {
     DecodingRequest request = subject.requests.back();
     SearchOptions changed = options;
     changed.end_ids = {0};
-    changed.writes_padding = true;  // the shortlist contains padding
+    changed.generates_padding = true;  // the shortlist contains padding
     request.options = std::make_shared<const SearchOptions>(changed);
     std::vector<std::vector<Hypothesis>> results;
     for (const Shortlist* const shortlist : {static_cast<const Shortlist*>(nullptr), &std::as_const(everything)}) {
@@ -56,7 +56,7 @@ TEST(DecodingBatch, GuidesWithinAShortlist) {
 class DecodingBatchTest : public testing::Test {
  protected:
   DecodingBatchTest() {
-    model_.parameters().Initialise(1);
+    model_.parameters().Initialize(1);
     for (const DecodingRequest& request : OfTexts(model_, 30, SomePrompts(60)).requests)
       if (request.options->guidance == 1) requests_.push_back(request);
   }
@@ -92,7 +92,7 @@ TEST_F(DecodingBatchTest, ANaNEndsOnlyItsOwnText) {
   GptConfig config = SmallGpt();
   config.tie_output = false;
   Gpt model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   for (const Parameter& parameter : model.parameters().all())
     if (parameter.names.front().ends_with("wte.weight")) parameter.value.ViewRows(poison, 1).Fill(NAN);
   for (const bool sample : {false, true}) {
@@ -124,7 +124,7 @@ TEST_F(DecodingBatchTest, ANaNDoesNotReachTextsThatShareEarlierTokens) {
   GptConfig config = SmallGpt();
   config.tie_output = false;
   Gpt model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   for (const Parameter& parameter : model.parameters().all())
     if (parameter.names.front().ends_with("wte.weight")) parameter.value.ViewRows(poison, 1).Fill(NAN);
   const auto options = std::make_shared<const SearchOptions>();

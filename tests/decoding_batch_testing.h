@@ -134,7 +134,7 @@ inline Subject OfMarian() {
     config.positions = 90;
     config.start_id = config.pad_id = 40;
     auto made = std::make_unique<Transformer>(config);
-    made->parameters().Initialise(2);
+    made->parameters().Initialize(2);
     return made;
   }();
   return OfSources(*model, 80);
@@ -143,7 +143,7 @@ inline Subject OfMarian() {
 inline Subject OfGpt() {
   static const std::unique_ptr<Gpt> model = [] {
     auto made = std::make_unique<Gpt>(SmallGpt());
-    made->parameters().Initialise(1);
+    made->parameters().Initialize(1);
     return made;
   }();
   return OfTexts(*model, 70, SomePrompts(60));

@@ -43,7 +43,7 @@ Subject OfLlama() {
                                                     .positions = 160,
                                                     .begin_id = 60,
                                                     .end_id = 60});
-    made->parameters().Initialise(1);
+    made->parameters().Initialize(1);
     return made;
   }();
   return OfTexts(*model, 70, SomePrompts(60));
@@ -60,7 +60,7 @@ std::unique_ptr<LanguageModel> NewFamily(std::string_view name) {
                            .begin_id = 60,
                            .end_id = 60,
                            .experts = 5});
-  made->parameters().Initialise(1);
+  made->parameters().Initialize(1);
   return made;
 }
 
@@ -111,7 +111,7 @@ Subject OfCaptions() {
     for (float& value : image.span<float>()) value = static_cast<float>(random.Normal());
     Context context;
     const Memory memory = model.MemoryOf(context, model.EncodeImages(context, {&image, 1}));
-    memories.push_back(memory.rows.ViewRows(memory.sentences[0].begin, memory.sentences[0].length));
+    memories.push_back(memory.rows.ViewRows(memory.sequences[0].begin, memory.sequences[0].length));
   }
   return OfMemories(model, 15, memories, {});
 }
@@ -230,7 +230,7 @@ class LeakyGpt : public Gpt {
 
 TEST(DecodingBatch, SchedulesFindALeak) {
   LeakyGpt model(SmallGpt());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   EXPECT_GT(RunSchedules(OfTexts(model, 70, SomePrompts(60)), 10, 10).differing, 0);
 }
 

@@ -23,7 +23,7 @@ constexpr SceneOptions kScenes = {.height = 64, .width = 64, .fewest = 1, .most 
 std::vector<double> Losses(int steps, std::uint64_t seed) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
-  model.parameters().Initialise(seed);
+  model.parameters().Initialize(seed);
   const TrainingTask task =
       DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes), SceneSizeReader(kScenes),
                     {.batches = {.batch_size = 4, .seed = seed}, .augment = BoxAugmentation::none});
@@ -50,11 +50,11 @@ TEST(DetectionTraining, FitsAFewScenes) {
 TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
   const DetectionSet set = Scenes(0, 4, kScenes);
   Detr model(SmallDetr(16));
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   // Finds a class that no object has.
   std::int32_t unseen = 0;
   const auto has = [&](const DetectionExample& example) {
-    return std::ranges::any_of(example.boxes, [&](const LabelledBox& box) { return box.label == unseen; });
+    return std::ranges::any_of(example.boxes, [&](const LabeledBox& box) { return box.label == unseen; });
   };
   while (std::ranges::any_of(set.examples, has)) ++unseen;
   ASSERT_LT(unseen, std::ssize(model.labels()));
@@ -73,7 +73,7 @@ TEST(DetectionTraining, EvaluationCountsBoxesWithoutAnArea) {
 TEST(DetectionTraining, RefusesSizesOtherThanTheDecodedImages) {
   DetectionSet set = Scenes(0, 2, kScenes);
   Detr model(SmallDetr(16));
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   set.examples[0].height = set.examples[0].width = 64;
   set.examples[1].height = 64;
   set.examples[1].width = 63;
@@ -98,7 +98,7 @@ TEST(DetectionTraining, HasTheSameBitsWithAnyNumberOfThreads) {
 TEST(DetectionTraining, ResumesWithTheSameImages) {
   const DetectionSet set = Scenes(0, 5, kScenes);
   Detr model(SmallDetr(16));
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const TrainingTask task = DetectionTask(model, SceneProcessor(64), set, set, SceneReader(kScenes),
                                           SceneSizeReader(kScenes), {.batches = {.batch_size = 2}});
   const auto loss_of = [&](const TrainingBatch& batch) {
@@ -127,7 +127,7 @@ TEST(DetectionTraining, DecodesOnlyTheImagesOfItsMicroBatch) {
   constexpr SceneOptions scenes = {.height = 96, .width = 128};
   const DetectionSet set = Scenes(0, 12, scenes);
   Detr model(SmallDetr(16));
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   std::atomic<std::size_t> decoded = 0;
   const ImageReader read = [&, draw = SceneReader(scenes)](const std::string& path) {
     ++decoded;
@@ -162,7 +162,7 @@ TEST(DetectionTraining, CellLossMatchesCellsToBoxes) {
   found.images = PackedSequences(std::vector<std::int32_t>{11});
   found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last cell is masked
   const std::vector<TrueObjects> objects = {{{0, 1}, {{0.25, 0.5, 0.5, 1}, {0.3, 0.2, 0.02, 0.02}}}};
-  // A correct cell predicts its class with probability 1, and its box. Cell 1 contains the centre of the small box.
+  // A correct cell predicts its class with probability 1, and its box. Cell 1 contains the center of the small box.
   const auto loss = [&](std::size_t wrong) {
     const QueryAnswers cells = {Tensor::Zeros({11, 3}), Tensor::Zeros({11, 4})};
     for (std::size_t cell = 0; cell < 11; ++cell) {
@@ -187,7 +187,7 @@ TEST(DetectionTraining, RefitsADetectorToOtherClassesAndQueries) {
   config.backbone.depths = {1, 1, 1, 1};
   config.masks = true;
   Detr model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const auto differing = [&](const Detr& made) {
     std::vector<std::string> names;
     auto was = model.parameters().all().begin();
@@ -209,7 +209,7 @@ TEST(DetectionTraining, RefitsADetectorToOtherClassesAndQueries) {
 TEST(DetectionTraining, RefusesUnsupportedInput) {
   DetectionSet set = Scenes(0, 1, kScenes);
   Detr model(SmallDetr(16));
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const auto error = [&](const DetectionSet& train) {
     return ErrorOf([&] {
       DetectionTask(model, SceneProcessor(64), train, set, SceneReader(kScenes), SceneSizeReader(kScenes), {});

@@ -63,11 +63,11 @@ void CompareWithGolden(DetectionModel& model, const Golden& golden, double toler
       ++compared;
     }
   EXPECT_EQ(compared, attentions.size());
-  Tensor loss = Weighed(found.memory);
+  Tensor loss = WeightedTotal(found.memory);
   for (std::size_t layer = 0; layer < found.layers.size(); ++layer) {
     const auto compare = [&](const std::string& name, const Tensor& actual) {
       EXPECT_LT(Deviation(ToDouble(actual), golden.Read(name)), tolerance) << name;
-      loss = ops::Add(loss, Weighed(actual));
+      loss = ops::Add(loss, WeightedTotal(actual));
     };
     compare("logits." + std::to_string(layer), found.layers[layer].logits);
     compare("pred_boxes." + std::to_string(layer), found.layers[layer].boxes);
@@ -77,7 +77,7 @@ void CompareWithGolden(DetectionModel& model, const Golden& golden, double toler
     std::iota(queries.begin(), queries.end(), 0);
     const Tensor masks = model.Masks(context, found, queries).rows;
     EXPECT_LT(Deviation(ToDouble(masks), golden.Read("pred_masks")), tolerance);
-    loss = ops::Add(loss, Weighed(masks));
+    loss = ops::Add(loss, WeightedTotal(masks));
   }
   EXPECT_FALSE(golden.file.contains("logits." + std::to_string(found.layers.size())));
   EXPECT_LT(Deviation(ToDouble(loss), golden.Read("loss")), tolerance);
@@ -105,7 +105,7 @@ TEST_P(DetectorParity, EqualsTransformers) {
 TEST_P(DetectorParity, SavesAndLoads) {
   const std::unique_ptr<DetectionModel> model = LoadModel<DetectionModel>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  ComesBack(*model, folder.path());
+  SaveAndReload(*model, folder.path());
   // These values must be written as integers, since Transformers accepts no other numbers.
   const JsonView config = ReadJson(folder.File("config.json"));
   for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
@@ -146,7 +146,7 @@ TEST(ObjectDetector, ReadsTimmsNames) {
   Detr ours(config);
   config.timm_backbone = "resnet50";
   Detr timms(config);
-  ours.parameters().Initialise(1);
+  ours.parameters().Initialize(1);
   timms.parameters().Allocate();
   std::vector<std::string> names;
   auto from = ours.parameters().all().begin();
@@ -204,7 +204,7 @@ TEST(ObjectDetector, AllowsEqualLabels) {
   DetrConfig config = LoadModel<Detr>(FolderOf("detr"))->config();
   config.labels = {"N/A", "person", "N/A"};
   Detr model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const TemporaryFolder folder;
   model.Save(folder.path());
   EXPECT_EQ(LoadModel<Detr>(folder.path())->labels(), config.labels);

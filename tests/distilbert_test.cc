@@ -36,7 +36,7 @@ TEST_P(DistilBert, SavesAndLoads) {
 
 TEST(DistilBertHeads, AreNewOnTheSameEncoder) {
   const std::unique_ptr<TextEncoder> tagger = LoadModel<TextEncoder>(kFolders + "distilbert_tags");
-  const auto classifier = GiveHeads(*tagger, {.sequence_classes = true, .labels = {"no", "yes"}}, 1);
+  const auto classifier = AddHeads(*tagger, {.sequence_classes = true, .labels = {"no", "yes"}}, 1);
   const std::vector<std::int32_t> ids = {3, 7, 2};
   Context context;
   const Tensor hidden = classifier->Encode(context, ids, {}, {{0, 3}});

@@ -64,12 +64,12 @@ struct Golden {
     const Tensor all = Read(kNames[static_cast<int>(seen.kind)] + std::to_string(seen.layer));
     const UnpaddedTexts& queries = seen.kind == AttentionKind::encoder_self ? source : target;
     const UnpaddedTexts& keys = seen.kind == AttentionKind::decoder_self ? target : source;
-    const auto b = static_cast<std::size_t>(seen.sentence);
+    const auto b = static_cast<std::size_t>(seen.sequence);
     const std::int64_t heads = all.shape()[1];
     Numbers result;
     for (std::int64_t head = 0; head < heads; ++head)
       for (std::int64_t query = 0; query < queries.texts[b].length; ++query) {
-        const std::int64_t row = (seen.sentence * heads + head) * all.shape()[2] + queries.first[b] + query;
+        const std::int64_t row = (seen.sequence * heads + head) * all.shape()[2] + queries.first[b] + query;
         const double* weights = all.matrix<double>().row(row) + keys.first[b];
         result.insert(result.end(), weights, weights + keys.texts[b].length);
       }
@@ -108,11 +108,11 @@ TEST_P(EncoderDecoderParity, EqualsTransformers) {
   EXPECT_EQ(attentions, expected_attentions);
   EXPECT_LT(Deviation(ToDouble(memory.rows), golden.source.Rows(golden.Read("encoder_hidden"))), tolerance);
   EXPECT_LT(Deviation(ToDouble(hidden), golden.target.Rows(golden.Read("decoder_hidden"))), tolerance);
-  Tensor loss = ops::Add(Weighed(memory.rows), Weighed(hidden));
+  Tensor loss = ops::Add(WeightedTotal(memory.rows), WeightedTotal(hidden));
   if (golden.file.contains("logits")) {
     const Tensor logits = model->Logits(context, hidden);
     EXPECT_LT(Deviation(ToDouble(logits), golden.target.Rows(golden.Read("logits"))), tolerance);
-    loss = ops::Add(loss, Weighed(logits));
+    loss = ops::Add(loss, WeightedTotal(logits));
   }
   EXPECT_LT(Deviation(ToDouble(loss), ToDouble(golden.Read("loss"))), 10 * tolerance);
   tape.Backward(loss);
@@ -200,9 +200,9 @@ double DecodingDeviation(const EncoderDecoder& model, const Golden& golden, cons
                          const DecodingOptions& options) {
   const auto found = Decode(model, golden.source.ids, golden.source.texts, options);
   double worst = 0;
-  const std::vector<JsonView> sentences = expected.Items();
-  for (std::size_t b = 0; b < sentences.size(); ++b) {
-    const std::vector<JsonView> hypotheses = sentences[b].Items();
+  const std::vector<JsonView> sequences = expected.Items();
+  for (std::size_t b = 0; b < sequences.size(); ++b) {
+    const std::vector<JsonView> hypotheses = sequences[b].Items();
     if (found[b].size() != hypotheses.size()) return INFINITY;
     for (std::size_t n = 0; n < hypotheses.size(); ++n) {
       const std::vector<JsonView> hypothesis = hypotheses[n].Items();
@@ -262,8 +262,8 @@ Written WriteGreedily(const EncoderDecoder& model, const Golden& golden, std::in
       .search = {.beam_size = 1}, .max_length = 16, .min_length = min_length, .cancelled = [&] {
         return ++written.steps < 0;
       }};
-  const auto add = [&](std::span<const std::int32_t> ids, const Sequences& sentences) {
-    for (const auto& best : Decode(model, ids, sentences, options)) written.hypotheses.push_back(best.front());
+  const auto add = [&](std::span<const std::int32_t> ids, const Sequences& sequences) {
+    for (const auto& best : Decode(model, ids, sequences, options)) written.hypotheses.push_back(best.front());
   };
   add(golden.source.ids, golden.source.texts);
   for (const auto& [begin, length, step] : golden.source.texts)
@@ -314,7 +314,7 @@ TEST(EncoderDecoderTraining, MemorizesSentences) {
   std::unique_ptr<EncoderDecoder> models[] = {std::make_unique<T5>(t5), std::make_unique<Bart>(bart)};
   for (const auto& model : models) {
     Parameters& parameters = model->parameters();
-    parameters.Initialise(4);
+    parameters.Initialize(4);
     parameters.PrepareTraining();
     Optimizer optimizer({}, parameters);
     const std::vector<std::vector<std::int32_t>> sources = {{5, 6, 7}, {8, 9}, {10, 4, 12, 13, 14}, {21, 3}};

@@ -67,7 +67,7 @@ TEST_P(EncoderParity, AcceptsOtherHeads) {
        {TextHeadsConfig{.sequence_classes = true, .labels = labels},
         TextHeadsConfig{.token_classes = true, .labels = labels}, TextHeadsConfig{.question_spans = true},
         TextHeadsConfig{.masked_words = true}}) {
-    const std::unique_ptr<TextEncoder> given = GiveHeads(*model, heads, 3), other = GiveHeads(*model, heads, 4);
+    const std::unique_ptr<TextEncoder> given = AddHeads(*model, heads, 3), other = AddHeads(*model, heads, 4);
     EXPECT_EQ(given->heads().labels, heads.labels);
     Context context;
     const Tensor before = model->Encode(context, golden.ids, golden.types, golden.texts);
@@ -120,10 +120,10 @@ TEST(Gpt2Classifier, EqualsTransformers) {
   EXPECT_EQ(again->heads().labels, (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
   CompareWithGolden(*again, from, 2e-5);
   EXPECT_THAT(ErrorOf([&] {
-                GiveHeads(*model, {.token_classes = true, .labels = {"a", "b"}}, 3);
+                AddHeads(*model, {.token_classes = true, .labels = {"a", "b"}}, 3);
               }),
               HasSubstr("only has a head for sequence"));
-  EXPECT_EQ(GiveHeads(*model, {.sequence_classes = true, .labels = {"a", "b"}}, 3)->heads().labels.size(), 2U);
+  EXPECT_EQ(AddHeads(*model, {.sequence_classes = true, .labels = {"a", "b"}}, 3)->heads().labels.size(), 2U);
 }
 
 TEST(Gpt2Classifier, ReadsTheLastTokenBeforePadding) {
@@ -149,7 +149,7 @@ TEST(Encoders, ComputeInEveryPrecision) {
       const bool from_column = model->limits().padding_has_positions;
       const Tensor hidden = model->Encode(context, golden.ids, golden.types, golden.texts,
                                           from_column ? golden.first : std::vector<std::int32_t>());
-      EXPECT_LT(Deviation(ToDouble(model->MaskedWordLogits(context, hidden)), golden.Rows("logits")), tolerance)
+      EXPECT_LT(Deviation(ToDouble(model->MaskedTokenLogits(context, hidden)), golden.Rows("logits")), tolerance)
           << name << " " << Name(compute);
     }
   }
@@ -190,7 +190,7 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
     if (name == "deberta_v3_masked") continue;
     // With a head for masked words, the output projection is tied to the embeddings.
     const std::unique_ptr<TextEncoder> masked = model->WithHeads({.masked_words = true});
-    masked->parameters().Initialise(1);
+    masked->parameters().Initialize(1);
     const std::string saved = folder.File("saved");
     std::filesystem::create_directory(saved);
     masked->Save(saved);
@@ -198,7 +198,7 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
   }
 }
 
-// Checks that missing parameters of a head are errors. Transformers initialises them randomly.
+// Checks that missing parameters of a head are errors. Transformers initializes them randomly.
 TEST(Encoders, RefuseIncompleteHeads) {
   for (const auto& [name, left_out] : {std::pair("bert_tags", "classifier.bias"),
                                        {"roberta_masked_left", "lm_head.dense.weight"},
@@ -310,7 +310,7 @@ TEST(EncoderHeads, RefuseInvalidSettings) {
   EXPECT_THAT(ErrorOf([&] { roberta->Encode(context, long_text, {}, {{0, 15}}); }), HasSubstr("14 positions"));
   EXPECT_THAT(ErrorOf([&] { roberta->Encode(context, padding, {}, {{0, 3}}); }), HasSubstr("padding"));
   const Tensor hidden = roberta->Encode(context, long_text, {}, {{0, 14}, {14, 1}});
-  EXPECT_THAT(ErrorOf([&] { roberta->MaskedWordLogits(context, hidden); }), HasSubstr("masked words"));
+  EXPECT_THAT(ErrorOf([&] { roberta->MaskedTokenLogits(context, hidden); }), HasSubstr("masked words"));
   EXPECT_THAT(ErrorOf([&] { roberta->TokenClassLogits(context, hidden); }), HasSubstr("classes of tokens"));
   EXPECT_THAT(ErrorOf([&] { roberta->SpanLogits(context, hidden); }), HasSubstr("answers"));
   EXPECT_THAT(ErrorOf([&] { roberta->NextSentenceLogits(context, hidden); }), HasSubstr("next sentence"));

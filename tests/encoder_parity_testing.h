@@ -45,11 +45,11 @@ inline void CompareWithGolden(TextEncoder& model, const std::string& folder, dou
   context.hooks.attention = [&](const LayerAttention& seen) {
     const Tensor all = golden.file.Read("attentions." + std::to_string(seen.layer), DType::float64);
     const std::int64_t heads = all.shape()[1], longest = all.shape()[2], length = seen.weights.shape()[2];
-    const auto begin = golden.first[static_cast<std::size_t>(seen.sentence)];
+    const auto begin = golden.first[static_cast<std::size_t>(seen.sequence)];
     Numbers expected;
     for (std::int64_t head = 0; head < heads; ++head)
       for (std::int64_t query = begin; query < begin + length; ++query) {
-        const double* row = all.matrix<double>().row((seen.sentence * heads + head) * longest + query) + begin;
+        const double* row = all.matrix<double>().row((seen.sequence * heads + head) * longest + query) + begin;
         expected.insert(expected.end(), row, row + length);
       }
     EXPECT_LT(Deviation(ToDouble(seen.weights), expected), tolerance);
@@ -60,13 +60,13 @@ inline void CompareWithGolden(TextEncoder& model, const std::string& folder, dou
                                      from_column ? golden.first : std::vector<std::int32_t>());
   EXPECT_EQ(attentions, layers * static_cast<int>(golden.texts.size()));
   EXPECT_LT(Deviation(ToDouble(hidden), golden.Rows("last_hidden_state")), tolerance);
-  Tensor loss = Weighed(hidden);
+  Tensor loss = WeightedTotal(hidden);
   const auto add = [&](const Tensor& result, const Numbers& expected) {
     EXPECT_LT(Deviation(ToDouble(result), expected), tolerance);
-    loss = ops::Add(loss, Weighed(result));
+    loss = ops::Add(loss, WeightedTotal(result));
   };
   const TextHeadsConfig& heads = model.heads();
-  if (heads.masked_words) add(model.MaskedWordLogits(context, hidden), golden.Rows("logits"));
+  if (heads.masked_words) add(model.MaskedTokenLogits(context, hidden), golden.Rows("logits"));
   if (heads.token_classes) add(model.TokenClassLogits(context, hidden), golden.Rows("logits"));
   if (heads.sequence_classes) add(model.SequenceClassLogits(context, hidden, golden.texts), golden.Read("logits"));
   if (heads.question_spans) {

@@ -54,8 +54,8 @@ Numbers OfBlocks(const FoldedStructure& structure, Tensor StructureBlock::*membe
 Tensor Weighted(const Tensor& x, std::int64_t first = 0) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
-    double place = static_cast<double>(first);
-    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++place));
+    double index = static_cast<double>(first);
+    for (T& weight : weights.span<T>()) weight = static_cast<T>(std::sin(++index));
   });
   return ops::Sum(ops::Multiply(x, weights));
 }
@@ -113,10 +113,10 @@ TEST_P(EsmFoldParity, EqualsTransformers) {
         std::pair("unnormalized_angles", &StructureBlock::unnormalized_torsions),
         std::pair("angles", &StructureBlock::torsions), std::pair("positions", &StructureBlock::atoms)}) {
     compare(name, OfBlocks(outputs.structure, member));
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     for (const StructureBlock& block : outputs.structure.blocks) {
-      loss = ops::Add(loss, Weighted(block.*member, place));
-      place += (block.*member).elements();
+      loss = ops::Add(loss, Weighted(block.*member, index));
+      index += (block.*member).elements();
     }
   }
   EXPECT_LT(Deviation(ToDouble(loss), ToDouble(golden.Read("loss", DType::float64))), tolerance);
@@ -127,7 +127,7 @@ TEST_P(EsmFoldParity, EqualsTransformers) {
 TEST(EsmFold, SavesAndLoads) {
   const std::unique_ptr<FoldingModel> model = LoadModel<FoldingModel>(kFolder);
   const TemporaryFolder folder;
-  const std::unique_ptr<FoldingModel> again = ComesBack(*model, folder.path());
+  const std::unique_ptr<FoldingModel> again = SaveAndReload(*model, folder.path());
   Context context;
   const std::vector<FoldingFeatures> passes = {FeaturesOf(Golden())};
   EXPECT_EQ(again->Fold(context, passes).lddt.ToVector<float>(), model->Fold(context, passes).lddt.ToVector<float>());

@@ -101,10 +101,10 @@ TEST_F(AlignmentFeaturesGolden, CropSelectsColumns) {
 TEST_F(AlignmentFeaturesGolden, SubstitutesHaveOpenFoldsProbabilities) {
   constexpr int kDraws = 20000, kCells = 5 * 12;
   const std::vector<float> probabilities = Floats("substitutes");
-  const std::vector<std::int32_t> centres = Integers<std::int32_t>("centres");
+  const std::vector<std::int32_t> centers = Integers<std::int32_t>("centres");
   AlignmentTable five = table_;
-  for (std::size_t i = 0; i < centres.size(); ++i) five.rows[i] = table_.rows[static_cast<std::size_t>(centres[i])];
-  five.rows.resize(centres.size());
+  for (std::size_t i = 0; i < centers.size(); ++i) five.rows[i] = table_.rows[static_cast<std::size_t>(centers[i])];
+  five.rows.resize(centers.size());
   std::vector<int> counts(kCells * kFeatureLetters), replaced(kCells);
   Random random(1);
   for (int draw = 0; draw < kDraws; ++draw) {
@@ -112,7 +112,7 @@ TEST_F(AlignmentFeaturesGolden, SubstitutesHaveOpenFoldsProbabilities) {
     for (std::size_t row = 0; row < 5; ++row) {
       for (std::size_t column = 0; column < 12; ++column) {
         if (!choices.replaced[row * 12 + column]) continue;
-        const std::size_t cell = static_cast<std::size_t>(choices.centres[row]) * 12 + column;
+        const std::size_t cell = static_cast<std::size_t>(choices.centers[row]) * 12 + column;
         ++replaced[cell];
         ++counts[cell * kFeatureLetters + choices.letters[row * 12 + column]];
       }
@@ -133,13 +133,13 @@ TEST_F(AlignmentFeaturesGolden, ChoicesAreDistinctAndDependOnTheSeed) {
   for (int draw = 0; draw < 2000; ++draw) {
     const AlignmentChoices choices = DrawChoices(table_, {.rows = 5, .extra = 4}, random);
     const AlignmentChoices same = DrawChoices(table_, {.rows = 5, .extra = 4}, again);
-    EXPECT_EQ(choices.centres, same.centres);
+    EXPECT_EQ(choices.centers, same.centers);
     EXPECT_EQ(choices.extra, same.extra);
     EXPECT_EQ(choices.letters, same.letters);
-    EXPECT_EQ(choices.centres.size(), 5U);
-    EXPECT_EQ(choices.centres.front(), 0);
+    EXPECT_EQ(choices.centers.size(), 5U);
+    EXPECT_EQ(choices.centers.front(), 0);
     EXPECT_EQ(choices.extra.size(), 4U);
-    std::vector<std::int32_t> rows = choices.centres;
+    std::vector<std::int32_t> rows = choices.centers;
     rows.insert(rows.end(), choices.extra.begin(), choices.extra.end());
     for (const std::int32_t row : rows) ++chosen[static_cast<std::size_t>(row)];
     std::sort(rows.begin(), rows.end());
@@ -148,7 +148,7 @@ TEST_F(AlignmentFeaturesGolden, ChoicesAreDistinctAndDependOnTheSeed) {
   // 8 of 16 rows are chosen.
   for (std::size_t row = 1; row < 17; ++row) EXPECT_NEAR(chosen[row], 1000, 5 * std::sqrt(500));
   const AlignmentChoices all = DrawChoices(table_, {.rows = 512, .extra = 1024}, random);
-  EXPECT_EQ(all.centres.size(), 17U);
+  EXPECT_EQ(all.centers.size(), 17U);
   EXPECT_THAT(all.extra, IsEmpty());
   EXPECT_EQ(FeaturesOf(table_, all).extra.rows(), 0);
 }
@@ -162,9 +162,9 @@ TEST_F(AlignmentFeaturesGolden, RefusesInvalidInput) {
   };
   using C = AlignmentChoices;
   EXPECT_EQ(error_of([](C&, auto&, auto&) {}), "");
-  EXPECT_THAT(error_of([](C& c, auto&, auto&) { c.centres[0] = 1; }), HasSubstr("the query is not"));
+  EXPECT_THAT(error_of([](C& c, auto&, auto&) { c.centers[0] = 1; }), HasSubstr("the query is not"));
   EXPECT_THAT(error_of([](C& c, auto&, auto&) { c.letters.pop_back(); }), HasSubstr("with 59 letters"));
-  EXPECT_THAT(error_of([](C& c, auto&, auto&) { c.centres[1] = 17; }), HasSubstr("row 17 was chosen"));
+  EXPECT_THAT(error_of([](C& c, auto&, auto&) { c.centers[1] = 17; }), HasSubstr("row 17 was chosen"));
   EXPECT_THAT(error_of([](C& c, auto&, auto&) { c.extra[0] = -1; }), HasSubstr("row -1 was chosen"));
   EXPECT_THAT(error_of([](C& c, auto&, auto&) { c.letters[3] = 23; }), HasSubstr("letter 23"));
   EXPECT_THAT(error_of([](C&, auto& first, auto&) { first = 12; }), HasSubstr("residues 13 to 12"));

@@ -72,7 +72,7 @@ TEST(FoldingTraining, OverfitsOneChain) {
   ASSERT_EQ(std::system(extract.c_str()), 0);
   const ChainSet chains = ReadChainSet({folder.File(kFile)}, ReadStructure);
   AlphaFold model(TinyAlphaFold());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   TrainingOptions options;
   options.schedule = {.kind = ScheduleKind::cosine, .warmup = 50, .peak = 3e-3, .total = 1200};
   options.adam = {.beta2 = 0.999, .epsilon = 1e-6, .clip_norm = 1};

@@ -98,7 +98,7 @@ TEST(FoldingTraining, TheLossIsInvariantToRigidMotions) {
 std::vector<double> Losses(int steps, std::uint64_t seed) {
   const ChainSet chains = Chains();
   AlphaFold model(SmallAlphaFold());
-  model.parameters().Initialise(seed);
+  model.parameters().Initialize(seed);
   const TrainingTask task =
       FoldingTask(model, chains, chains, {.batches = {.batch_size = 3, .seed = seed}, .crop = 18});
   Optimizer optimizer({.beta2 = 0.999, .epsilon = 1e-6}, model.parameters());
@@ -134,7 +134,7 @@ TEST(FoldingTraining, HasTheSameBitsWithAnyNumberOfThreads) {
 TEST(FoldingTraining, ResumesWithTheSameChoices) {
   const ChainSet chains = Chains();
   AlphaFold model(SmallAlphaFold());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const TrainingTask task = FoldingTask(model, chains, chains, {.batches = {.batch_size = 2}, .crop = 18});
   const auto loss_of = [&](const TrainingBatch& batch) {
     double sum = 0;
@@ -161,7 +161,7 @@ TEST(FoldingTraining, ResumesWithTheSameChoices) {
 TEST(FoldingTraining, ValidatesTheSameEachTime) {
   const ChainSet chains = Chains();
   AlphaFold model(SmallAlphaFold());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   model.parameters().Pack();
   const ValidationReport report = MeanScores(ScoreFolding(model, chains, {})),
                          again = MeanScores(ScoreFolding(model, chains, {}));

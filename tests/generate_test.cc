@@ -70,9 +70,9 @@ TEST(Generate, SamplesTokensByTheirProbability) {
 std::vector<double> LogSoftmax(const std::vector<double>& logits) {
   double sum = 0;
   for (const double logit : logits) sum += std::exp(logit);
-  std::vector<double> normalised = logits;
-  for (double& logit : normalised) logit -= std::log(sum);
-  return normalised;
+  std::vector<double> normalized = logits;
+  for (double& logit : normalized) logit -= std::log(sum);
+  return normalized;
 }
 
 // Returns the scores of the next token after each prompt followed by the ids, computed by the definition of guidance.

@@ -34,7 +34,7 @@ void WriteModel(const std::string& family, const std::string& folder) {
     LanguageModelSizes sizes = kSizes;
     if (family == "bloom") sizes.ffn = 4 * sizes.model;  // BLOOM always has this size
     const std::unique_ptr<LanguageModel> model = made.make(sizes);
-    model->parameters().Initialise(1);
+    model->parameters().Initialize(1);
     std::uint32_t state = 7;
     for (const Parameter& parameter : model->parameters().all())
       for (std::int64_t i = 0; i < parameter.value.elements(); ++i) {

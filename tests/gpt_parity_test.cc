@@ -76,7 +76,7 @@ TEST(ImageGpt, ScoresClasses) {
                logits = model->ClassLogits(context, hidden, golden.texts);
   EXPECT_LT(Deviation(ToDouble(hidden), golden.Rows("last_hidden_state")), kDecoderTolerance);
   EXPECT_LT(Deviation(ToDouble(logits), golden.Read("logits")), kDecoderTolerance);
-  tape.Backward(ops::Add(Weighed(hidden), Weighed(logits)));
+  tape.Backward(ops::Add(WeightedTotal(hidden), WeightedTotal(logits)));
   EXPECT_LT(Deviation(ByName(model->parameters(), &Parameter::gradient), GradientsOf(golden.file)), kDecoderTolerance);
 
   // The batch also contains a shorter image.
@@ -142,9 +142,9 @@ TEST(Gpt, ReadsNamesOfTheFirstCheckpoints) {
 }
 
 // Checks the initialization. Larger positional embeddings would dominate the token embeddings and slow down training.
-TEST(Gpt2, PositionsAreInitialisedAsSmallAsTokens) {
+TEST(Gpt2, PositionsAreInitializedAsSmallAsTokens) {
   Gpt model({.model = 32, .layers = 1, .heads = 2, .ffn = 64, .vocabulary = 200, .positions = 200, .end_id = 0});
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   for (const Parameter& parameter : model.parameters().all()) {
     if (!parameter.names.front().ends_with("wte.weight") && !parameter.names.front().ends_with("wpe.weight")) continue;
     double squares = 0;

@@ -53,10 +53,10 @@ void CompareWithGolden(ImageEncoder& model, const Golden& golden, double toleran
   ASSERT_FALSE(attentions.empty());
   for (std::size_t layer = 0; layer < attentions.size(); ++layer)
     EXPECT_LT(Deviation(attentions[layer], golden.Read("attentions." + std::to_string(layer))), tolerance) << layer;
-  Tensor loss = Weighed(encoded.hidden);
+  Tensor loss = WeightedTotal(encoded.hidden);
   const auto compare = [&](const char* name, const Tensor& actual) {
     EXPECT_LT(Deviation(ToDouble(actual), golden.Read(name)), tolerance) << name;
-    loss = ops::Add(loss, Weighed(actual));
+    loss = ops::Add(loss, WeightedTotal(actual));
   };
   if (golden.file.contains("pooler_output")) compare("pooler_output", model.Pool(context, encoded));
   if (golden.file.contains("logits")) compare("logits", model.ClassLogits(context, encoded));
@@ -96,7 +96,7 @@ TEST_P(ImageEncoderParity, EqualsTransformers) {
 TEST_P(ImageEncoderParity, SavesAndLoads) {
   const std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  ComesBack(*model, folder.path());
+  SaveAndReload(*model, folder.path());
 }
 
 // Checks that images of several sizes in one batch, without padding, give bit-identical results to single images.

@@ -29,8 +29,8 @@ constexpr std::int64_t kSide = 12;
 void WriteImages(const TemporaryFolder& folder, const std::string& set, int count, std::uint64_t seed) {
   Random random(seed);
   for (int i = 0; i < count; ++i) {
-    const std::string place = fmt::format("{}/{}", folder.File(set), i % 2 == 0 ? "row" : "column");
-    std::filesystem::create_directories(place);
+    const std::string location = fmt::format("{}/{}", folder.File(set), i % 2 == 0 ? "row" : "column");
+    std::filesystem::create_directories(location);
     const std::uint64_t bright = random.Below(kSide);
     std::string pixels;
     for (std::uint64_t y = 0; y < kSide; ++y)
@@ -38,7 +38,7 @@ void WriteImages(const TemporaryFolder& folder, const std::string& set, int coun
         const auto value = static_cast<char>(random.Below(100) + ((i % 2 == 0 ? y : x) == bright ? 120 : 0));
         pixels += std::string(3, value);
       }
-    WriteFile(fmt::format("{}/{}.png", place, i), pixels);
+    WriteFile(fmt::format("{}/{}.png", location, i), pixels);
   }
 }
 
@@ -68,7 +68,7 @@ std::unique_ptr<Vit> SmallVit(std::int64_t patch = 4) {
   config.classes = true;
   config.labels = {"column", "row"};
   auto model = std::make_unique<Vit>(config);
-  model->parameters().Initialise(3);
+  model->parameters().Initialize(3);
   return model;
 }
 
@@ -79,7 +79,7 @@ struct ImageTraining : testing::Test {
   }
 
   ImageSet Read(const std::string& set, std::int64_t memory) {
-    return ImageSet(ListLabelledImages({folder.File(set)}, labels, NewLabels::added), OfPixels, {}, memory);
+    return ImageSet(ListLabeledImages({folder.File(set)}, labels, NewLabels::added), OfPixels, {}, memory);
   }
 
   // Returns the parameter values after training. Unless `stop` is 0, training is interrupted after `stop` steps and
@@ -202,7 +202,7 @@ TEST(GiveClasses, MakesAClassifierOfADinoBackbone) {
   config.patch = {4, 4};
   config.scope = "";
   Dino backbone(config);
-  backbone.parameters().Initialise(4);
+  backbone.parameters().Initialize(4);
   const std::unique_ptr<ImageEncoder> classifier = GiveClasses(backbone, {"a", "b"}, 9);
   EXPECT_EQ(classifier->labels().size(), 2U);
   EXPECT_EQ(classifier->parameters().all()[0].names[0], "dinov2.embeddings.cls_token");
@@ -216,7 +216,7 @@ TEST(GiveClasses, MakesAClassifierOfADinoBackbone) {
 TEST(GiveClasses, MakesAClassifierOfAResnet) {
   ResnetConfig config = {.embedding = 4, .hidden = {4, 8}, .depths = {1, 1}, .bottleneck = false, .scope = ""};
   Resnet backbone(config);
-  backbone.parameters().Initialise(4);
+  backbone.parameters().Initialize(4);
   backbone.parameters().Unpack();
   for (const Parameter& parameter : backbone.parameters().all()) parameter.value.Fill(2);
   backbone.parameters().Pack();
@@ -237,7 +237,7 @@ TEST(GiveClasses, MakesAClassifierOfAResnet) {
 TEST(GiveClasses, RemovesTheClassesOfAResnet) {
   Resnet classifier(
       {.embedding = 4, .hidden = {4, 8}, .depths = {1, 1}, .bottleneck = false, .classes = true, .labels = {"a", "b"}});
-  classifier.parameters().Initialise(4);
+  classifier.parameters().Initialize(4);
   const std::unique_ptr<ImageEncoder> encoder = GiveClasses(classifier, {}, 9);
   EXPECT_TRUE(encoder->labels().empty());
   ASSERT_EQ(encoder->parameters().all().size() + 2, classifier.parameters().all().size());
@@ -245,7 +245,7 @@ TEST(GiveClasses, RemovesTheClassesOfAResnet) {
             classifier.parameters().all()[0].value.ToVector<float>());
 }
 
-TEST(GiveClasses, KeepsTheEncoderAndInitialisesAHead) {
+TEST(GiveClasses, KeepsTheEncoderAndInitializesAHead) {
   const std::unique_ptr<Vit> model = SmallVit();
   const std::unique_ptr<ImageEncoder> other = GiveClasses(*model, {"a", "b", "c"}, 9);
   EXPECT_EQ(other->labels(), (std::vector<std::string>{"a", "b", "c"}));
@@ -266,7 +266,7 @@ TEST(GiveClasses, KeepsTheEncoderAndInitialisesAHead) {
   alone.labels = {};
   alone.scope = "";
   Vit encoder(alone);
-  encoder.parameters().Initialise(4);
+  encoder.parameters().Initialize(4);
   const std::unique_ptr<ImageEncoder> classifier = GiveClasses(encoder, {"a", "b"}, 9);
   EXPECT_EQ(classifier->parameters().all()[0].value.ToVector<float>(),
             encoder.parameters().all()[0].value.ToVector<float>());

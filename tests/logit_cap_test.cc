@@ -20,7 +20,7 @@ class Capped : public Llama {
   explicit Capped(double cap)
       : Llama({.model = 8, .layers = 1, .heads = 2, .ffn = 12, .vocabulary = 23, .positions = 32}) {
     logit_cap_ = cap;
-    parameters().Initialise(5);
+    parameters().Initialize(5);
     for (float& weight : parameters().values().span<float>()) weight *= 8;  // most logits reach the cap
   }
 };

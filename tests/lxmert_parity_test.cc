@@ -29,7 +29,7 @@ std::vector<PairOutput> OutputsOf(const Lxmert& model, Context& context, const E
   if (!model.pair_heads().answers) outputs.push_back({"pooled_output", pooled});
   if (model.pair_heads().answers) outputs.push_back({"question_answering_score", model.AnswerLogits(context, pooled)});
   if (model.pair_heads().alignment) {
-    outputs.push_back({"prediction_logits", model.MaskedWordLogits(context, encoded.text), RowsOf::texts});
+    outputs.push_back({"prediction_logits", model.MaskedTokenLogits(context, encoded.text), RowsOf::texts});
     outputs.push_back({"cross_relationship_score", model.AlignmentLogits(context, pooled)});
   }
   for (const auto& [name, logits] : model.RegionPredictions(context, encoded.regions))
@@ -76,7 +76,7 @@ TEST(Lxmert, IsBatchInvariant) {
 
 TEST(Lxmert, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("pretraining"));
-  const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
+  const std::unique_ptr<RegionTextEncoder> answering = AddAnswers(*model, {"yes", "no", "red"}, 1);
   EXPECT_FALSE(answering->heads().masked_words);
   const Golden golden(FolderOf("pretraining"), DType::float32);
   Context context;
@@ -89,7 +89,7 @@ TEST(Lxmert, AcceptsOtherAnswers) {
   EXPECT_THAT(ErrorOf([&] { answering->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
   // The encoder is also kept if the parameter names in the folder have no prefix.
   const auto encoder = LoadModel<RegionTextEncoder>(FolderOf("encoder"));
-  EXPECT_EQ(GiveAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
+  EXPECT_EQ(AddAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
 }
 
 TEST(Lxmert, RefusesUnsupportedInput) {

@@ -134,7 +134,7 @@ TEST(OutOfMemory, Profiles) {
 
 TEST(OutOfMemory, ATrainingStep) {
   Transformer model(Tiny());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   model.parameters().PrepareTraining();
   Optimizer optimizer({}, model.parameters());
   Sweep([&] {
@@ -152,14 +152,14 @@ TEST(OutOfMemory, ATrainingStep) {
 
 TEST(OutOfMemory, Decoding) {
   Transformer model(Tiny());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   Sweep([&] { Decode(model, source, sources, {.search = {.beam_size = 2}, .max_length = 6}); });
 }
 
 TEST(OutOfMemory, SavingAFolder) {
   const TemporaryFolder folder;
   Transformer model(Tiny());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   FailEveryAllocation([&] { model.Save(folder.path()); }, true);
 }
 
@@ -174,7 +174,7 @@ TEST(OutOfMemory, ReplacingAFolder) {
 TEST(OutOfMemory, LoadingAFolder) {
   const TemporaryFolder folder;
   Transformer model(Tiny());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   model.Save(folder.path());
   Sweep([&] { LoadModel<Transformer>(folder.path()); });
 }

@@ -83,8 +83,8 @@ struct PairGolden : EncoderGolden {
     const Tensor all = file.Read(name, DType::float64);
     Numbers numbers;
     for (std::size_t pair = 0; pair < texts.size(); ++pair)
-      for (const std::int64_t place : Places(pair, rows)) {
-        const double* const row = all.matrix<double>().row(static_cast<std::int64_t>(pair) * Length(rows) + place);
+      for (const std::int64_t index : Places(pair, rows)) {
+        const double* const row = all.matrix<double>().row(static_cast<std::int64_t>(pair) * Length(rows) + index);
         numbers.insert(numbers.end(), row, row + all.columns());
       }
     return numbers;
@@ -129,7 +129,7 @@ void ComparePairs(Model& model, const PairGolden& golden, double tolerance, cons
     const PairAttention one = attention_of(seen.kind);
     const std::string name = fmt::format("{}.{}", one.name, seen.layer);
     ++attentions[name];
-    EXPECT_LT(Deviation(ToDouble(seen.weights), golden.ExpectedAttention(name, seen.sentence, one.queries, one.keys)),
+    EXPECT_LT(Deviation(ToDouble(seen.weights), golden.ExpectedAttention(name, seen.sequence, one.queries, one.keys)),
               tolerance)
         << name;
   };
@@ -140,7 +140,7 @@ void ComparePairs(Model& model, const PairGolden& golden, double tolerance, cons
   std::set<std::string> outputs;
   for (const PairOutput& output : outputs_of(context, encoded)) {
     EXPECT_LT(Deviation(ToDouble(output.value), golden.Expected(output.name, output.rows)), tolerance) << output.name;
-    loss = ops::Add(loss, Weighed(output.value));
+    loss = ops::Add(loss, WeightedTotal(output.value));
     outputs.insert(output.name);
   }
   for (const auto& [name, tensor] : golden.file.tensors()) {
@@ -191,7 +191,7 @@ inline void ExpectBatchInvariant(const RegionTextEncoder& model, const PairGolde
 // Checks that a model does not change when it is saved and loaded.
 inline void ExpectRoundTrip(const std::string& folder) {
   const TemporaryFolder copy;
-  ComesBack(*LoadModel<RegionTextEncoder>(folder), copy.path());
+  SaveAndReload(*LoadModel<RegionTextEncoder>(folder), copy.path());
   EXPECT_EQ(ReadJson(copy.File("config.json"))["architectures"].value(),
             ReadJson(folder + "/config.json")["architectures"].value());
 }

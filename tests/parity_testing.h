@@ -63,7 +63,7 @@ inline std::vector<Tensor> ImagesOf(const Safetensors& golden) {
 }
 
 // Returns the sum of all numbers, weighted by the sine of their index, as in the scripts that create the goldens.
-inline Tensor Weighed(const Tensor& x) {
+inline Tensor WeightedTotal(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
     double place = 0;
@@ -137,7 +137,7 @@ inline NamedNumbers GradientsOf(const Safetensors& golden, std::string_view pref
 
 // Saves a model and loads it again. Checks that its description and parameters do not change.
 template <typename Kind>
-std::unique_ptr<Kind> ComesBack(const Kind& model, const std::string& folder) {
+std::unique_ptr<Kind> SaveAndReload(const Kind& model, const std::string& folder) {
   model.Save(folder);
   std::unique_ptr<Kind> again = LoadModel<Kind>(folder);
   EXPECT_EQ(again->Description(), model.Description());

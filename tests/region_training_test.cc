@@ -39,11 +39,11 @@ std::unique_ptr<Vilbert> SmallVilbert(const WordIds& words, bool pretraining, co
   config.vocabulary = words.size();
   config.positions = 40;
   config.features = 3 * kSide * kSide;
-  config.region_classes = kSceneKinds * kSceneColours;
+  config.region_classes = kSceneKinds * kSceneColors;
   config.pretraining = pretraining;
   config.labels = labels;
   auto model = std::make_unique<Vilbert>(config);
-  model->parameters().Initialise(5);
+  model->parameters().Initialize(5);
   return model;
 }
 
@@ -53,7 +53,7 @@ TEST(RegionTraining, AnswersQuestionsFromTheImage) {
   SceneQuestions train, valid;
   train.Add(1, 700, Portion::training, {.side = 32, .most = 2}, kSide, words);
   valid.Add(2, 150, Portion::held_out, {.side = 32, .most = 2}, kSide, words);
-  const double by_question = AccuracyByQuestionAlone(train, valid);
+  const double by_question = QuestionOnlyAccuracy(train, valid);
   const auto model = SmallVilbert(words, /*pretraining=*/false, SceneAnswers(SceneLanguage::english));
   const TrainingTask task = VisualQuestionTask(*model, train.set, valid.set, {.batch_size = 64});
   const ValidationReport report = LastReport(task, 8, 0.003, folder.File("checkpoint"));
@@ -113,11 +113,11 @@ TEST(RegionTraining, FamiliesDifferInTheClassOfMatchingPairs) {
                  .scope = "lxmert"};
   config.image_layers = config.cross_layers = 1;
   config.features = 3 * kSide * kSide;
-  config.objects = kSceneKinds * kSceneColours;
+  config.objects = kSceneKinds * kSceneColors;
   config.pretraining = true;
   config.answers_in_pretraining = false;
   Lxmert model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   for (Parameter& parameter : model.parameters().all())
     if (parameter.names.front() == "cls.seq_relationship.bias")
       parameter.value.CopyFrom(Tensor::From({0.F, 50.F}, {2}));

@@ -47,7 +47,7 @@ inline ImageRegions RegionsOfScene(const ShapeScene& scene, std::int64_t side) {
   std::vector<Box> boxes;
   ImageRegions regions;
   regions.classes = {-1};
-  for (const LabelledBox& one : scene.boxes) {
+  for (const LabeledBox& one : scene.boxes) {
     boxes.push_back(one.box);
     regions.classes.push_back(one.label);
   }
@@ -98,7 +98,7 @@ struct SceneQuestions {
 
 // Returns the accuracy, in per cent, of answering each question with the most frequent answer to the same question. If
 // the question is new, the most frequent answer to questions with the same first two words is used.
-inline double AccuracyByQuestionAlone(const SceneQuestions& train, const SceneQuestions& valid) {
+inline double QuestionOnlyAccuracy(const SceneQuestions& train, const SceneQuestions& valid) {
   const auto begin = [](const std::string& question) {
     return question.substr(0, question.find(' ', question.find(' ') + 1));
   };

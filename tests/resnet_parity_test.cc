@@ -43,7 +43,7 @@ void CompareWithGolden(Resnet& model, const Golden& golden, bool training, doubl
   Tensor loss;
   const auto compare = [&](const std::string& name, const Tensor& actual) {
     EXPECT_LT(Deviation(ToDouble(actual), golden.Read(prefix + name)), tolerance) << prefix << name;
-    loss = loss.empty() ? Weighed(actual) : ops::Add(loss, Weighed(actual));
+    loss = loss.empty() ? WeightedTotal(actual) : ops::Add(loss, WeightedTotal(actual));
   };
   for (std::size_t stage = 0; stage < maps.size(); ++stage)
     compare("stages." + std::to_string(stage), maps[stage].rows);
@@ -94,7 +94,7 @@ TEST_P(ResnetParity, EqualsTransformers) {
 TEST_P(ResnetParity, SavesAndLoads) {
   const std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  ComesBack(*model, folder.path());
+  SaveAndReload(*model, folder.path());
 }
 
 // Checks that folding a norm into packed weights only changes rounding, in every compute type and for quantized

@@ -32,7 +32,7 @@ Tensor View(std::int64_t side, std::int64_t image, Random& random) {
   return view;
 }
 
-DistilledImages Textures(std::int64_t first, std::int64_t count, bool labelled) {
+DistilledImages Textures(std::int64_t first, std::int64_t count, bool labeled) {
   DistilledImages images{.count = count,
                          .crops =
                              [=](std::int64_t image, std::int64_t epoch) {
@@ -47,7 +47,7 @@ DistilledImages Textures(std::int64_t first, std::int64_t count, bool labelled) 
                                Random random = RandomOfExample(2, 0, first + image);
                                return View(16, first + image, random);
                              }};
-  for (std::int64_t i = 0; labelled && i < count; ++i)
+  for (std::int64_t i = 0; labeled && i < count; ++i)
     images.classes.push_back(static_cast<std::int32_t>((first + i) % 4));
   return images;
 }
@@ -55,7 +55,7 @@ DistilledImages Textures(std::int64_t first, std::int64_t count, bool labelled) 
 TEST(SelfDistillation, ImprovesFeatures) {
   VitConfig config{.model = 48, .layers = 3, .heads = 3, .ffn = 96, .image = {16, 16}, .patch = {4, 4}, .scope = ""};
   Vit student(config), teacher(config);
-  for (Vit* model : {&student, &teacher}) model->parameters().Initialise(1);
+  for (Vit* model : {&student, &teacher}) model->parameters().Initialize(1);
   SelfDistillation distillation(student, teacher,
                                 {.head = {.hidden = 256, .bottleneck = 64, .prototypes = 1024},
                                  .teacher_momentum = 0.98,

@@ -58,7 +58,7 @@ DistilledImages NoisyImages(std::int64_t count) {
 
 struct Pair {
   explicit Pair(const SelfDistillationOptions& options = SmallOptions()) {
-    for (Vit* model : {&student, &teacher}) model->parameters().Initialise(1);
+    for (Vit* model : {&student, &teacher}) model->parameters().Initialize(1);
     distillation.emplace(student, teacher, options);
   }
   Vit student{SmallVit()}, teacher{SmallVit()};
@@ -68,9 +68,9 @@ struct Pair {
 // Returns the outputs of the initial network with its head, [crops, prototypes].
 Numbers OutputsAtTheStart(const std::vector<Tensor>& crops) {
   Vit model(SmallVit());
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const DistillationHead head(model.parameters(), 12, SmallOptions().head);
-  model.parameters().InitialiseNew(3);
+  model.parameters().InitializeNew(3);
   Context context;
   return ToDouble(head(context, model.Encode(context, crops).RowOfEach(0)));
 }
@@ -89,7 +89,7 @@ TEST(SelfDistillation, TheTeacherOfAResnetUsesItsBatchStatistics) {
   config.depths = {1, 1};
   config.bottleneck = false;
   Resnet student(config), teacher(config);
-  for (Resnet* model : {&student, &teacher}) model->parameters().Initialise(1);
+  for (Resnet* model : {&student, &teacher}) model->parameters().Initialize(1);
   SelfDistillation distillation(student, teacher, SmallOptions());
   const TrainingTask task = distillation.Task(NoisyImages(4), NoisyImages(4));
   const TrainingBatch batch = task.batches({})();
@@ -109,7 +109,7 @@ TEST(SelfDistillation, TheTeacherOfAResnetUsesItsBatchStatistics) {
   EXPECT_EQ(average->value.ToVector<float>(), std::vector<float>(before.size(), 5)) << "nor are they changed by a part";
 }
 
-TEST(SelfDistillation, HasThePapersLossAndCentre) {
+TEST(SelfDistillation, HasThePapersLossAndCenter) {
   Pair pair;
   const DistilledImages images = NoisyImages(4);
   const TrainingTask task = pair.distillation->Task(images, images);
@@ -125,7 +125,7 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
     const auto begin = outputs.begin() + static_cast<std::ptrdiff_t>((image * 3 + crop) * 9);
     return Numbers(begin, begin + 9);
   };
-  Numbers centre(9);
+  Numbers center(9);
   const auto expected = [&] {
     double loss = 0;
     for (std::size_t image = 0; image < 4; ++image)
@@ -133,7 +133,7 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
         for (std::size_t crop = 0; crop < 3; ++crop) {
           if (crop == global) continue;
           Numbers target = row(image, global);
-          for (std::size_t k = 0; k < 9; ++k) target[k] -= centre[k];
+          for (std::size_t k = 0; k < 9; ++k) target[k] -= center[k];
           target = Softmax(target, 0.04);
           const Numbers given = Softmax(row(image, crop), 0.1);
           for (std::size_t k = 0; k < 9; ++k) loss -= target[k] * std::log(given[k]) / 4;  // mean over four pairs
@@ -148,7 +148,7 @@ TEST(SelfDistillation, HasThePapersLossAndCentre) {
   task.after_step(1, 10);  // the student has not changed, so the teacher must not change either
   for (std::size_t k = 0; k < 9; ++k)
     for (std::size_t image = 0; image < 4; ++image)
-      for (std::size_t global = 0; global < 2; ++global) centre[k] += 0.1 * row(image, global)[k] / 8;
+      for (std::size_t global = 0; global < 2; ++global) center[k] += 0.1 * row(image, global)[k] / 8;
   EXPECT_NEAR(actual(), expected(), 1e-4 * expected());
 }
 

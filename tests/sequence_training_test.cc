@@ -45,7 +45,7 @@ SpanOptions Spans(double share = 0.15) {
 bool IsSentinel(std::int32_t id) { return id >= kSentinel; }
 
 // Restores the text from a pair.
-Ids Mended(const SequenceExample& pair) {
+Ids Corrected(const SequenceExample& pair) {
   std::map<std::int32_t, Ids> hidden;
   std::int32_t sentinel = -1;
   for (const std::int32_t id : pair.target) IsSentinel(id) ? void(sentinel = id) : hidden[sentinel].push_back(id);
@@ -68,7 +68,7 @@ TEST(HiddenSpans, FollowThePaperAndPreserveTheText) {
     // target has the same sentinels and a final one.
     ASSERT_EQ(pair.source.size(), 40u - 6 + 2);
     ASSERT_EQ(pair.target.size(), 6u + 3);
-    ASSERT_EQ(Mended(pair), text);
+    ASSERT_EQ(Corrected(pair), text);
     Ids in_source, in_target;
     std::ranges::copy_if(pair.source, std::back_inserter(in_source), IsSentinel);
     std::ranges::copy_if(pair.target, std::back_inserter(in_target), IsSentinel);
@@ -94,7 +94,7 @@ TEST(HiddenSpans, MaskOneTokenOfShortTextsAndNeedSentinelsForLongOnes) {
   EXPECT_EQ(pair, (SequenceExample{{kSentinel + 9}, {kSentinel + 9, 10, 11, 12, 13, kSentinel + 8}}));
 }
 
-TEST(BrokenTexts, HaveOneMaskPerSpan) {
+TEST(CorruptedTexts, HaveOneMaskPerSpan) {
   Random random(1);
   const NoiseOptions noise{.mask_id = kMask};
   std::map<std::ptrdiff_t, int> masks;
@@ -122,7 +122,7 @@ TEST(BrokenTexts, HaveOneMaskPerSpan) {
   EXPECT_GT(without_first, 0.05 * draws);
 }
 
-TEST(BrokenTexts, PermuteSentences) {
+TEST(CorruptedTexts, PermuteSentences) {
   Random random(1);
   // Consecutive full stops end one sentence. The last sentence has no full stop.
   const Ids text = {10, kStop, 11, 12, kStop, kStop, 13};
@@ -147,7 +147,7 @@ std::unique_ptr<T5> SmallT5() {
   config.dropout = 0;
   config.vocabulary = kVocabulary;
   auto model = std::make_unique<T5>(config);
-  model->parameters().Initialise(5);
+  model->parameters().Initialize(5);
   return model;
 }
 
@@ -163,7 +163,7 @@ std::unique_ptr<Bart> SmallBart() {
   config.start_id = config.end_id = kEnd;
   config.pad_id = kPad;
   auto model = std::make_unique<Bart>(config);
-  model->parameters().Initialise(5);
+  model->parameters().Initialize(5);
   return model;
 }
 
@@ -228,7 +228,7 @@ TEST(SequenceTasks, RDropComparesTwoPasses) {
   BartConfig config = SmallBart()->config();
   config.dropout = 0.2;
   Bart model(config);
-  model.parameters().Initialise(5);
+  model.parameters().Initialize(5);
   TokenBatch batch;
   for (int text = 4; text < 8; ++text) AppendPair(Text(text), Text(text + 1), kEnd, kEnd, batch);
   const auto loss = [&](bool training, double r_drop) {

@@ -71,7 +71,7 @@ std::unique_ptr<Gpt> SmallGpt2() {
   config.positions = 16;
   config.end_id = kEnd;
   auto model = std::make_unique<Gpt>(config);
-  model->parameters().Initialise(5);
+  model->parameters().Initialize(5);
   return model;
 }
 
@@ -86,7 +86,7 @@ std::unique_ptr<Bert> SmallBert(const TextHeadsConfig& heads) {
   config.positions = 16;
   config.on_top = heads;
   auto model = std::make_unique<Bert>(config);
-  model->parameters().Initialise(5);
+  model->parameters().Initialize(5);
   return model;
 }
 
@@ -138,21 +138,21 @@ TEST(TextTraining, BitsPerMaskCountOnlyMasks) {
   EXPECT_NEAR(report.loss, std::log(kVocabulary), 1e-5);
 }
 
-// Checks the count baselines. In these texts the left neighbour determines the next token. Masked tokens can therefore
-// be predicted from unmasked neighbours, but not from frequencies.
+// Checks the count baselines. In these texts the left neighbor determines the next token. Masked tokens can therefore
+// be predicted from unmasked neighbors, but not from frequencies.
 TEST(TextTraining, CountsPredictMasks) {
   const std::vector<TextExample> train = Rings(400, 1), valid = Rings(200, 2);
   const MaskingOptions masking{
       .share = 0.01, .mask_id = kMask, .special_ids = {kMask, kEnd}};  // masks one token per text
   const MaskBaselines bits = ScoreMaskBaselines(train, valid, masking, kVocabulary);
   EXPECT_GT(bits.by_frequency, 2);
-  EXPECT_LT(bits.by_neighbours, 0.5 * bits.by_frequency);
-  // In shuffled texts with the same token frequencies, neighbours predict less.
+  EXPECT_LT(bits.by_neighbors, 0.5 * bits.by_frequency);
+  // In shuffled texts with the same token frequencies, neighbors predict less.
   std::vector<TextExample> sorted = train;
   for (TextExample& text : sorted) std::ranges::sort(text.ids);
   const MaskBaselines others = ScoreMaskBaselines(sorted, valid, masking, kVocabulary);
   EXPECT_NEAR(others.by_frequency, bits.by_frequency, 0.1);
-  EXPECT_GT(others.by_neighbours, bits.by_neighbours + 0.3);
+  EXPECT_GT(others.by_neighbors, bits.by_neighbors + 0.3);
 }
 
 // Checks tags and answers. The tags of a text are B, I, I, O, B, I, with the step as the name. The answer is the

@@ -89,7 +89,7 @@ struct Setting {
     config.start_id = config.pad_id = tokenizer.pad();
     config.end_id = tokenizer.eos();
     auto model = std::make_unique<Transformer>(config);
-    model->parameters().Initialise(3);
+    model->parameters().Initialize(3);
     return model;
   }
 

@@ -149,7 +149,7 @@ TEST(SaveTransformer, WritesEveryTableIfTheOutputIsUntied) {
   config.source_vocabulary = config.target_vocabulary = 5;
   config.tie_output = false;
   Transformer model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   const TemporaryFolder folder;
   model.Save(folder.path());
   const Safetensors file(folder.File("model.safetensors"));

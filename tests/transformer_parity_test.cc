@@ -75,7 +75,7 @@ class Golden {
     Numbers result;
     for (std::int64_t head = 0; head < heads; ++head)
       for (std::int64_t query = 0; query < shape[2]; ++query) {
-        const double* row = all.matrix<double>().row((attention.sentence * heads + head) * queries + query);
+        const double* row = all.matrix<double>().row((attention.sequence * heads + head) * queries + query);
         result.insert(result.end(), row, row + shape[3]);
       }
     return result;
@@ -87,13 +87,13 @@ class Golden {
  private:
   template <typename Keeps>
   static void Pack(const Tensor& padded, const Tensor& marks, Keeps keeps, std::vector<std::int32_t>& ids,
-                   Sequences& sentences) {
-    sentences.clear();
+                   Sequences& sequences) {
+    sequences.clear();
     for (std::int64_t row = 0; row < padded.rows(); ++row) {
       const auto begin = static_cast<std::int32_t>(ids.size());
       for (std::int64_t i = 0; i < padded.columns(); ++i)
         if (keeps(marks.matrix<std::int32_t>().row(row)[i])) ids.push_back(padded.matrix<std::int32_t>().row(row)[i]);
-      sentences.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
+      sequences.push_back({begin, static_cast<std::int32_t>(ids.size()) - begin});
     }
   }
 
@@ -217,10 +217,10 @@ double BeamDeviation(const EncoderDecoder& model, const Golden& golden, const Js
                      const DecodingOptions& options) {
   const auto found = Decode(model, golden.source, golden.sources, options);
   double worst = 0;
-  const std::vector<JsonView> sentences = expected.Items();
-  EXPECT_EQ(found.size(), sentences.size());
-  for (std::size_t b = 0; b < sentences.size(); ++b) {
-    const std::vector<JsonView> hypotheses = sentences[b].Items();
+  const std::vector<JsonView> sequences = expected.Items();
+  EXPECT_EQ(found.size(), sequences.size());
+  for (std::size_t b = 0; b < sequences.size(); ++b) {
+    const std::vector<JsonView> hypotheses = sequences[b].Items();
     EXPECT_EQ(found[b].size(), hypotheses.size());
     if (found[b].size() != hypotheses.size()) return INFINITY;
     for (std::size_t n = 0; n < hypotheses.size(); ++n) {

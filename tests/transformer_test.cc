@@ -44,7 +44,7 @@ Tensor Loss(const EncoderDecoder& model, Context& context, const Pairs& pairs) {
 // Checks the minimum length with a model that predicts the end token first.
 TEST(Decode, DoesNotEndBeforeItsMinimumLength) {
   Transformer model(Tiny());
-  model.parameters().Initialise(5);
+  model.parameters().Initialize(5);
   for (const Parameter& parameter : model.parameters().all())
     if (parameter.names.front() == "final_logits_bias") parameter.value.data<float>()[model.limits().end_id] = 100;
   const Pairs pairs;
@@ -58,7 +58,7 @@ TEST(Decode, DoesNotEndBeforeItsMinimumLength) {
 
 TEST(Decode, EndsIfNoTokenIsAllowed) {
   Transformer model(Tiny());
-  model.parameters().Initialise(5);
+  model.parameters().Initialize(5);
   for (const Parameter& parameter : model.parameters().all())
     if (parameter.names.front() == "final_logits_bias")
       for (std::int32_t word = 0; word < model.limits().target_vocabulary; ++word)
@@ -77,7 +77,7 @@ TEST(Decode, EndsIfNoTokenIsAllowed) {
 // among threads.
 TEST(Decode, DividesSentencesAmongThreads) {
   Transformer model(Tiny());
-  model.parameters().Initialise(5);
+  model.parameters().Initialize(5);
   constexpr std::int32_t count = 75;
   std::vector<std::int32_t> source, lengths;
   for (std::int32_t i = 0; i < count; ++i) {
@@ -108,7 +108,7 @@ TEST(Decode, DividesSentencesAmongThreads) {
 // Checks that scores in any batch are the model's log-probabilities, normalized over the sentence's shortlist.
 TEST(Decode, ChoosesFromTheShortlist) {
   Transformer model(Tiny());
-  model.parameters().Initialise(5);
+  model.parameters().Initialize(5);
   const Pairs pairs;
   const Shortlist shortlist{{1}, {0, 0, 0, 0, 2, 4, 6, 7, 9, 9, 9, 9}, {2, 3, 4, 5, 6, 2, 8, 3, 9}};
   for (const Compute compute : {Compute::float32, Compute::int8}) {
@@ -150,7 +150,7 @@ TEST(Decode, ChoosesFromTheShortlist) {
 // Compares the gradient of every parameter of the whole model with finite differences, in double precision.
 void CheckWholeModel(const TransformerConfig& config) {
   Transformer model(config, DType::float64);
-  model.parameters().Initialise(5);
+  model.parameters().Initialize(5);
   model.parameters().PrepareTraining();
   const Pairs pairs;
   const auto loss = [&](Tape* tape) {
@@ -198,7 +198,7 @@ TEST(Transformer, CheckGradientsOfTheModelWithoutTies) {
 TEST(Transformer, DecodesTheSameWithACache) {
   for (const NormPosition norm : {NormPosition::post, NormPosition::pre}) {
     Transformer model(Tiny(norm));
-    model.parameters().Initialise(7);
+    model.parameters().Initialize(7);
     const Pairs pairs;
     Context whole_context;
     const Memory memory{model.Encode(whole_context, pairs.source, pairs.sources), pairs.sources};
@@ -224,7 +224,7 @@ TEST(Transformer, DecodesTheSameWithACache) {
 
 TEST(Transformer, DecodingIsBatchInvariant) {
   Transformer model(Tiny());
-  model.parameters().Initialise(9);
+  model.parameters().Initialize(9);
   const Pairs pairs;
   for (const std::int32_t beam_size : {1, 3}) {
     const DecodingOptions options{.search = {.beam_size = beam_size, .n_best = beam_size}, .max_length = 12};
@@ -243,7 +243,7 @@ TEST(Transformer, DecodingIsBatchInvariant) {
 
 TEST(Transformer, RecordsEveryHeadOfEveryLayer) {
   Transformer model(Tiny());
-  model.parameters().Initialise(9);
+  model.parameters().Initialize(9);
   const Pairs pairs;
   Context context;
   std::vector<LayerAttention> seen;

@@ -39,7 +39,7 @@ std::vector<PairOutput> OutputsOf(const Vilbert& model, Context& context, const 
       {"sequence_output_v", encoded.regions, RowsOf::regions},
       {"pooled_output_t", model.PoolText(context, encoded)},
       {"pooled_output_v", model.PoolImage(context, encoded)},
-      {"prediction_scores_t", model.MaskedWordLogits(context, encoded.text), RowsOf::texts},
+      {"prediction_scores_t", model.MaskedTokenLogits(context, encoded.text), RowsOf::texts},
       {"prediction_scores_v", model.RegionLogits(context, encoded.regions), RowsOf::regions}};
   const Tensor pooled = model.Pool(context, encoded);
   outputs.push_back({"seq_relationship_score", model.AlignmentLogits(context, pooled)});
@@ -84,7 +84,7 @@ TEST_P(VilbertParity, EqualsTheAuthorsProgram) {
 TEST_P(VilbertParity, SavesAndLoads) {
   const std::unique_ptr<RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
-  ComesBack(*model, folder.path());
+  SaveAndReload(*model, folder.path());
 }
 
 TEST(Vilbert, ComputesInEveryPrecision) {
@@ -112,7 +112,7 @@ TEST(Vilbert, IsBatchInvariant) {
 
 TEST(Vilbert, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("pretraining"));
-  const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
+  const std::unique_ptr<RegionTextEncoder> answering = AddAnswers(*model, {"yes", "no", "red"}, 1);
   EXPECT_FALSE(answering->heads().masked_words);
   EXPECT_EQ(answering->labels(), (std::vector<std::string>{"yes", "no", "red"}));
   const Golden golden(FolderOf("pretraining"), DType::float32);
@@ -123,7 +123,7 @@ TEST(Vilbert, AcceptsOtherAnswers) {
   EXPECT_THAT(ErrorOf([&] { answering->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
   EXPECT_THAT(ErrorOf([&] { model->AnswerLogits(context, encoded.text); }), HasSubstr("no head for answers"));
   // The same answers keep the head unchanged.
-  const std::unique_ptr<RegionTextEncoder> same = GiveAnswers(*answering, answering->labels(), 2);
+  const std::unique_ptr<RegionTextEncoder> same = AddAnswers(*answering, answering->labels(), 2);
   EXPECT_EQ(ByName(same->parameters(), &Parameter::value), ByName(answering->parameters(), &Parameter::value));
 }
 

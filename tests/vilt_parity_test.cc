@@ -52,7 +52,7 @@ std::vector<PairOutput> OutputsOf(const Vilt& model, Context& context, const Enc
   const Tensor pooled = model.Pool(context, encoded);
   if (!model.pair_heads().answers) outputs.push_back({"pooler_output", pooled});
   if (model.heads().masked_words)
-    outputs.push_back({"logits", model.MaskedWordLogits(context, encoded.text), RowsOf::texts});
+    outputs.push_back({"logits", model.MaskedTokenLogits(context, encoded.text), RowsOf::texts});
   if (model.pair_heads().answers) outputs.push_back({"logits", model.AnswerLogits(context, pooled)});
   if (model.config().task == ViltTask::ranking) outputs.push_back({"logits", model.RankScores(context, pooled)});
   return outputs;
@@ -86,7 +86,7 @@ TEST(Vilt, IsBatchInvariant) {
 
 TEST(Vilt, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("masked_words"));
-  const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
+  const std::unique_ptr<RegionTextEncoder> answering = AddAnswers(*model, {"yes", "no", "red"}, 1);
   const Golden golden(FolderOf("masked_words"), DType::float32);
   Context context;
   const EncodedPairs encoded = answering->Encode(context, golden.ids, golden.types, golden.texts, golden.regions);

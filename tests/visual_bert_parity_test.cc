@@ -27,8 +27,8 @@ std::vector<PairOutput> OutputsOf(const VisualBert& model, Context& context, con
   const Tensor pooled = model.Pool(context, encoded);
   if (!model.pair_heads().answers) outputs.push_back({"pooler_output", pooled});
   if (model.pair_heads().alignment) {
-    const EncodedPairs words = {model.MaskedWordLogits(context, encoded.text),
-                                model.MaskedWordLogits(context, encoded.regions), encoded.texts, encoded.images};
+    const EncodedPairs words = {model.MaskedTokenLogits(context, encoded.text),
+                                model.MaskedTokenLogits(context, encoded.regions), encoded.texts, encoded.images};
     outputs.push_back({"prediction_logits", JoinPairs(words).rows, RowsOf::both});
     outputs.push_back({"seq_relationship_logits", model.AlignmentLogits(context, pooled)});
   }
@@ -65,7 +65,7 @@ TEST(VisualBert, IsBatchInvariant) {
 
 TEST(VisualBert, AcceptsOtherAnswers) {
   const std::unique_ptr<const RegionTextEncoder> model = LoadModel<RegionTextEncoder>(FolderOf("pretraining"));
-  const std::unique_ptr<RegionTextEncoder> answering = GiveAnswers(*model, {"yes", "no", "red"}, 1);
+  const std::unique_ptr<RegionTextEncoder> answering = AddAnswers(*model, {"yes", "no", "red"}, 1);
   EXPECT_FALSE(answering->heads().masked_words);
   const Golden golden(FolderOf("pretraining"), DType::float32);
   Context context;
@@ -77,7 +77,7 @@ TEST(VisualBert, AcceptsOtherAnswers) {
   EXPECT_THAT(ErrorOf([&] { model->RegionLogits(context, encoded.regions); }), HasSubstr("no head for regions"));
   // The encoder is also kept if the parameter names in the folder have no prefix.
   const auto encoder = LoadModel<RegionTextEncoder>(FolderOf("encoder"));
-  EXPECT_EQ(GiveAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
+  EXPECT_EQ(AddAnswers(*encoder, {"yes"}, 1)->labels(), (std::vector<std::string>{"yes"}));
 }
 
 TEST(VisualBert, RefusesUnsupportedInput) {

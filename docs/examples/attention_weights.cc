@@ -30,13 +30,13 @@ int main() {
   const TransformerLayerConfig config{.model = 16, .heads = 2, .ffn = 32};
   Parameters parameters(DType::float64);
   const Scope scope(parameters);
-  const TokenEmbedding tokens(scope / "words", /*vocabulary=*/10, config.model, Initialisation::Normal(0.25),
+  const TokenEmbedding tokens(scope / "words", /*vocabulary=*/10, config.model, Initialization::Normal(0.25),
                               /*scores=*/false);
   const auto positions = PositionalEncoding::Sinusoidal(/*positions=*/8, config.model, DType::float64);
   const Embedding embedding(tokens, /*scale=*/std::sqrt(16.0), positions, /*dropout=*/0.1);
   const Encoder encoder(scope / "encoder", config, /*layers=*/2, embedding);
   const Decoder decoder(scope / "decoder", config, /*layers=*/2, embedding);
-  parameters.Initialise(/*seed=*/1);
+  parameters.Initialize(/*seed=*/1);
 
   Context context;
   context.hooks.attention = Show;  // called by each attention of each layer

@@ -31,17 +31,17 @@ int main() {
   Context context;
 
   Bert bert({.model = 32, .layers = 2, .heads = 4, .ffn = 64, .vocabulary = 20, .positions = 8});
-  bert.parameters().Initialise(/*seed=*/1);
+  bert.parameters().Initialize(/*seed=*/1);
 
   const TransformerLayerConfig config{.model = 32, .heads = 4, .ffn = 64};
   Parameters parameters;
   const Scope scope(parameters);
-  const TokenEmbedding tokens(scope / "words", /*vocabulary=*/20, config.model, Initialisation::Normal(0.2),
+  const TokenEmbedding tokens(scope / "words", /*vocabulary=*/20, config.model, Initialization::Normal(0.2),
                               /*scores=*/false);
   const auto positions = PositionalEncoding::Sinusoidal(/*positions=*/8, config.model);
   const Decoder decoder(scope, config, /*layers=*/2, Embedding(tokens, /*scale=*/1, positions, /*dropout=*/0),
                         /*with_cross_attention=*/false);
-  parameters.Initialise(/*seed=*/1);
+  parameters.Initialize(/*seed=*/1);
 
   Show("BERT", [&](const std::vector<std::int32_t>& ids) { return bert.Encode(context, ids, {}, one_text); });
   Show("decoder", [&](const std::vector<std::int32_t>& ids) { return decoder(context, ids, one_text, nullptr); });

@@ -26,7 +26,7 @@ std::string Answer(headlight::Engine& engine, const std::string& text) {
   } catch (const TimedOut& late) {
     return fmt::format("504 {}", late.what());
   } catch (const Error& error) {
-    return fmt::format("{} {}", error.blame() == Blame::user ? 400 : 500, error.what());
+    return fmt::format("{} {}", error.cause() == ErrorCause::user ? 400 : 500, error.what());
   }
 }
 

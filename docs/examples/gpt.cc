@@ -16,7 +16,7 @@ int main() {
            .positions = 8,
            .banded = {false, true},
            .window = 3});
-  gpt.parameters().Initialise(/*seed=*/1);
+  gpt.parameters().Initialize(/*seed=*/1);
 
   Context context;
   context.hooks.attention = [](const LayerAttention& seen) {

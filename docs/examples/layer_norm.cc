@@ -17,7 +17,7 @@ int main() {
 
   Parameters parameters;
   const LayerNorm norm(Scope(parameters, "norm"), /*model=*/4);  // declares its gain and bias
-  parameters.Initialise(/*seed=*/1);                             // sets the gain to 1 and the bias to 0
+  parameters.Initialize(/*seed=*/1);                             // sets the gain to 1 and the bias to 0
   Context context;
   std::vector<float> y = norm(context, Tensor::From<float>(x, {1, 4})).ToVector<float>();
   fmt::print("result {}\n", Row(y));

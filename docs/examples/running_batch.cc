@@ -19,7 +19,7 @@ Hypothesis Alone(const LanguageModel& model, const DecodingRequest& request) {
 
 int main() {
   Gpt gpt({.model = 32, .layers = 2, .heads = 2, .ffn = 64, .vocabulary = 50, .positions = 64});
-  gpt.parameters().Initialise(/*seed=*/1);
+  gpt.parameters().Initialize(/*seed=*/1);
 
   const auto greedy = std::make_shared<const SearchOptions>();
   const auto beams = std::make_shared<const SearchOptions>(SearchOptions{.beam_size = 3});

@@ -63,7 +63,7 @@ int main() {
   config.start_id = config.pad_id = kStart;
   config.end_id = kEnd;
   Transformer model(config);
-  model.parameters().Initialise(/*seed=*/1);
+  model.parameters().Initialize(/*seed=*/1);
   model.parameters().PrepareTraining();
 
   Random random(/*seed=*/2);

@@ -125,7 +125,7 @@ Tensor Tape::GradientOf(const Tensor& leaf) const {
   return leaf.node()->gradient.empty() ? Tensor::Zeros(leaf.shape(), leaf.dtype()) : leaf.node()->gradient;
 }
 
-bool WantsGradient(std::initializer_list<const Tensor*> inputs) {
+bool RequiresGradient(std::initializer_list<const Tensor*> inputs) {
   return std::ranges::any_of(inputs, [](const Tensor* input) { return input != nullptr && input->node() != nullptr; });
 }
 

@@ -73,7 +73,7 @@ class HEADLIGHT_API Tape {
 };
 
 /// Returns true if any input requires a gradient. Inputs may be null or empty.
-HEADLIGHT_API bool WantsGradient(std::initializer_list<const Tensor*> inputs);
+HEADLIGHT_API bool RequiresGradient(std::initializer_list<const Tensor*> inputs);
 
 /// Returns `output` with a node on the tape of its inputs, or without a node if no input requires a gradient.
 /// `backward` receives the gradient of the output, which has the same shape and may be a view. Throws Error if inputs

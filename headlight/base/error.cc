@@ -8,8 +8,8 @@ std::string Error::option() const {
   return begin == text.npos || end == text.npos ? "" : text.substr(begin + 1, end - begin - 1);
 }
 
-void ThrowError(Blame blame, fmt::string_view format, fmt::format_args args) {
-  throw Error(fmt::vformat(format, args), blame);
+void ThrowError(ErrorCause cause, fmt::string_view format, fmt::format_args args) {
+  throw Error(fmt::vformat(format, args), cause);
 }
 
 }  // namespace headlight

@@ -241,7 +241,7 @@ TEST(ReplaceFolder, KeepsTheOldFolderOnFailure) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
-// Skipped under the undefined-behaviour sanitizer, which checks pointers through a pipe. It cannot open a pipe in this
+// Skipped under the undefined-behavior sanitizer, which checks pointers through a pipe. It cannot open a pipe in this
 // test.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(ReplaceFolder, ReportsTooManyOpenFiles) {

@@ -190,56 +190,56 @@ class GgufReader {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
-  ValueType TakeType(const std::string& place) {
-    const auto type = TakeNumber<std::uint32_t>(place);
-    Check(type < kValueTypes, "{}: {} has a value of the unknown type {}", source_, place, type);
+  ValueType TakeType(const std::string& location) {
+    const auto type = TakeNumber<std::uint32_t>(location);
+    Check(type < kValueTypes, "{}: {} has a value of the unknown type {}", source_, location, type);
     return static_cast<ValueType>(type);
   }
 
   void ReadEntry() {
     const std::string_view key = TakeString("a key", kMostName);
-    const std::string place = fmt::format("key {}", Quoted(key));
+    const std::string location = fmt::format("key {}", Quoted(key));
     const std::span<const std::byte> from = rest_;
-    const bool fresh = content_.metadata.emplace(key, ReadValue(TakeType(place), place)).second;
+    const bool fresh = content_.metadata.emplace(key, ReadValue(TakeType(location), location)).second;
     entries_.push_back({std::string(key), from.first(from.size() - rest_.size())});
-    Check(fresh, "{}: {} is there twice", source_, place);
+    Check(fresh, "{}: {} is there twice", source_, location);
     if (key == "general.alignment") {
       const auto* given = std::get_if<std::int64_t>(&content_.metadata.find(key)->second);
       Check(given != nullptr && *given >= 8 && *given <= 1 << 20 && std::has_single_bit(std::uint64_t(*given)),
-            "{}: {} must be a power of two from 8 to 1048576", source_, place);
+            "{}: {} must be a power of two from 8 to 1048576", source_, location);
       alignment_ = static_cast<std::uint64_t>(*given);
     }
   }
 
-  GgufValue ReadValue(ValueType type, const std::string& place) {
-    if (type == ValueType::string) return TakeString(place, rest_.size());
-    if (type == ValueType::array) return ReadArray(place);
-    const std::byte* at = Take(SizeOf(type), place).data();
+  GgufValue ReadValue(ValueType type, const std::string& location) {
+    if (type == ValueType::string) return TakeString(location, rest_.size());
+    if (type == ValueType::array) return ReadArray(location);
+    const std::byte* at = Take(SizeOf(type), location).data();
     if (IsFloat(type)) return FloatAt(type, at);
     const std::int64_t number = IntegerAt(type, at);
-    Check(type != ValueType::boolean || number <= 1, "{}: {} is neither false nor true, but {}", source_, place,
+    Check(type != ValueType::boolean || number <= 1, "{}: {} is neither false nor true, but {}", source_, location,
           number);
     if (type == ValueType::boolean) return number == 1;
-    Check(type != ValueType::u64 || number >= 0, "{}: {} is larger than 2^63", source_, place);
+    Check(type != ValueType::u64 || number >= 0, "{}: {} is larger than 2^63", source_, location);
     return number;
   }
 
-  GgufArray ReadArray(const std::string& place) {
+  GgufArray ReadArray(const std::string& location) {
     GgufArray array;
-    array.place_ = fmt::format("{}: {}", source_, place);
-    const ValueType type = TakeType(place);
-    Check(type != ValueType::array, "{}: {} is an array of arrays, which is not read", source_, place);
+    array.place_ = fmt::format("{}: {}", source_, location);
+    const ValueType type = TakeType(location);
+    Check(type != ValueType::array, "{}: {} is an array of arrays, which is not read", source_, location);
     array.type_ = static_cast<std::uint32_t>(type);
-    array.count_ = TakeNumber<std::uint64_t>(place);
+    array.count_ = TakeNumber<std::uint64_t>(location);
     const std::span<const std::byte> from = rest_;
     if (IsNumber(type)) {
       Check(array.count_ <= rest_.size() / SizeOf(type), "{}: ends within {}: the file is cut off or damaged", source_,
-            place);
-      Take(array.count_ * SizeOf(type), place);
+            location);
+      Take(array.count_ * SizeOf(type), location);
     } else {
       Check(array.count_ <= rest_.size() / sizeof(std::uint64_t), "{}: ends within {}: the file is cut off or damaged",
-            source_, place);
-      for (std::uint64_t i = 0; i < array.count_; ++i) TakeString(place, rest_.size());
+            source_, location);
+      for (std::uint64_t i = 0; i < array.count_; ++i) TakeString(location, rest_.size());
     }
     array.bytes_ = from.first(from.size() - rest_.size());
     return array;
@@ -248,28 +248,29 @@ class GgufReader {
   void ReadTensor() {
     GgufTensor tensor;
     tensor.name = TakeString("a tensor's name", kMostName);
-    const std::string place = fmt::format("tensor {}", Quoted(tensor.name));
-    Check(names_.insert(tensor.name).second, "{}: {} is there twice", source_, place);
-    const auto axes = TakeNumber<std::uint32_t>(place);
-    Check(axes <= kMostAxes, "{}: {} has {} axes, more than {}", source_, place, axes, kMostAxes);
+    const std::string location = fmt::format("tensor {}", Quoted(tensor.name));
+    Check(names_.insert(tensor.name).second, "{}: {} is there twice", source_, location);
+    const auto axes = TakeNumber<std::uint32_t>(location);
+    Check(axes <= kMostAxes, "{}: {} has {} axes, more than {}", source_, location, axes, kMostAxes);
     std::int64_t elements = 1;
     for (std::uint32_t axis = 0; axis < axes; ++axis) {
-      const auto size = TakeNumber<std::uint64_t>(place);
+      const auto size = TakeNumber<std::uint64_t>(location);
       const bool fits = size <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} &&
                         !__builtin_mul_overflow(elements, static_cast<std::int64_t>(size), &elements);
-      Check(fits, "{}: {} is too large", source_, place);
+      Check(fits, "{}: {} is too large", source_, location);
       tensor.axes.insert(tensor.axes.begin(), static_cast<std::int64_t>(size));
     }
-    const auto id = TakeNumber<std::uint32_t>(place);
+    const auto id = TakeNumber<std::uint32_t>(location);
     const auto found = std::ranges::find(kTypes, id, &GgufTypeInfo::id);
-    Check(found != kTypes.end(), "{}: {} is {}, which is not read", source_, place, NameOfOther(id));
+    Check(found != kTypes.end(), "{}: {} is {}, which is not read", source_, location, NameOfOther(id));
     tensor.type = found->type;
     const std::int64_t row = tensor.axes.empty() ? 1 : tensor.axes.back();
-    Check(row % found->run == 0, "{}: {}: rows of {} numbers are no whole blocks of {}, as {} needs", source_, place,
+    Check(row % found->run == 0, "{}: {}: rows of {} numbers are no whole blocks of {}, as {} needs", source_, location,
           row, found->run, found->name);
     std::int64_t bytes = 0;
-    Check(!__builtin_mul_overflow(elements / found->run, found->size, &bytes), "{}: {} is too large", source_, place);
-    places_.emplace_back(TakeNumber<std::uint64_t>(place), static_cast<std::uint64_t>(bytes));
+    Check(!__builtin_mul_overflow(elements / found->run, found->size, &bytes), "{}: {} is too large", source_,
+          location);
+    places_.emplace_back(TakeNumber<std::uint64_t>(location), static_cast<std::uint64_t>(bytes));
     content_.tensors.push_back(std::move(tensor));
   }
 

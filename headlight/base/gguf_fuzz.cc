@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       read();
     } catch (const Error& error) {
-      if (error.blame() != Blame::user) std::abort();
+      if (error.cause() != ErrorCause::user) std::abort();
     }
   };
   attempt([&] {

@@ -75,7 +75,7 @@ TEST(Gguf, IsReadOrRefusedWhateverIsCutOffOrFlipped) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string flipped = whole;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
-      Refusal(flipped);  // Refusal fails unless the error has Blame::user and one line
+      Refusal(flipped);  // Refusal fails unless the error has ErrorCause::user and one line
     }
 }
 

@@ -22,7 +22,7 @@ decltype(auto) InFile(const std::string& path, Action&& action) {
     const std::string_view text = error.what();
     const std::size_t folder = path.rfind('/') + 1;  // bytes of the folder's name; 0 without a folder
     if (text.find(path + ":") != text.npos || (folder > 0 && text.find(path.substr(0, folder)) != text.npos)) throw;
-    throw Error(fmt::format("{}: {}", path, text), error.blame());
+    throw Error(fmt::format("{}: {}", path, text), error.cause());
   }
 }
 
@@ -35,7 +35,7 @@ decltype(auto) InFiles(const std::vector<std::string>& paths, Action&& action) {
     const std::string_view text = error.what();
     for (const std::string& path : paths)
       if (text.find(path + ":") != text.npos) throw;
-    throw Error(fmt::format("{}: {}", fmt::join(paths, ", "), text), error.blame());
+    throw Error(fmt::format("{}: {}", fmt::join(paths, ", "), text), error.cause());
   }
 }
 

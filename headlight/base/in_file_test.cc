@@ -35,12 +35,12 @@ TEST(InFile, ReturnsTheResultOfTheAction) {
   EXPECT_EQ(&same, &number);
 }
 
-TEST(InFile, KeepsTheBlame) {
+TEST(InFile, KeepsTheCause) {
   try {
     InFile("a", [] { Ensure(false, "broken"); });
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.blame(), Blame::internal);
+    EXPECT_EQ(error.cause(), ErrorCause::internal);
     EXPECT_STREQ(error.what(), "a: broken");
   }
 }

@@ -14,7 +14,7 @@ void Visit(const JsonView& view) {
     try {
       question();
     } catch (const Error& error) {
-      if (error.blame() != Blame::user) std::abort();
+      if (error.cause() != ErrorCause::user) std::abort();
     }
   };
   ask([&] { view.Bool(); });
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!(ParseJson(json.Text(), "fuzz") == json) || !(ParseJson(json.Line(), "fuzz") == json)) std::abort();
     Visit(JsonView(json, "fuzz"));
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) std::abort();
+    if (error.cause() != ErrorCause::user) std::abort();
   }
   return 0;
 }

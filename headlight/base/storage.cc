@@ -49,7 +49,7 @@ std::byte* MapPages(std::size_t bytes) {
   return begin + before;
 }
 
-// A best-fit allocator. Regions from the system are divided into blocks. A freed block is merged with free neighbours.
+// A best-fit allocator. Regions from the system are divided into blocks. A freed block is merged with free neighbors.
 // Give does not allocate, because it runs in destructors: a used block keeps its node of the free list. Take has no
 // effect if it throws.
 class Arena {

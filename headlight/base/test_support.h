@@ -31,13 +31,13 @@ class TemporaryFolder {
 };
 
 // Returns the message of the Error that `action` throws, or an empty string if it does not throw. The error must have
-// Blame::user and a message of one line.
+// ErrorCause::user and a message of one line.
 template <typename Action>
 std::string ErrorOf(Action&& action) {
   try {
     action();
   } catch (const Error& error) {
-    EXPECT_EQ(error.blame(), Blame::user) << error.what();
+    EXPECT_EQ(error.cause(), ErrorCause::user) << error.what();
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
     return error.what();
   }

@@ -178,7 +178,7 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     read.texts.push_back(std::move(example));
   };
   for (const std::string& path : paths) {
-    if (std::optional<Records> records = LabelledRecords(path, options.columns, options.format)) {
+    if (std::optional<Records> records = LabeledRecords(path, options.columns, options.format)) {
       while (const auto record = records->Next()) add(OfRecord(*record, records->columns(), options));
       continue;
     }

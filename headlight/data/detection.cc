@@ -43,7 +43,7 @@ std::vector<Category> CategoriesOf(const JsonView& file) {
   return categories;
 }
 
-void Add(DetectionSet& set, DetectionExample& example, const LabelledBox& box) {
+void Add(DetectionSet& set, DetectionExample& example, const LabeledBox& box) {
   if (box.box.width() <= 0 || box.box.height() <= 0) {
     ++set.without_area;
     example.without_area.push_back(box);
@@ -167,7 +167,7 @@ std::uint64_t HashOfDetectionSet(const DetectionSet& set) {
   for (const DetectionExample& example : set.examples) {
     hash.Update(fs::path(example.image).filename().string());
     add(example.boxes.size());
-    for (const LabelledBox& box : example.boxes) {
+    for (const LabeledBox& box : example.boxes) {
       add(box.box);
       add(box.label);
       add(box.crowd);

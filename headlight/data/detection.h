@@ -18,8 +18,8 @@ struct DetectionExample {
   std::string image;                   ///< path of the image file
   std::int64_t id = 0;                 ///< COCO's id, or the index of the image in its file, from 1
   std::int64_t height = 0, width = 0;  ///< in pixels; 0: unknown
-  std::vector<LabelledBox> boxes = {};
-  std::vector<LabelledBox> without_area = {};  ///< used in evaluation, as in pycocotools, but not in training
+  std::vector<LabeledBox> boxes = {};
+  std::vector<LabeledBox> without_area = {};  ///< used in evaluation, as in pycocotools, but not in training
 };
 
 /// Throws Error naming the image if its annotated size differs from the decoded size, because its boxes would be

@@ -71,9 +71,9 @@ TEST_F(Sets, OfCoco) {
   EXPECT_EQ(example.height, 40);
   EXPECT_EQ(example.width, 50);
   ASSERT_EQ(example.boxes.size(), 2U);
-  EXPECT_EQ(example.boxes[0], (LabelledBox{{1, 2, 11.5, 22}, 1, 99.5, false}));
-  EXPECT_EQ(example.boxes[1], (LabelledBox{{0, 0, 4, 5}, 0, 20, true}));
-  EXPECT_THAT(example.without_area, testing::ElementsAre(LabelledBox{{5, 5, 5, 9}, 0, 0, false}));
+  EXPECT_EQ(example.boxes[0], (LabeledBox{{1, 2, 11.5, 22}, 1, 99.5, false}));
+  EXPECT_EQ(example.boxes[1], (LabeledBox{{0, 0, 4, 5}, 0, 20, true}));
+  EXPECT_THAT(example.without_area, testing::ElementsAre(LabeledBox{{5, 5, 5, 9}, 0, 0, false}));
   EXPECT_EQ(set.examples[1].image, folder.File("a.jpg"));
   EXPECT_TRUE(set.examples[1].boxes.empty());
 
@@ -110,7 +110,7 @@ TEST_F(Sets, OfPascalVoc) {
   EXPECT_EQ(all.examples.size(), 3U);
   EXPECT_EQ(all.boxes, 2);
   EXPECT_EQ(all.without_area, 1);
-  EXPECT_EQ(all.examples[0].boxes[0], (LabelledBox{{1, 2, 9, 8}, 1, 48, false}));
+  EXPECT_EQ(all.examples[0].boxes[0], (LabeledBox{{1, 2, 9, 8}, 1, 48, false}));
 
   const DetectionSet some = Read({"ImageSets/Main/train.txt"});
   ASSERT_EQ(some.examples.size(), 2U);

@@ -54,18 +54,18 @@ constexpr std::initializer_list<const char*> kLabels = {"label", "class"};
 
 bool IsTable(std::string_view path) { return HasRecords(path) || IsTsv(path); }
 
-// A callback with each image's file, its class (empty unless `labelled`), and its location.
+// A callback with each image's file, its class (empty unless `labeled`), and its location.
 using AddImage = std::function<void(const std::string& file, const std::string& label, const std::string& location)>;
-void ReadTable(const std::string& path, bool labelled, const AddImage& add) {
+void ReadTable(const std::string& path, bool labeled, const AddImage& add) {
   const auto checked = [&](const std::string& file, const std::string& label, const std::string& location) {
     add(ImageOfTable(path, file, location), label, location);
   };
-  const auto is_header = [labelled](const std::vector<std::string>& line) {
-    return HasAny(line, kImageNames) && (!labelled || HasAny(line, kLabels));
+  const auto is_header = [labeled](const std::vector<std::string>& line) {
+    return HasAny(line, kImageNames) && (!labeled || HasAny(line, kLabels));
   };
   if (std::optional<Records> records = RecordsOf(path, is_header)) {
     while (const auto record = records->Next())
-      checked(PathOfRecord(*record), labelled ? LabelOf(OneOf(*record, kLabels)) : "", record->location());
+      checked(PathOfRecord(*record), labeled ? LabelOf(OneOf(*record, kLabels)) : "", record->location());
     return;
   }
   LineReader lines(path);
@@ -73,14 +73,14 @@ void ReadTable(const std::string& path, bool labelled, const AddImage& add) {
     if (line->empty()) continue;
     const std::string location = fmt::format("{}:{}", path, lines.line_number());
     const std::size_t tab = line->find('\t');
-    Check(!labelled || (tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos),
+    Check(!labeled || (tab != std::string_view::npos && line->find('\t', tab + 1) == std::string_view::npos),
           "{}: expected the path of an image, a tab and its class", location);
-    checked(std::string(line->substr(0, tab)), labelled ? std::string(line->substr(tab + 1)) : "", location);
+    checked(std::string(line->substr(0, tab)), labeled ? std::string(line->substr(tab + 1)) : "", location);
   }
 }
 
 void AddTable(const std::string& path, LabelCollector& collector) {
-  ReadTable(path, /*labelled=*/true,
+  ReadTable(path, /*labeled=*/true,
             [&](const std::string& file, const std::string& label, const std::string& location) {
               collector.Add({.path = file}, label, location);
             });
@@ -110,7 +110,7 @@ std::string ImageOfTable(const std::string& table, const std::string& file, cons
   return relative_to_table.string();
 }
 
-ImageList ListLabelledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels, NewLabels rule) {
+ImageList ListLabeledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels, NewLabels rule) {
   LabelCollector collector{labels, rule};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string& path = paths[i];
@@ -137,7 +137,7 @@ ImageList ListLabelledImages(const std::vector<std::string>& paths, std::vector<
   return std::move(collector.list);
 }
 
-std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources) {
+std::vector<ImageSource> ListUnlabeledImages(const std::vector<std::string>& sources) {
   std::vector<ImageSource> all;
   for (const std::string& source : sources) {
     std::error_code ignored;
@@ -146,7 +146,7 @@ std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& so
       continue;
     }
     const std::size_t before = all.size();
-    ReadTable(source, /*labelled=*/false,
+    ReadTable(source, /*labeled=*/false,
               [&](const std::string& file, const std::string&, const std::string&) { all.push_back({.path = file}); });
     Check(all.size() > before, "{}: there is no image in it", source);
   }
@@ -165,7 +165,7 @@ void ThrowImageErrors(const std::vector<std::string>& errors) {
 ImageSet::ImageSet(ImageList list, DecodeBytes decode, const TextShare& share, std::int64_t memory,
                    std::vector<std::string>* skipped)
     : decode_(std::move(decode)) {
-  const bool labelled = !list.labels.empty();
+  const bool labeled = !list.labels.empty();
   const auto count = list.sources.size();
   std::vector<std::uint64_t> hashes(count);
   std::vector<std::uint8_t> ours(count);
@@ -192,7 +192,7 @@ ImageSet::ImageSet(ImageList list, DecodeBytes decode, const TextShare& share, s
       const auto size = static_cast<std::int64_t>(image.pixels.size());
       if (bytes.fetch_add(size) + size <= memory) kept[i] = std::move(image);
     } catch (const Error& error) {
-      if (error.blame() != Blame::user) throw;
+      if (error.cause() != ErrorCause::user) throw;
       errors[i] = error.what();
       ours[i] = 0;
     }
@@ -203,10 +203,10 @@ ImageSet::ImageSet(ImageList list, DecodeBytes decode, const TextShare& share, s
   Hash64 hash;
   for (std::size_t i = 0; i < count; ++i) {
     if (ours[i] == 0) continue;
-    const std::uint64_t parts[] = {hashes[i], labelled ? static_cast<std::uint64_t>(list.labels[i]) : 0};
+    const std::uint64_t parts[] = {hashes[i], labeled ? static_cast<std::uint64_t>(list.labels[i]) : 0};
     hash.Update({reinterpret_cast<const char*>(parts), sizeof(parts)});
     list_.sources.push_back(std::move(list.sources[i]));
-    if (labelled) list_.labels.push_back(list.labels[i]);
+    if (labeled) list_.labels.push_back(list.labels[i]);
     kept_.push_back(std::move(kept[i]));
   }
   hash_ = hash.value();

@@ -31,12 +31,12 @@ struct ImageList {
 /// - an IDX file of images, followed by the IDX file of their class indices.
 /// Paths in tables are relative to the file's folder. New labels are added or refused by `rule`. Added labels are
 /// sorted (SortLabels). Throws Error naming the file and line for other content, and if there is no image.
-HEADLIGHT_API ImageList ListLabelledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels,
-                                           NewLabels rule);
+HEADLIGHT_API ImageList ListLabeledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels,
+                                          NewLabels rule);
 
 /// Lists the images of all sources in order: the images of ListImages, and the images of .csv, .jsonl and .tsv files as
-/// in ListLabelledImages. Classes in tables are optional and ignored.
-HEADLIGHT_API std::vector<ImageSource> ListUnlabelledImages(const std::vector<std::string>& sources);
+/// in ListLabeledImages. Classes in tables are optional and ignored.
+HEADLIGHT_API std::vector<ImageSource> ListUnlabeledImages(const std::vector<std::string>& sources);
 
 /// Functions for tables with other columns. IsTsv returns true if a name ends in .tsv or .tsv.gz. PathOfRecord returns
 /// the path in a record. ImageOfTable returns the path of a row's image, which must exist. Its error messages begin
@@ -65,7 +65,7 @@ class HEADLIGHT_API ImageSet {
   std::int64_t size() const { return static_cast<std::int64_t>(list_.sources.size()); }
   /// Returns the index of the class. Only for sets with classes.
   std::int32_t label(std::int64_t image) const { return list_.labels[static_cast<std::size_t>(image)]; }
-  bool labelled() const { return !list_.labels.empty(); }
+  bool labeled() const { return !list_.labels.empty(); }
   std::string name(std::int64_t image) const { return list_.sources[static_cast<std::size_t>(image)].name(); }
   Image operator[](std::int64_t image) const;
   std::uint64_t hash() const { return hash_; }  ///< hash of the files' contents and the labels, in order

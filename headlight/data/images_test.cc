@@ -36,7 +36,7 @@ struct Images : testing::Test {
   ImageList List(const std::vector<std::string>& names, NewLabels rule = NewLabels::added) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(folder.File(name));
-    return ListLabelledImages(paths, labels, rule);
+    return ListLabeledImages(paths, labels, rule);
   }
   std::string Refusal(const std::vector<std::string>& names) {
     return ErrorOf([&] { List(names, labels.empty() ? NewLabels::added : NewLabels::refused); });
@@ -88,15 +88,15 @@ TEST_F(Images, WithoutClasses) {
   Write("a.csv", "title,image\none,images/1.png\ntwo,images/2.png\n");
   Write("b.tsv", "images/2.png\tclass\tmore\nimages/1.png\n");
   const std::vector<ImageSource> listed =
-      ListUnlabelledImages({folder.File("a.csv"), folder.File("b.tsv"), folder.File("images")});
+      ListUnlabeledImages({folder.File("a.csv"), folder.File("b.tsv"), folder.File("images")});
   std::string order;
   for (const ImageSource& one : listed) order += one.path.substr(one.path.size() - 5, 1);
   EXPECT_EQ(order, "122112");
   Write("bad.csv", "title\none\n");
-  EXPECT_THAT(ErrorOf([&] { ListUnlabelledImages({folder.File("bad.csv")}); }), HasSubstr("bad.csv:2"));
+  EXPECT_THAT(ErrorOf([&] { ListUnlabeledImages({folder.File("bad.csv")}); }), HasSubstr("bad.csv:2"));
   Write("bad.csv", "image\n");
-  EXPECT_THAT(ErrorOf([&] { ListUnlabelledImages({folder.File("bad.csv")}); }), HasSubstr("there is no image"));
-  EXPECT_THAT(ErrorOf([&] { ListUnlabelledImages({folder.File("none.csv")}); }), HasSubstr("none.csv"));
+  EXPECT_THAT(ErrorOf([&] { ListUnlabeledImages({folder.File("bad.csv")}); }), HasSubstr("there is no image"));
+  EXPECT_THAT(ErrorOf([&] { ListUnlabeledImages({folder.File("none.csv")}); }), HasSubstr("none.csv"));
 }
 
 TEST_F(Images, OfIdxFiles) {

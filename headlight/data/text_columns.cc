@@ -136,21 +136,21 @@ JsonView LabelOfRecord(const JsonView& record, const TextColumns& columns) {
   return labels.present() && !label.present() ? labels : label;
 }
 
-bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns, const std::string& location) {
-  const bool labelled =
+bool IsLabeledHeader(const std::vector<std::string>& header, const TextColumns& columns, const std::string& location) {
+  const bool labeled =
       columns.label.empty() ? IsIn(header, "label") || IsIn(header, "labels") : IsIn(header, columns.label);
   const TextColumns found =
       FindColumns(columns, TextsAsked::texts, [&](const char* name) { return IsIn(header, name); });
-  Check(labelled || !columns.label.empty() || found.text_pair.empty() || !IsIn(header, found.text_pair),
+  Check(labeled || !columns.label.empty() || found.text_pair.empty() || !IsIn(header, found.text_pair),
         "{}: the header has no column of the label, but {}; `label_column` names it", location,
         Quoted(fmt::format("{}", fmt::join(header, ", "))));
-  return labelled && HasTexts(header, columns, TextsAsked::texts);
+  return labeled && HasTexts(header, columns, TextsAsked::texts);
 }
 
-std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns,
-                                       std::optional<TextFormat> format) {
+std::optional<Records> LabeledRecords(const std::string& path, const TextColumns& columns,
+                                      std::optional<TextFormat> format) {
   std::optional<Records> records = RecordsOf(
-      path, [&](const std::vector<std::string>& header) { return IsLabelledHeader(header, columns, path + ":1"); },
+      path, [&](const std::vector<std::string>& header) { return IsLabeledHeader(header, columns, path + ":1"); },
       format);
   Check(records || (columns.text.empty() && columns.text_pair.empty() && columns.label.empty()),
         "{}: it has no header with all columns of the texts and the label, as .csv and .tsv files may have", path);

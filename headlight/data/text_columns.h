@@ -60,13 +60,13 @@ HEADLIGHT_API JsonView LabelOfRecord(const JsonView& record, const TextColumns& 
 
 /// Returns true if the first line of a .tsv file is a header with columns for one or two texts and the label. Throws
 /// Error, with a message that begins with `location`, if it has two texts and no label.
-HEADLIGHT_API bool IsLabelledHeader(const std::vector<std::string>& header, const TextColumns& columns,
-                                    const std::string& location);
+HEADLIGHT_API bool IsLabeledHeader(const std::vector<std::string>& header, const TextColumns& columns,
+                                   const std::string& location);
 
 /// Opens the records of a file of texts with labels: JSON lines, CSV, or .tsv. The header of a .tsv file must have
 /// columns for one or two texts and the label. Returns nothing for other files, whose columns have no names. `format`
 /// overrides the format that the file name indicates. Throws Error if columns are named and the file has none of them.
-std::optional<Records> LabelledRecords(const std::string& path, const TextColumns& columns,
-                                       std::optional<TextFormat> format = {});
+std::optional<Records> LabeledRecords(const std::string& path, const TextColumns& columns,
+                                      std::optional<TextFormat> format = {});
 
 }  // namespace headlight

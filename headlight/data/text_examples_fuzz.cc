@@ -63,7 +63,7 @@ void Try(const Body& body) {
   try {
     body();
   } catch (const Error& error) {
-    Require(error.blame() == Blame::user && std::string_view(error.what()).find('\n') == std::string_view::npos);
+    Require(error.cause() == ErrorCause::user && std::string_view(error.what()).find('\n') == std::string_view::npos);
   }
 }
 

@@ -92,7 +92,7 @@ void BatchModel::RecordAttention(std::size_t texts, bool wanted) {
   context.hooks.attention = {};
   if (wanted)
     context.hooks.attention = [this](const LayerAttention& seen) {
-      if (!context.draft) attention_[static_cast<std::size_t>(seen.sentence)] = RowsOf(seen.weights);
+      if (!context.draft) attention_[static_cast<std::size_t>(seen.sequence)] = RowsOf(seen.weights);
     };
 }
 

@@ -42,31 +42,32 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
 }
 
 // The fate of a candidate: it continues, or it is finished for one of three reasons.
-enum class Fate { goes_on, ends, stops, is_cut };
+enum class BeamAction { goes_on, ends, stops, is_cut };
 
-Fate FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t length, const SearchOptions& options) {
-  if (std::ranges::find(options.end_ids, candidate.token) != options.end_ids.end()) return Fate::ends;
+BeamAction FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t length,
+                  const SearchOptions& options) {
+  if (std::ranges::find(options.end_ids, candidate.token) != options.end_ids.end()) return BeamAction::ends;
   if (options.stops) {
     const std::vector<std::int32_t>& written = search.beams[candidate.beam].ids;
     std::vector<std::int32_t> ids(search.prompt_ids.begin(), search.prompt_ids.end());
     ids.insert(ids.end(), written.begin(), written.end());
     ids.push_back(candidate.token);
-    if ((*options.stops)(ids)) return Fate::stops;
+    if ((*options.stops)(ids)) return BeamAction::stops;
   }
-  return length == search.max_length ? Fate::is_cut : Fate::goes_on;
+  return length == search.max_length ? BeamAction::is_cut : BeamAction::goes_on;
 }
 
-void Finish(BeamSearch& search, const Candidate& candidate, Fate fate, std::int32_t length,
+void Finish(BeamSearch& search, const Candidate& candidate, BeamAction fate, std::int32_t length,
             const SearchOptions& options) {
   const Beam& beam = search.beams[candidate.beam];
   Hypothesis hypothesis{beam.ids,
                         candidate.log_probability,
                         ScoreOf(options, candidate.log_probability, length),
-                        fate != Fate::is_cut,
+                        fate != BeamAction::is_cut,
                         beam.attention,
                         beam.token_scores,
-                        fate == Fate::ends ? candidate.token : -1};
-  if (fate != Fate::ends) hypothesis.ids.push_back(candidate.token);
+                        fate == BeamAction::ends ? candidate.token : -1};
+  if (fate != BeamAction::ends) hypothesis.ids.push_back(candidate.token);
   if (options.token_scores) hypothesis.token_scores.push_back(candidate.score);
   const auto place =
       std::ranges::upper_bound(search.finished, hypothesis.score, std::ranges::greater{}, &Hypothesis::score);
@@ -103,8 +104,8 @@ std::vector<std::size_t> Advance(BeamSearch& search, const kernels::TopLogits<fl
   std::vector<std::size_t> from;
   for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
     const Candidate& candidate = candidates[rank];
-    const Fate fate = FateOf(search, candidate, length, options);
-    if (fate != Fate::goes_on) {
+    const BeamAction fate = FateOf(search, candidate, length, options);
+    if (fate != BeamAction::goes_on) {
       // As in Transformers, a finished candidate is kept only if it is among the beam_size best candidates.
       if (rank < beam_size) Finish(search, candidate, fate, length, options);
     } else if (beams.size() < beam_size) {

@@ -27,9 +27,9 @@ kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& 
     const auto index = static_cast<std::size_t>(row);
     const std::span<float> scores(logits.row(row), static_cast<std::size_t>(logits.columns));
     const Unfinished& text = texts[index];
-    const float normaliser = options.guidance != 1 ? text.shift : beams ? own.max[index] + std::log(own.sum[index]) : 0;
-    if (normaliser != 0)
-      for (float& score : scores) score -= normaliser;
+    const float normalizer = options.guidance != 1 ? text.shift : beams ? own.max[index] + std::log(own.sum[index]) : 0;
+    if (normalizer != 0)
+      for (float& score : scores) score -= normalizer;
     if (process) ProcessLogits(scores, text, options.processors);
     for (const std::int32_t token : text.never)
       if (static_cast<std::size_t>(token) < scores.size()) scores[static_cast<std::size_t>(token)] = impossible;

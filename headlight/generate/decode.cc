@@ -70,7 +70,7 @@ class Decoding {
     std::vector<std::vector<std::int32_t>> prompts;
     std::map<std::array<std::int32_t, 3>, Tensor> states;  // encoder states by begin, length and step
     for (std::size_t i = 0; i < which.size(); ++i) {
-      const Sequence& entry = memory.sentences[i];
+      const Sequence& entry = memory.sequences[i];
       DecodingRequest request = RequestFor(entry.length, which[i]);
       prompts.push_back(request.prompt);
       Tensor& own = states[{entry.begin, entry.length, entry.step}];
@@ -232,13 +232,13 @@ std::vector<std::vector<Hypothesis>> Decode(const EncoderDecoder& model, std::sp
 std::vector<std::vector<Hypothesis>> Decode(const ConditionalDecoder& model, const Memory& memory,
                                             const DecodingOptions& options, std::span<const std::size_t> which) {
   Ensure(options.shortlist == nullptr, "Decode: a shortlist needs a source text");
-  const std::vector<std::size_t> indices = IndicesOf(which, memory.sentences.size());
-  return OnThreads(memory.sentences.size(), options,
+  const std::vector<std::size_t> indices = IndicesOf(which, memory.sequences.size());
+  return OnThreads(memory.sequences.size(), options,
                    [&](std::span<const std::size_t> some, const DecodingOptions& shared) {
                      Decoding decoding(model, shared);
                      if (some.empty()) return std::vector<std::vector<Hypothesis>>();
                      Memory entries{memory.rows, {}};
-                     for (const std::size_t i : some) entries.sentences.push_back(memory.sentences[i]);
+                     for (const std::size_t i : some) entries.sequences.push_back(memory.sequences[i]);
                      return decoding.Run(entries, At(indices, some));
                    });
 }

@@ -37,7 +37,7 @@ void NextTokens::UpdateLists(Context& context, const std::vector<std::unique_ptr
     if (shortlist_ == nullptr) break;
     search->list = lists.size();
     std::vector<std::int32_t>& list = lists.emplace_back(shortlist_->For(search->request.source));
-    if (!search->options().writes_padding) std::erase(list, output_.pad_id);
+    if (!search->options().generates_padding) std::erase(list, output_.pad_id);
     const auto end = std::ranges::lower_bound(list, output_.end_id);
     if (end == list.end() || *end != output_.end_id) list.insert(end, output_.end_id);
   }
@@ -47,15 +47,15 @@ void NextTokens::UpdateLists(Context& context, const std::vector<std::unique_ptr
 std::vector<std::int32_t> NextTokens::NeverNext(const Search& search) const {
   std::vector<std::int32_t> never;
   if (!search.MayEnd()) never = search.options().end_ids;
-  if (output_.pad_id >= 0 && !search.options().writes_padding) never.push_back(output_.pad_id);
+  if (output_.pad_id >= 0 && !search.options().generates_padding) never.push_back(output_.pad_id);
   return never;
 }
 
 std::vector<float> NextTokens::ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
                                         std::span<const std::size_t> lists, double guidance,
                                         std::int32_t length) const {
-  const kernels::TopLogits<float> with = tokens_->Likeliest(context, conditional, lists, {}, 1);
-  const kernels::TopLogits<float> without = tokens_->Likeliest(context, unconditional, lists, {}, 1);
+  const kernels::TopLogits<float> with = tokens_->MostLikely(context, conditional, lists, {}, 1);
+  const kernels::TopLogits<float> without = tokens_->MostLikely(context, unconditional, lists, {}, 1);
   CheckSums(*output_.model, with, length);
   CheckSums(*output_.model, without, length);
   std::vector<float> shifts;
@@ -118,8 +118,8 @@ kernels::TopLogits<float> NextTokens::After(Context& context, const std::vector<
         banned.push_back(Repeating(inputs, inputs, no_repeat));
         most_banned = std::max(most_banned, banned.back().size());
       }
-  kernels::TopLogits<float> likeliest =
-      tokens_->Likeliest(context, states, lists, never, CandidatesOf(options) + static_cast<std::int64_t>(most_banned));
+  kernels::TopLogits<float> likeliest = tokens_->MostLikely(
+      context, states, lists, never, CandidatesOf(options) + static_cast<std::int64_t>(most_banned));
   for (std::int64_t row = 0; row < likeliest.rows; ++row) CheckFinite(likeliest, row, length);
   return likeliest;
 }
@@ -132,8 +132,8 @@ void NextTokens::CheckFinite(const kernels::TopLogits<float>& likeliest, std::in
 }
 
 kernels::TopLogits<float> NextTokens::AfterDrafts(Context& context, const Search& search, const Tensor& hidden) const {
-  return tokens_->Likeliest(context, hidden, std::vector(static_cast<std::size_t>(hidden.rows()), search.list),
-                            NeverNext(search), CandidatesOf(search.options()));
+  return tokens_->MostLikely(context, hidden, std::vector(static_cast<std::size_t>(hidden.rows()), search.list),
+                             NeverNext(search), CandidatesOf(search.options()));
 }
 
 }  // namespace headlight

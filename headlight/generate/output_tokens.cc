@@ -44,9 +44,9 @@ void OutputTokens::Cap(Matrix<float> scores) const {
   if (layer_.logit_cap > 0) kernels::SoftCapRows<float>(scores, static_cast<float>(layer_.logit_cap), scores);
 }
 
-kernels::TopLogits<float> OutputTokens::Likeliest(Context& context, const Tensor& hidden,
-                                                  std::span<const std::size_t> lists,
-                                                  std::span<const std::int32_t> excluded, std::int64_t count) const {
+kernels::TopLogits<float> OutputTokens::MostLikely(Context& context, const Tensor& hidden,
+                                                   std::span<const std::size_t> lists,
+                                                   std::span<const std::int32_t> excluded, std::int64_t count) const {
   if (!tokens_.empty()) return LikeliestOfLists(hidden, lists, excluded, count);
   const ops::Weight weight = layer_.weight(context);
   const Tensor bias = layer_.bias(context);
@@ -91,10 +91,10 @@ kernels::TopLogits<float> OutputTokens::LikeliestOfLists(const Tensor& hidden, s
       for (std::size_t i = 0; i < list.size(); ++i) own[i] = rows.row(row)[list[i]];
       std::vector<std::int32_t> never;
       for (const std::int32_t token : excluded) {
-        const auto place = std::ranges::lower_bound(
+        const auto index = std::ranges::lower_bound(
             list, token, {}, [&](std::int32_t column) { return tokens_[static_cast<std::size_t>(column)]; });
-        if (place != list.end() && tokens_[static_cast<std::size_t>(*place)] == token)
-          never.push_back(static_cast<std::int32_t>(place - list.begin()));
+        if (index != list.end() && tokens_[static_cast<std::size_t>(*index)] == token)
+          never.push_back(static_cast<std::int32_t>(index - list.begin()));
       }
       kernels::TopLogits<float> top(1, result.k);
       kernels::AddColumns<float>({own.data(), 1, std::ssize(list), std::ssize(list)}, 0, never, top);
@@ -102,8 +102,8 @@ kernels::TopLogits<float> OutputTokens::LikeliestOfLists(const Tensor& hidden, s
       result.max[static_cast<std::size_t>(begin + row)] = top.max.front();
       result.sum[static_cast<std::size_t>(begin + row)] = top.sum.front();
       std::ranges::copy(top.values, result.values.begin() + (begin + row) * result.k);
-      std::ranges::transform(top.columns, result.columns.begin() + (begin + row) * result.k, [&](std::int32_t place) {
-        return tokens_[static_cast<std::size_t>(list[static_cast<std::size_t>(place)])];
+      std::ranges::transform(top.columns, result.columns.begin() + (begin + row) * result.k, [&](std::int32_t index) {
+        return tokens_[static_cast<std::size_t>(list[static_cast<std::size_t>(index)])];
       });
     }
   }

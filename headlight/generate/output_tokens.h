@@ -34,8 +34,8 @@ class OutputTokens {
   /// Returns the `count` most probable tokens after each hidden state [rows, model], with their log-probabilities. Row
   /// i uses list lists[i]. Tokens in `excluded` or outside the list have -infinity. As in Transformers, excluding
   /// tokens does not renormalize the probabilities.
-  kernels::TopLogits<float> Likeliest(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
-                                      std::span<const std::int32_t> excluded, std::int64_t count) const;
+  kernels::TopLogits<float> MostLikely(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,
+                                       std::span<const std::int32_t> excluded, std::int64_t count) const;
 
   /// Returns the next tokens of `texts` with logits processors or sampling (ChooseTokens).
   kernels::TopLogits<float> Choose(Context& context, const Tensor& hidden, std::span<const std::size_t> lists,

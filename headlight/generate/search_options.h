@@ -27,7 +27,7 @@ struct SearchOptions {
   SamplingOptions sampling = {};
   LogitsProcessors processors = {};
   std::vector<std::int32_t> end_ids = {};        ///< tokens that end a text
-  bool writes_padding = false;                   ///< if true, the padding token may be generated
+  bool generates_padding = false;                ///< if true, the padding token may be generated
   std::optional<std::int32_t> first_token = {};  ///< if set, the first chosen token is this token, with probability 1
   /// If set, the token at the maximum length is this token, with probability 1. It may be one of end_ids.
   std::optional<std::int32_t> last_token = {};

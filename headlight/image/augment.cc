@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/image/colour.h"
+#include "headlight/image/color.h"
 
 namespace headlight {
 namespace {
@@ -22,7 +22,7 @@ bool Chance(double probability, Random& random) { return random.Uniform() < prob
 
 }  // namespace
 
-Image JitterColours(const Image& image, const ColourJitter& jitter, Random& random) {
+Image JitterColors(const Image& image, const ColorJitter& jitter, Random& random) {
   std::array<int, 4> order = {0, 1, 2, 3};
   for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.Below(left)]);
   const auto factor = [&](double strength) { return Between({std::max(0.0, 1 - strength), 1 + strength}, random); };
@@ -112,8 +112,8 @@ Image Augment(const Image& image, const Augmentation& augmentation, Random& rand
   }
   if (Chance(augmentation.flip, random)) changed = FlipHorizontally(changed);
   if (augmentation.rand_augment) changed = RandAugment(changed, *augmentation.rand_augment, random);
-  if (Chance(augmentation.jitter_probability, random)) changed = JitterColours(changed, augmentation.jitter, random);
-  if (Chance(augmentation.grey, random)) changed = Grey(changed);
+  if (Chance(augmentation.jitter_probability, random)) changed = JitterColors(changed, augmentation.jitter, random);
+  if (Chance(augmentation.gray, random)) changed = Gray(changed);
   if (Chance(augmentation.blur, random)) {
     const int kernel = std::max(3, static_cast<int>(size.width / 10) | 1);
     changed = GaussianBlur(changed, kernel, Between(augmentation.blur_deviation, random));
@@ -129,7 +129,7 @@ std::vector<Image> RandomCrops(const Image& image, const MultiCrop& crops, Rando
                     .flip = 0.5,
                     .jitter = {0.4, 0.4, 0.2, 0.1},
                     .jitter_probability = 0.8,
-                    .grey = 0.2,
+                    .gray = 0.2,
                     .blur = 1};
   std::vector<Image> views = {Augment(image, view, random)};
   view.blur = 0.1;

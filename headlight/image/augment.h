@@ -17,10 +17,10 @@ namespace headlight {
 
 /// The options of torchvision's ColorJitter. For a value x, brightness, contrast and saturation are multiplied by a
 /// factor from 1 - x to 1 + x. The hue is shifted by -x to x. The order is random.
-struct ColourJitter {
+struct ColorJitter {
   double brightness = 0, contrast = 0, saturation = 0, hue = 0;
 };
-HEADLIGHT_API Image JitterColours(const Image& image, const ColourJitter& jitter, Random& random);
+HEADLIGHT_API Image JitterColors(const Image& image, const ColorJitter& jitter, Random& random);
 
 /// The options of RandAugment (Cubuk et al., "RandAugment: Practical automated data augmentation with a reduced search
 /// space", 2020). It applies `operations` random operations with a magnitude from 0 to 30. The fourteen operations and
@@ -41,8 +41,8 @@ struct Augmentation {
   /// The probability of each change.
   double flip = 0;
   std::optional<RandAugmentOptions> rand_augment = {};
-  ColourJitter jitter = {};
-  double jitter_probability = 1, grey = 0, blur = 0, solarize = 0;
+  ColorJitter jitter = {};
+  double jitter_probability = 1, gray = 0, blur = 0, solarize = 0;
   /// The standard deviation of the Gaussian blur in pixels. The kernel size is a tenth of the width (Chen et al., "A
   /// Simple Framework for Contrastive Learning of Visual Representations", 2020, appendix A).
   Range blur_deviation = {0.1, 2};

@@ -20,9 +20,9 @@ Image Resized(const Image& image, ImageSize size) {
   return Resize(image, size.height, size.width, ResizeFilter::bilinear);
 }
 
-std::vector<LabelledBox> Flipped(std::vector<LabelledBox> boxes, std::int64_t width) {
+std::vector<LabeledBox> Flipped(std::vector<LabeledBox> boxes, std::int64_t width) {
   const auto whole = static_cast<double>(width);
-  for (LabelledBox& box : boxes) {
+  for (LabeledBox& box : boxes) {
     box.box.left = whole - box.box.left;
     box.box.right = whole - box.box.right;
     std::swap(box.box.left, box.box.right);
@@ -30,21 +30,21 @@ std::vector<LabelledBox> Flipped(std::vector<LabelledBox> boxes, std::int64_t wi
   return boxes;
 }
 
-std::vector<LabelledBox> Resized(std::vector<LabelledBox> boxes, ImageSize from, ImageSize to) {
+std::vector<LabeledBox> Resized(std::vector<LabeledBox> boxes, ImageSize from, ImageSize to) {
   const double across = static_cast<double>(to.width) / static_cast<double>(from.width);
   const double down = static_cast<double>(to.height) / static_cast<double>(from.height);
-  for (LabelledBox& box : boxes) {
+  for (LabeledBox& box : boxes) {
     box.box = {box.box.left * across, box.box.top * down, box.box.right * across, box.box.bottom * down};
     box.area *= across * down;
   }
   return boxes;
 }
 
-std::vector<LabelledBox> Cropped(const std::vector<LabelledBox>& boxes, const Region& region) {
+std::vector<LabeledBox> Cropped(const std::vector<LabeledBox>& boxes, const Region& region) {
   const auto left = static_cast<double>(region.left), top = static_cast<double>(region.top);
   const auto width = static_cast<double>(region.width), height = static_cast<double>(region.height);
-  std::vector<LabelledBox> cropped;
-  for (LabelledBox box : boxes) {
+  std::vector<LabeledBox> cropped;
+  for (LabeledBox box : boxes) {
     box.box = {std::clamp(box.box.left - left, 0.0, width), std::clamp(box.box.top - top, 0.0, height),
                std::clamp(box.box.right - left, 0.0, width), std::clamp(box.box.bottom - top, 0.0, height)};
     box.area = box.box.area();
@@ -61,8 +61,8 @@ Image Changed(const Image& image, const BoxedChange& change) {
   return Resized(changed, change.size);
 }
 
-std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, ImageSize from, const BoxedChange& change) {
-  std::vector<LabelledBox> changed = change.flip ? Flipped(boxes, from.width) : boxes;
+std::vector<LabeledBox> Changed(const std::vector<LabeledBox>& boxes, ImageSize from, const BoxedChange& change) {
+  std::vector<LabeledBox> changed = change.flip ? Flipped(boxes, from.width) : boxes;
   if (!change.cut) return Resized(changed, from, change.size);
   const auto& [size, region] = *change.cut;
   return Resized(Cropped(Resized(changed, from, size), region), {region.height, region.width}, change.size);

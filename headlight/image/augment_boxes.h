@@ -28,8 +28,8 @@ struct BoxedChange {
 HEADLIGHT_API Image Changed(const Image& image, const BoxedChange& change);
 /// Returns the boxes after a change of an image of size `from`. Boxes are clipped to the region, and empty boxes are
 /// dropped. The area of each object becomes the area of its box.
-HEADLIGHT_API std::vector<LabelledBox> Changed(const std::vector<LabelledBox>& boxes, ImageSize from,
-                                               const BoxedChange& change);
+HEADLIGHT_API std::vector<LabeledBox> Changed(const std::vector<LabeledBox>& boxes, ImageSize from,
+                                              const BoxedChange& change);
 
 /// The options of DETR's augmentation (Carion et al., "End-to-End Object Detection with Transformers", 2020, section
 /// 4). The image is flipped with probability 1/2. With probability 1/2, its shorter side is resized to one of

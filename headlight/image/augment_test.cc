@@ -12,7 +12,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/image/augment_boxes.h"
-#include "headlight/image/colour.h"
+#include "headlight/image/color.h"
 #include "headlight/image/testing.h"
 
 namespace headlight::augment_test {
@@ -31,7 +31,7 @@ const std::map<std::string, std::function<Image(const Image&, std::istream&)>> k
     {"saturation", [](const Image& p, std::istream& in) { return AdjustSaturation(p, Number(in)); }},
     {"sharpness", [](const Image& p, std::istream& in) { return AdjustSharpness(p, Number(in)); }},
     {"hue", [](const Image& p, std::istream& in) { return AdjustHue(p, Number(in)); }},
-    {"grey", [](const Image& p, std::istream&) { return Grey(p); }},
+    {"grey", [](const Image& p, std::istream&) { return Gray(p); }},
     {"flip", [](const Image& p, std::istream&) { return FlipHorizontally(p); }},
     {"autocontrast", [](const Image& p, std::istream&) { return AutoContrast(p); }},
     {"autocontrast_of_dark", [](const Image& p, std::istream&) { return AutoContrast(AdjustBrightness(p, 0.3)); }},
@@ -56,7 +56,7 @@ const std::map<std::string, std::function<Image(const Image&, std::istream&)>> k
      }},
 };
 
-TEST(Colour, EqualsTorchvisionBitForBit) {
+TEST(PaletteColor, EqualsTorchvisionBitForBit) {
   std::istringstream lines(ReadFile(HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/augmented.txt"));
   int cases = 0;
   for (std::string line; std::getline(lines, line); ++cases) {
@@ -111,7 +111,7 @@ TEST(RandomRegion, IsWithinTheImageAndTheBounds) {
   }
   EXPECT_NEAR(least, 0.1, 0.01);
   EXPECT_NEAR(most, 0.5, 0.01);
-  // The image is too elongated, so the region is in the centre.
+  // The image is too elongated, so the region is in the center.
   EXPECT_EQ(RandomRegion({1000, 10}, {1, 1}, random), (Region{493, 0, 13, 10}));
 }
 
@@ -123,7 +123,7 @@ Augmentation Everything() {
           .rand_augment = RandAugmentOptions{},
           .jitter = {0.4, 0.4, 0.2, 0.1},
           .jitter_probability = 0.8,
-          .grey = 0.2,
+          .gray = 0.2,
           .blur = 0.5,
           .solarize = 0.2};
 }
@@ -156,8 +156,8 @@ TEST(RandomCrops, HasTwoLargeOnesAndSmallOnes) {
 TEST(BoxedImages, KeepTheirBoxesInPlace) {
   // After a change, the box must match the white pixels of a white rectangle on black.
   Image image{.height = 40, .width = 60, .pixels = std::vector<std::uint8_t>(40 * 60 * 3)};
-  const std::vector<LabelledBox> boxes = {{.box = {10, 5, 30, 25}, .label = 3, .area = 400},
-                                          {.box = {50, 30, 60, 40}, .area = 100}};
+  const std::vector<LabeledBox> boxes = {{.box = {10, 5, 30, 25}, .label = 3, .area = 400},
+                                         {.box = {50, 30, 60, 40}, .area = 100}};
   for (std::int64_t y = 5; y < 25; ++y) std::fill_n(image.row(y) + 30, 60, std::uint8_t{255});
   const auto white = [](const Image& shown) {
     Box box{1e9, 1e9, 0, 0};
@@ -176,7 +176,7 @@ TEST(BoxedImages, KeepTheirBoxesInPlace) {
   const BoxedChange flip{.flip = true, .size = {40, 60}};
   EXPECT_EQ(white(Changed(image, flip)), changed(flip)[0].box);
   const BoxedChange crop{.cut = BoxedChange::Cut{{40, 60}, {10, 20, 20, 30}}, .size = {20, 30}};
-  const std::vector<LabelledBox> cropped = changed(crop);
+  const std::vector<LabeledBox> cropped = changed(crop);
   ASSERT_EQ(cropped.size(), 1U);  // the other box is outside of the region
   EXPECT_EQ(white(Changed(image, crop)), cropped[0].box);
   EXPECT_EQ(cropped[0].area, 150);
@@ -194,7 +194,7 @@ TEST(BoxedImages, KeepTheirBoxesInPlace) {
     EXPECT_EQ((ImageSize{shown.height, shown.width}), change.size);
     const auto [shorter, longer] = std::minmax(shown.height, shown.width);
     EXPECT_TRUE(shorter == 48 || shorter == 64 || longer == 90) << shorter << " x " << longer;
-    const std::vector<LabelledBox> left = changed(change);
+    const std::vector<LabeledBox> left = changed(change);
     if (left.empty() || left[0].label != 3) continue;
     const Box found = white(shown), box = left[0].box;
     for (double difference :

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-bool LiesWithin(const Box& box, const Image& image) {
+bool IsWithin(const Box& box, const Image& image) {
   return std::min(box.right, static_cast<double>(image.width)) > std::max(box.left, 0.0) &&
          std::min(box.bottom, static_cast<double>(image.height)) > std::max(box.top, 0.0);
 }
@@ -24,7 +24,7 @@ BoxRegions RegionsOfBoxes(const Image& image, std::span<const Box> boxes, std::i
   const auto add = [&](std::int64_t row, const Box& box) {
     const Box inside = {std::clamp(box.left, 0.0, width), std::clamp(box.top, 0.0, height),
                         std::clamp(box.right, 0.0, width), std::clamp(box.bottom, 0.0, height)};
-    Check(LiesWithin(box, image), "the box ({}, {}, {}, {}) is outside of an image of {} x {}", box.left, box.top,
+    Check(IsWithin(box, image), "the box ({}, {}, {}, {}) is outside of an image of {} x {}", box.left, box.top,
           box.right, box.bottom, image.height, image.width);
     const auto top = static_cast<std::int64_t>(inside.top), left = static_cast<std::int64_t>(inside.left);
     const Region cut = {.top = top,

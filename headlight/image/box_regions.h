@@ -18,7 +18,7 @@ struct BoxRegions {
 };
 
 /// Returns true if the box overlaps the image. A detector's box can be outside of the image.
-HEADLIGHT_API bool LiesWithin(const Box& box, const Image& image);
+HEADLIGHT_API bool IsWithin(const Box& box, const Image& image);
 
 /// Computes the regions. `numbers`, from 0 to 5, is the number of values per row of `places`. Throws Error for an image
 /// without pixels, for a side that is not from 1 to 64, and for a box outside of the image.

@@ -55,12 +55,12 @@ Region RandomRegion(ImageSize size, Range share, Random& random) {
     const auto left = static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(size.width - w + 1)));
     return {top, left, h, w};
   }
-  Region centre{.height = size.height, .width = size.width};
-  if (width / height < narrowest) centre.height = std::min(size.height, Rounded(width / narrowest));
-  if (width / height > widest) centre.width = std::min(size.width, Rounded(height * widest));
-  centre.top = (size.height - centre.height) / 2;
-  centre.left = (size.width - centre.width) / 2;
-  return centre;
+  Region center{.height = size.height, .width = size.width};
+  if (width / height < narrowest) center.height = std::min(size.height, Rounded(width / narrowest));
+  if (width / height > widest) center.width = std::min(size.width, Rounded(height * widest));
+  center.top = (size.height - center.height) / 2;
+  center.left = (size.width - center.width) / 2;
+  return center;
 }
 
 Image Transform(const Image& image, const std::array<double, 6>& m) {

@@ -111,8 +111,8 @@ Image IdxImages::operator[](std::int64_t index) const {
     return image;
   }
   image.pixels.reserve(static_cast<std::size_t>(pixels * 3));
-  const std::uint8_t* const grey = array_.values.data() + index * pixels;
-  for (std::int64_t i = 0; i < pixels; ++i) image.pixels.insert(image.pixels.end(), 3, grey[i]);
+  const std::uint8_t* const gray = array_.values.data() + index * pixels;
+  for (std::int64_t i = 0; i < pixels; ++i) image.pixels.insert(image.pixels.end(), 3, gray[i]);
   return image;
 }
 

@@ -40,17 +40,17 @@ struct IdxTest : testing::Test {
 };
 
 TEST_F(IdxTest, ReadsImagesAndLabelsPlainOrCompressed) {
-  const std::string grey = Idx({2, 2, 3}, "abcdefghijkl");
+  const std::string gray = Idx({2, 2, 3}, "abcdefghijkl");
   for (const bool compressed : {false, true}) {
-    const IdxImages images(compressed ? WriteGzip(grey) : Write(grey));
+    const IdxImages images(compressed ? WriteGzip(gray) : Write(gray));
     ASSERT_EQ(images.count(), 2);
     EXPECT_EQ(images[1], (Image{2,
                                 3,
                                 {'g', 'g', 'g', 'h', 'h', 'h', 'i', 'i', 'i',  //
                                  'j', 'j', 'j', 'k', 'k', 'k', 'l', 'l', 'l'}}));
   }
-  const IdxImages colour(Write(Idx({2, 1, 1, 3}, "abcdef")));
-  EXPECT_EQ(colour[1], (Image{1, 1, {'d', 'e', 'f'}}));
+  const IdxImages color(Write(Idx({2, 1, 1, 3}, "abcdef")));
+  EXPECT_EQ(color[1], (Image{1, 1, {'d', 'e', 'f'}}));
   EXPECT_THAT(ReadIdxLabels(Write(Idx({3}, {0, 9, 4}))), testing::ElementsAre(0, 9, 4));
 }
 

@@ -75,7 +75,7 @@ bool IsImagePath(std::string_view path) {
   return std::ranges::find(endings, ending) != std::end(endings);
 }
 
-bool IsUnreadImagePath(std::string_view path) {
+bool IsUnsupportedImagePath(std::string_view path) {
   constexpr std::string_view endings[] = {"avif", "heic", "heif", "ico", "jp2", "pgm", "ppm", "psd", "svg", "tga"};
   return std::ranges::find(endings, EndingOf(path)) != std::end(endings);
 }
@@ -86,7 +86,7 @@ std::int64_t CountOtherImages(std::span<const std::string> sources) {
     std::error_code ignored;
     if (!fs::is_directory(source, ignored)) continue;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source, ignored))
-      count += IsUnreadImagePath(entry.path().string()) ? 1 : 0;
+      count += IsUnsupportedImagePath(entry.path().string()) ? 1 : 0;
   }
   return count;
 }

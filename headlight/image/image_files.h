@@ -28,7 +28,7 @@ struct ImageSource {
 HEADLIGHT_API bool IsImagePath(std::string_view path);
 
 /// Returns true if a file name has an extension of an unsupported image format, such as .heic, .avif or .svg.
-HEADLIGHT_API bool IsUnreadImagePath(std::string_view path);
+HEADLIGHT_API bool IsUnsupportedImagePath(std::string_view path);
 
 /// Returns the image files in a folder and its subfolders, sorted by the bytes of their paths. Hidden files and
 /// folders, whose names begin with a dot, are skipped, and links to folders are not followed. Throws Error if there are

@@ -167,7 +167,7 @@ ImageSize MultipleTo(ImageSize size, const ResizeRule& rule) {
   return {rounded(height), rounded(width)};
 }
 
-Image CropCentre(const Image& image, ImageSize size) {
+Image CropCenter(const Image& image, ImageSize size) {
   Image cropped{.height = size.height, .width = size.width};
   cropped.pixels.resize(static_cast<std::size_t>(size.height * size.width * 3));
   const auto half = [](std::int64_t difference) { return difference >= 0 ? difference / 2 : (difference - 1) / 2; };
@@ -193,7 +193,7 @@ ByteValues ValuesOf(const ImageProcessor& processor) {
 
 }  // namespace
 
-ImageProcessor CentreSquare(std::int64_t edge) {
+ImageProcessor CenterSquare(std::int64_t edge) {
   ImageProcessor processor;
   processor.resize = Shortest(edge);
   processor.crop = ImageSize{edge, edge};
@@ -231,8 +231,8 @@ Image ImageProcessor::Fit(const Image& image) const {
         image.height, size.width, size.height);
   Image fitted = Resize(image, size.height, size.width, filter);
   if (resize.kind == ResizeRule::Kind::cropped && resize.edge < 384)
-    fitted = CropCentre(fitted, {resize.edge, resize.edge});
-  if (crop) fitted = CropCentre(fitted, *crop);
+    fitted = CropCenter(fitted, {resize.edge, resize.edge});
+  if (crop) fitted = CropCenter(fitted, *crop);
   return fitted;
 }
 
@@ -245,9 +245,9 @@ Tensor ImageProcessor::Values(const Image& fitted) const {
   return result;
 }
 
-std::vector<std::int32_t> ImageProcessor::Colours(const Image& fitted) const {
+std::vector<std::int32_t> ImageProcessor::Colors(const Image& fitted) const {
   const ByteValues values = ValuesOf(*this);
-  std::vector<std::int32_t> colours;
+  std::vector<std::int32_t> colors;
   for (std::size_t i = 0; i < fitted.pixels.size(); i += 3) {
     std::int32_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -263,9 +263,9 @@ std::vector<std::int32_t> ImageProcessor::Colours(const Image& fitted) const {
         nearest = static_cast<std::int32_t>(cluster);
       }
     }
-    colours.push_back(nearest);
+    colors.push_back(nearest);
   }
-  return colours;
+  return colors;
 }
 
 ImageProcessor ReadImageProcessor(const JsonView& config) {

@@ -24,7 +24,7 @@ struct ResizeRule {
     /// is resized to `longest`.
     shortest,
     within,  // keeps the aspect ratio; the result is the largest that fits into `size`
-    /// ConvNeXT's rule. If edge is below 384, the shorter side is resized to edge / crop_share, and the centre of edge
+    /// ConvNeXT's rule. If edge is below 384, the shorter side is resized to edge / crop_share, and the center of edge
     /// x edge is cropped. Otherwise, the image is resized to edge x edge.
     cropped,
     /// ViLT's rule. Like `shortest`, but the longer side is at most 1333/800 of edge, and both sides are rounded down
@@ -40,24 +40,24 @@ struct ResizeRule {
 struct HEADLIGHT_API ImageProcessor {
   ResizeRule resize;
   ResizeFilter filter = ResizeFilter::bilinear;
-  std::optional<ImageSize> crop;  // the size of the centre crop; smaller images get a black border
+  std::optional<ImageSize> crop;  // the size of the center crop; smaller images get a black border
   /// A byte is converted to (byte * scale - mean[channel]) / deviation[channel].
   double scale = 1;
   std::array<float, 3> mean = {0, 0, 0}, deviation = {1, 1, 1};
   bool mask = false;  // if true, images of a batch can differ in size, and a pixel_mask marks their pixels
-  /// ImageGPT's colours. Each pixel is replaced by the index of the nearest colour.
+  /// ImageGPT's colors. Each pixel is replaced by the index of the nearest color.
   std::vector<std::array<float, 3>> clusters = {};
 
   /// Resizes and crops the image.
   Image Fit(const Image& image) const;
   /// Returns the values [height, width, 3] of an image from Fit.
   Tensor Values(const Image& fitted) const;
-  /// Returns the nearest colour of each pixel of an image from Fit, in row-major order. Ties go to the first colour.
-  std::vector<std::int32_t> Colours(const Image& fitted) const;
+  /// Returns the nearest color of each pixel of an image from Fit, in row-major order. Ties go to the first color.
+  std::vector<std::int32_t> Colors(const Image& fitted) const;
 };
 
-/// Returns a processor that resizes the shorter side to `edge`, crops the centre, and scales bytes to 0 to 1.
-HEADLIGHT_API ImageProcessor CentreSquare(std::int64_t edge);
+/// Returns a processor that resizes the shorter side to `edge`, crops the center, and scales bytes to 0 to 1.
+HEADLIGHT_API ImageProcessor CenterSquare(std::int64_t edge);
 
 /// Returns the size to which Fit resizes an image of this size, before cropping.
 ImageSize ResizedSize(const ResizeRule& rule, ImageSize size);

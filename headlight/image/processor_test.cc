@@ -29,8 +29,8 @@ TEST(ImageProcessor, MatchesTransformersBitForBit) {
     const std::vector<JsonView> size = golden["image"].Items();
     const Image fitted = processor.Fit(Pattern(size[0].Integer(), size[1].Integer()));
     if (!golden["size"].present()) {
-      const std::vector<std::int32_t> colours = processor.Colours(fitted);
-      const std::vector<std::int64_t> ids(colours.begin(), colours.end());
+      const std::vector<std::int32_t> colors = processor.Colors(fitted);
+      const std::vector<std::int64_t> ids(colors.begin(), colors.end());
       EXPECT_EQ(SumOf(std::span(ids)), golden["crc32"].Integer());
       continue;
     }

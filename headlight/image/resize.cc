@@ -70,13 +70,13 @@ Windows WindowsOf(std::int64_t inputs, std::int64_t outputs, ResizeFilter filter
   windows.lower.resize(windows.upper.size());
   std::vector<double> weights;
   for (std::int64_t i = 0; i < outputs; ++i) {
-    const double centre = (static_cast<double>(i) + 0.5) * scale;
-    const std::int64_t first = std::max<std::int64_t>(0, static_cast<std::int64_t>(centre - support + 0.5));
-    const std::int64_t end = std::min(inputs, static_cast<std::int64_t>(centre + support + 0.5));
+    const double center = (static_cast<double>(i) + 0.5) * scale;
+    const std::int64_t first = std::max<std::int64_t>(0, static_cast<std::int64_t>(center - support + 0.5));
+    const std::int64_t end = std::min(inputs, static_cast<std::int64_t>(center + support + 0.5));
     weights.clear();
     double sum = 0;
     for (std::int64_t j = first; j < end; ++j) {
-      const double x = (static_cast<double>(j) - centre + 0.5) * inverse;
+      const double x = (static_cast<double>(j) - center + 0.5) * inverse;
       // The box filter includes its upper end, but not its lower end.
       const double weight = filter == ResizeFilter::box ? (x > -0.5 && x <= 0.5 ? 1.0 : 0.0) : Weight(filter, x);
       weights.push_back(weight);

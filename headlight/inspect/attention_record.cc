@@ -122,33 +122,33 @@ void CheckAttention(const AttentionRecord& record, std::int64_t most) {
       "attention: {} boxes of {} target tokens", record.target_boxes.size(), record.target_tokens.size());
   std::int64_t total = 0;
   for (const AttentionMap& map : record.maps) {
-    const std::string place = fmt::format("{}, layer {}", MapTitle(map), map.layer + 1);
+    const std::string location = fmt::format("{}, layer {}", MapTitle(map), map.layer + 1);
     Check(map.heads > 0 && map.queries > 0 && map.keys > 0 && map.layer >= 0,
-          "{}: heads {}, queries {}, keys {}: each must be at least 1", place, map.heads, map.queries, map.keys);
+          "{}: heads {}, queries {}, keys {}: each must be at least 1", location, map.heads, map.queries, map.keys);
     const std::size_t queries = record.query_tokens(map.kind).size(), keys = record.key_tokens(map.kind).size();
     Check(static_cast<std::size_t>(map.queries) == queries && static_cast<std::size_t>(map.keys) == keys,
-          "{}: [query, key] is [{}, {}], but there are {} query and {} key tokens", place, map.queries, map.keys,
+          "{}: [query, key] is [{}, {}], but there are {} query and {} key tokens", location, map.queries, map.keys,
           queries, keys);
     // Each factor is at most `most`, so that the products cannot overflow.
     const std::int64_t row = std::int64_t{map.queries} * map.keys;
     Check(row <= most && (total += row * map.heads) <= most,
           "attention: {} maps hold more than {} weights: show one attention or one layer", record.maps.size(), most);
     Check(static_cast<std::int64_t>(map.weights.size()) == row * map.heads,
-          "{}: {} weights, but [heads, query, key] is [{}, {}, {}]", place, map.weights.size(), map.heads, map.queries,
-          map.keys);
+          "{}: {} weights, but [heads, query, key] is [{}, {}, {}]", location, map.weights.size(), map.heads,
+          map.queries, map.keys);
     for (std::size_t i = 0; i < map.weights.size(); ++i) {
       const float weight = map.weights[i];
-      Check(weight >= 0 && weight <= 1.001f, "{}: weight {} of head {}, query {}, key {}: must be in [0, 1]", place,
+      Check(weight >= 0 && weight <= 1.001f, "{}: weight {} of head {}, query {}, key {}: must be in [0, 1]", location,
             weight, i / row + 1, i % row / map.keys, i % map.keys);
       Check(weight == 0 || !map.masked(i % row / map.keys, i % map.keys),
-            "{}: weight {} of head {}, query {}, key {}: a later token must have none", place, weight, i / row + 1,
+            "{}: weight {} of head {}, query {}, key {}: a later token must have none", location, weight, i / row + 1,
             i % row / map.keys, i % map.keys);
     }
     if (!map.elements) continue;
     const auto& [size, query, key] = *map.elements;
     const std::size_t width = static_cast<std::size_t>(map.heads) * static_cast<std::size_t>(std::max(size, 0));
     Check(size >= 1 && query.size() == width * queries && key.size() == width * keys,
-          "{}: {} elements of queries and {} of keys do not fit {} heads of {}", place, query.size(), key.size(),
+          "{}: {} elements of queries and {} of keys do not fit {} heads of {}", location, query.size(), key.size(),
           map.heads, size);
   }
   CheckTokens("source", record.source_tokens.size(), record.source_special, record.source_image);

@@ -11,7 +11,7 @@ struct OkLab {
   double lightness, a, b;
 };
 
-// The colours for weights 0 and 1. Between them, lightness changes linearly, and chroma increases towards blue.
+// The colors for weights 0 and 1. Between them, lightness changes linearly, and chroma increases towards blue.
 struct Ends {
   OkLab zero, one;
 };

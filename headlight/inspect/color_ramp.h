@@ -1,4 +1,4 @@
-// The colour scales of attention weights.
+// The color scales of attention weights.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ struct Color {
 
 enum class Theme { light, dark };
 
-/// Returns the colour of a weight in [0, 1]. A larger weight is darker on a light background, and lighter on a dark
+/// Returns the color of a weight in [0, 1]. A larger weight is darker on a light background, and lighter on a dark
 /// background. The scale is a straight line in OKLab (Ottosson, "A perceptual color space for image processing", 2020),
-/// which is perceptually uniform. Weights can therefore be compared even in greyscale print or by colour-blind readers.
+/// which is perceptually uniform. Weights can therefore be compared even in grayscale print or by color-blind readers.
 Color RampColor(double weight, Theme theme);
 
-/// Returns the colour of a weight in [0, 1] over a grey image: from dark violet through blue and green to yellow.
+/// Returns the color of a weight in [0, 1] over a gray image: from dark violet through blue and green to yellow.
 /// Lightness in OKLab increases linearly with the weight.
 Color HeatColor(double weight);
 

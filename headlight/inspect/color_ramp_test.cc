@@ -7,7 +7,7 @@
 namespace headlight::color_ramp_test {
 namespace {
 
-// Returns the CIE lightness, 0 to 100. It is independent of the ramp's colour space, OKLab.
+// Returns the CIE lightness, 0 to 100. It is independent of the ramp's color space, OKLab.
 double Lightness(Color color) {
   const auto linear = [](int part) {
     const double value = part / 255.0;
@@ -24,7 +24,7 @@ TEST(RampColor, LightnessIsLinearInTheWeight) {
     EXPECT_GT(range, 65);
     for (int i = 0; i < 20; ++i) {
       const double step = sign * (Lightness(RampColor((i + 1) / 20.0, theme)) - Lightness(RampColor(i / 20.0, theme)));
-      EXPECT_NEAR(step, range / 20, 1.2) << i;  // equal steps, up to rounding and the different colour spaces
+      EXPECT_NEAR(step, range / 20, 1.2) << i;  // equal steps, up to rounding and the different color spaces
     }
   }
 }

@@ -56,20 +56,20 @@ AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start, cons
                             const Image& image, std::optional<int> layer) {
   Check(!processor.clusters.empty(), "the model reads colors, but its image processor has no clusters");
   const Image fitted = processor.Fit(image);
-  const std::vector<std::int32_t> colours = processor.Colours(fitted);
+  const std::vector<std::int32_t> colors = processor.Colors(fitted);
   std::vector<std::int32_t> ids = {start};
-  ids.insert(ids.end(), colours.begin(), colours.end() - 1);
+  ids.insert(ids.end(), colors.begin(), colors.end() - 1);
   Check(std::ssize(ids) <= model.limits().positions, "an image of {} x {} pixels has {} tokens, but the model reads {}",
         fitted.height, fitted.width, ids.size(), model.limits().positions);
 
   AttentionRecord record;
   record.target_tokens = {"start"};
   record.target_special = {0};
-  for (std::int64_t pixel = 0; pixel + 1 < std::ssize(colours); ++pixel)
+  for (std::int64_t pixel = 0; pixel + 1 < std::ssize(colors); ++pixel)
     record.target_tokens.push_back(fmt::format("{}·{}", pixel / fitted.width + 1, pixel % fitted.width + 1));
-  Image seen{fitted.height, fitted.width};  // in the model's colours, whose channels are from -1 to 1
-  for (const std::int32_t colour : colours)
-    for (const float channel : processor.clusters[static_cast<std::size_t>(colour)])
+  Image seen{fitted.height, fitted.width};  // in the model's colors, whose channels are from -1 to 1
+  for (const std::int32_t color : colors)
+    for (const float channel : processor.clusters[static_cast<std::size_t>(color)])
       seen.pixels.push_back(static_cast<std::uint8_t>(std::lround(std::clamp((channel + 1) * 127.5f, 0.0f, 255.0f))));
   record.target_image = {std::move(seen), 1, static_cast<int>(fitted.height), static_cast<int>(fitted.width)};
   MapCollector maps(record, std::ssize(ids), layer);
@@ -216,7 +216,7 @@ AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, c
   std::vector<Box> boxes;
   record.source_tokens = {"whole image"};
   for (const auto& [box, name] : look.boxes) {
-    if (!LiesWithin(box, image)) continue;
+    if (!IsWithin(box, image)) continue;
     boxes.push_back(box);
     record.source_tokens.push_back(name);
   }

@@ -31,7 +31,7 @@ HEADLIGHT_API AttentionRecord AttentionOf(const ImageEncoder& model, const Image
 HEADLIGHT_API AttentionRecord AttentionOf(const DualEncoder& model, const ImageProcessor& processor, const Image& image,
                                           std::optional<int> layer = {});
 
-/// Returns the attention of a model of colour sequences (ImageGPT). The tokens are the start token `start` and all
+/// Returns the attention of a model of color sequences (ImageGPT). The tokens are the start token `start` and all
 /// pixels except the last.
 HEADLIGHT_API AttentionRecord AttentionOf(const LanguageModel& model, std::int32_t start,
                                           const ImageProcessor& processor, const Image& image,

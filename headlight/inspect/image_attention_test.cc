@@ -188,7 +188,7 @@ struct FakeGenerator : LanguageModel {
   mutable std::vector<std::int32_t> read;
 };
 
-TEST(AttentionOfAnImage, OfColoursOmitsTheLastPixel) {
+TEST(AttentionOfAnImage, OfColorsOmitsTheLastPixel) {
   ImageProcessor processor;
   processor.scale = 2.0 / 255;
   processor.mean = {1, 1, 1};

@@ -20,7 +20,7 @@ std::string PackNumbers(std::span<const float> numbers, float least, float most)
 /// Encodes bytes, three per four digits, padded with zeros.
 std::string PackBytes(std::span<const std::uint8_t> bytes);
 
-/// Returns 256 colours of weights from 0 to 1 for each theme, {"light": ..., "dark": ...}, as six hexadecimal digits
+/// Returns 256 colors of weights from 0 to 1 for each theme, {"light": ..., "dark": ...}, as six hexadecimal digits
 /// each.
 Json Ramps();
 

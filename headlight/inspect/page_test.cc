@@ -55,7 +55,7 @@ AttentionRecord TextRecord() {
 
 std::string SelfTestPage() { return WithSelfTest(AttentionPage(TextRecord()), "page_selftest.js"); }
 
-// Returns a record with a class token and 2 x 3 cells of one colour. Each cell attends to the next cell. The class
+// Returns a record with a class token and 2 x 3 cells of one color. Each cell attends to the next cell. The class
 // token attends to cells in layer 1, and half to itself in layer 2.
 AttentionRecord ImageRecord() {
   AttentionRecord record{"vit", {"class token", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {}, {}};
@@ -85,7 +85,7 @@ AttentionRecord ImageRecord() {
   return record;
 }
 
-// Returns a record with 2 x 3 grey cells and two boxes. The first box attends to the upper left cell, the second box to
+// Returns a record with 2 x 3 gray cells and two boxes. The first box attends to the upper left cell, the second box to
 // the lower right cell.
 AttentionRecord BoxRecord() {
   AttentionRecord record{"detr", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"dog 0.90", "cat 0.80"}, {}};
@@ -97,7 +97,7 @@ AttentionRecord BoxRecord() {
   return record;
 }
 
-// Returns the relevance of 2 x 3 grey cells for the score of a text.
+// Returns the relevance of 2 x 3 gray cells for the score of a text.
 AttentionRecord RelevanceRecord() {
   AttentionRecord record{"clip", {"1·1", "1·2", "1·3", "2·1", "2·2", "2·3"}, {"two dogs"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 2, 3};
@@ -107,7 +107,7 @@ AttentionRecord RelevanceRecord() {
   return record;
 }
 
-// Returns a record with a grey image, a region on the left, a region on the right, and two words.
+// Returns a record with a gray image, a region on the left, a region on the right, and two words.
 AttentionRecord RegionRecord() {
   AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a", "dog"}, {}};
   record.source_image = {Image{40, 60, std::vector<std::uint8_t>(40 * 60 * 3, 100)}, 0, 20, 30};

@@ -165,7 +165,7 @@ void CheckConfig(Config config, std::string_view source = "") {
   Describe(table, config);
 }
 
-/// Returns `config` after CheckConfig. Intended for member initialisers.
+/// Returns `config` after CheckConfig. Intended for member initializers.
 template <typename Config>
 const Config& Checked(const Config& config) {
   CheckConfig(config);

@@ -184,7 +184,7 @@ TEST(ConfigTable, ListsUnknownKeys) {
 }
 
 // Checks that user-defined keys are ignored, as in Transformers.
-TEST(ConfigTable, IgnoresKeysThatNoModelKnows) {
+TEST(ConfigTable, IgnoresUnknownKeys) {
   EXPECT_EQ(Read({{"size", 4}, {"trained_by", "a team"}, {"data_version", 3}, {"siz", 5}}), Read({{"size", 4}}));
   EXPECT_EQ(ReasonToIgnoreKey("trained_by"), "is not a key that headlight or Transformers reads");
   EXPECT_EQ(ReasonToIgnoreKey("transformers_version"), "does not change the model's outputs");

@@ -83,7 +83,7 @@ GgufArchitecture StableLm() {
 
 GgufArchitecture Gemma(const char* name, const char* model_type) {
   GgufArchitecture gemma = LlamaLike(name, model_type);
-  gemma.gains_plus_1 = true;
+  gemma.norm_weights_plus_1 = true;
   if (std::string_view(name) == "gemma") return gemma;
   gemma.settings = {{"attention.sliding_window", "sliding_window"},
                     {"attn_logit_softcapping", "attn_logit_softcapping"},

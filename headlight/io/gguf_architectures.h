@@ -34,7 +34,7 @@ enum class GgufRows {
 struct GgufArchitecture {
   const char *name, *model_type;
   GgufRows rows = GgufRows::same;
-  bool gains_plus_1 = false;            ///< if true, norm weights are 1 + w in GGUF, and w in checkpoints
+  bool norm_weights_plus_1 = false;     ///< if true, norm weights are 1 + w in GGUF, and w in checkpoints
   const char* needs = nullptr;          ///< only files with this tensor match the entry
   GgufName epsilon = {};                ///< epsilon of the norms
   std::vector<GgufName> sizes = {};     ///< required integers, by keys without the architecture's name

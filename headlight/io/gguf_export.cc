@@ -129,7 +129,7 @@ struct Exporter {
     for (const StoredTensor* expert : experts)
       Check(expert->shape == first.shape && expert->type == first.type, "{}: tensors {} and {} differ in shape or type",
             files.path, Quoted(first.name), Quoted(expert->name));
-    const bool plus_1 = architecture.gains_plus_1 && gguf.ends_with("norm.weight");
+    const bool plus_1 = architecture.norm_weights_plus_1 && gguf.ends_with("norm.weight");
     const bool vector = source.plan.axes.size() < 2;
     const std::int64_t rows = vector ? source.plan.RowNumbers() : source.plan.Rows(),
                        columns = source.plan.RowNumbers();

@@ -88,10 +88,10 @@ std::span<const std::byte> LessOne(const GgufTensor& tensor, Memory& memory) {
 }
 
 // Adds the matrix of each expert of a layer. In the file, they are stacked in one tensor.
-void AddExperts(const StoredTensor& stacked, std::int64_t experts, const std::string& place,
+void AddExperts(const StoredTensor& stacked, std::int64_t experts, const std::string& location,
                 std::vector<StoredTensor>& tensors) {
   const std::size_t star = stacked.name.find('*');
-  Check(stacked.shape.rank() == 3 && stacked.shape[0] == experts, "{}: {} is not the shape of {} experts", place,
+  Check(stacked.shape.rank() == 3 && stacked.shape[0] == experts, "{}: {} is not the shape of {} experts", location,
         ToString(stacked.shape), experts);
   const std::size_t size = stacked.bytes.size() / static_cast<std::size_t>(experts);
   for (std::int64_t expert = 0; expert < experts; ++expert) {
@@ -127,7 +127,7 @@ GgufModel OpenGgufModel(const std::string& path) {
       stored.bytes = Separated(tensor, is(".attn_q.") ? heads : key_heads, *memory);
     if (!tensor.axes.empty() && architecture.rows == GgufRows::by_matrix && is(".attn_qkv."))
       stored.bytes = Grouped(tensor, heads, key_heads, *memory);
-    if (architecture.gains_plus_1 && stored.name.ends_with("norm.weight")) {
+    if (architecture.norm_weights_plus_1 && stored.name.ends_with("norm.weight")) {
       stored.bytes = LessOne(tensor, *memory);
       stored.type = StoredType::f32;
     }

@@ -71,14 +71,14 @@ TEST(Quantize, HasTheBytesOfTheOriginal) {
 }
 
 // Checks that unpacking and packing a block gives the same bytes.
-TEST(BlockEncode, ReversesTakingApart) {
+TEST(BlockEncode, ReversesSplitting) {
   const Gguf file(HEADLIGHT_SOURCE_DIR "/headlight/base/testdata/blocks.gguf");
   int compared = 0;
   for (const GgufTensor& tensor : file.tensors()) {
     if (!kernels::IsBlockType(tensor.type)) continue;
     std::vector<std::byte> again(static_cast<std::size_t>(InfoOf(tensor.type).size));
     for (std::size_t at = 0; at < tensor.bytes.size(); at += again.size()) {
-      kernels::PutTogether(tensor.type, kernels::TakeApart(tensor.type, tensor.bytes.data() + at), again.data());
+      kernels::JoinBlock(tensor.type, kernels::SplitBlock(tensor.type, tensor.bytes.data() + at), again.data());
       EXPECT_TRUE(std::ranges::equal(again, tensor.bytes.subspan(at, again.size()))) << tensor.name;
       ++compared;
     }
@@ -124,7 +124,7 @@ TEST(Quantize, LosesLittle) {
   }
 }
 
-TEST(Quantize, FavoursImportantNumbers) {
+TEST(Quantize, FavorsImportantNumbers) {
   const std::vector<float> numbers = Normal(4096, 2);
   std::vector<float> importance = Normal(4096, 3);
   for (float& weight : importance) weight = std::exp(2 * weight);

@@ -24,28 +24,28 @@ bool Has(Bytes bytes, std::string_view signature) { return TextOf(bytes).starts_
 
 std::string ArrayName(const ZipEntry& entry) {
   constexpr std::string_view kEnding = ".npy";
-  Check(entry.name.ends_with(kEnding), "{}: is not a {} file; the archive must not contain others", entry.place,
+  Check(entry.name.ends_with(kEnding), "{}: is not a {} file; the archive must not contain others", entry.location,
         kEnding);
   return entry.name.substr(0, entry.name.size() - kEnding.size());
 }
 
-std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::string& place) {
+std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::string& location) {
   constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
-  Check(size <= kMost && compressed.size() <= kMost, "{}: compressed arrays of 4 GiB or more are not read", place);
+  Check(size <= kMost && compressed.size() <= kMost, "{}: compressed arrays of 4 GiB or more are not read", location);
   // Deflate expands each byte to at most 1,032 bytes.
-  Check(size / 1032 <= compressed.size(), "{}: {} bytes cannot hold {}", place, compressed.size(), size);
+  Check(size / 1032 <= compressed.size(), "{}: {} bytes cannot hold {}", location, compressed.size(), size);
   std::vector<std::byte> inflated(size);
   z_stream stream = {};
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(compressed.data()));
   stream.avail_in = static_cast<uInt>(compressed.size());
   stream.next_out = reinterpret_cast<Bytef*>(inflated.data());
   stream.avail_out = static_cast<uInt>(size);
-  Check(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "{}: there is not enough memory to inflate it", place);
+  Check(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "{}: there is not enough memory to inflate it", location);
   const int result = inflate(&stream, Z_FINISH);
   const std::size_t made = size - stream.avail_out;
   inflateEnd(&stream);
   Check(result == Z_STREAM_END && made == size && stream.avail_in == 0,
-        "{}: its compressed bytes are damaged, or do not expand to {} bytes as in the archive's directory", place,
+        "{}: its compressed bytes are damaged, or do not expand to {} bytes as in the archive's directory", location,
         size);
   return inflated;
 }
@@ -54,7 +54,7 @@ std::vector<std::byte> Inflate(Bytes compressed, std::size_t size, const std::st
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class HeaderParser {
  public:
-  HeaderParser(std::string_view text, const std::string& place) : rest_(text), place_(place) {}
+  HeaderParser(std::string_view text, const std::string& location) : rest_(text), place_(location) {}
 
   Shape Parse() {
     std::set<std::string_view> seen;
@@ -138,18 +138,18 @@ class HeaderParser {
   const std::string& place_;
 };
 
-StoredTensor ParseNpy(Bytes npy, std::string name, const std::string& place) {
+StoredTensor ParseNpy(Bytes npy, std::string name, const std::string& location) {
   constexpr std::string_view kMagic = "\x93NUMPY";
-  Check(Has(npy, kMagic) && npy.size() >= 12, "{}: is not an .npy file", place);
+  Check(Has(npy, kMagic) && npy.size() >= 12, "{}: is not an .npy file", location);
   const std::uint64_t version = LittleEndian(npy, 6, 1);
-  Check(version >= 1 && version <= 3, "{}: has format version {}; 1 to 3 are supported", place, version);
+  Check(version >= 1 && version <= 3, "{}: has format version {}; 1 to 3 are supported", location, version);
   const std::size_t begin = version == 1 ? 10 : 12, length = LittleEndian(npy, 8, version == 1 ? 2 : 4);
-  Check(npy.size() - begin >= length, "{}: its header, {} bytes, is cut off", place, length);
-  const Shape shape = HeaderParser(TextOf(npy.subspan(begin, length)), place).Parse();
+  Check(npy.size() - begin >= length, "{}: its header, {} bytes, is cut off", location, length);
+  const Shape shape = HeaderParser(TextOf(npy.subspan(begin, length)), location).Parse();
   const Bytes numbers = npy.subspan(begin + length);
   Check(static_cast<std::uint64_t>(shape.elements()) == numbers.size() / sizeof(float) &&
             numbers.size() % sizeof(float) == 0,
-        "{}: {} bytes of data do not fit shape {} of {} elements", place, numbers.size(), ToString(shape),
+        "{}: {} bytes of data do not fit shape {} of {} elements", location, numbers.size(), ToString(shape),
         shape.elements());
   return {std::move(name), StoredType::f32, shape, numbers};
 }
@@ -168,13 +168,13 @@ NpzContent ParseNpz(std::span<const std::byte> file, const std::string& source) 
   for (const ZipEntry& entry : ReadZip(file, source)) {
     std::string name = ArrayName(entry);
     Check(entry.method == 0 || entry.method == 8, "{}: is compressed with method {}; 0 and 8 are supported",
-          entry.place, entry.method);
+          entry.location, entry.method);
     Bytes bytes = entry.bytes;
-    if (entry.method == 8) bytes = content.inflated.emplace_back(Inflate(bytes, entry.size, entry.place));
-    Check(bytes.size() == entry.size, "{}: has {} bytes instead of {} as in the archive's directory", entry.place,
+    if (entry.method == 8) bytes = content.inflated.emplace_back(Inflate(bytes, entry.size, entry.location));
+    Check(bytes.size() == entry.size, "{}: has {} bytes instead of {} as in the archive's directory", entry.location,
           bytes.size(), entry.size);
     CheckZipChecksum(entry, bytes);
-    content.tensors.push_back(ParseNpy(bytes, std::move(name), entry.place));
+    content.tensors.push_back(ParseNpy(bytes, std::move(name), entry.location));
   }
   return content;
 }

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const StoredTensor& tensor : content.tensors)
       if (static_cast<std::int64_t>(tensor.bytes.size()) != tensor.shape.elements() * SizeOf(tensor.type)) std::abort();
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) std::abort();
+    if (error.cause() != ErrorCause::user) std::abort();
   }
   return 0;
 }

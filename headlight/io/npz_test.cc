@@ -107,8 +107,8 @@ TEST(Npz, ReadsLargeArchives) {
   EXPECT_THAT(error_with(Number(1, 2) + Number(24, 2), Number(2, 2) + Number(99, 2)),
               HasSubstr("zip64 sizes are missing"));
   // Sums of these fields would overflow.
-  const std::size_t place = file.rfind("PK\6\6");
-  for (std::size_t field = place + 24; field < place + 56; field += 8) {
+  const std::size_t index = file.rfind("PK\6\6");
+  for (std::size_t field = index + 24; field < index + 56; field += 8) {
     std::string damaged = file;
     damaged.replace(field, 8, Number(~std::uint64_t{3}, 8));
     EXPECT_NE(ParseError(damaged), "") << field;

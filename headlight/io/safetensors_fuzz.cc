@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (end != file.data() + file.size()) std::abort();
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) std::abort();
+    if (error.cause() != ErrorCause::user) std::abort();
   }
   return 0;
 }

@@ -39,7 +39,7 @@ Described ReadArchive(Bytes file, const std::string& source) {
   for (const ZipEntry& entry : entries) {
     by_name.emplace(entry.name, &entry);
     if (entry.name.ends_with(kPickle) && entry.name.find('/') == entry.name.size() - kPickle.size()) {
-      Check(described == nullptr, "{}: a second pickle in the archive", entry.place);
+      Check(described == nullptr, "{}: a second pickle in the archive", entry.location);
       described = &entry;
     }
   }
@@ -48,21 +48,22 @@ Described ReadArchive(Bytes file, const std::string& source) {
   Check(!by_name.contains(folder + "constants.pkl"), "{}: a TorchScript program; only weights are supported", source);
   const auto content = [&](const ZipEntry& entry) {
     Check(entry.method == 0 && entry.bytes.size() == entry.size,
-          "{}: is compressed, which torch.save never does: save the weights again with torch.save", entry.place);
+          "{}: is compressed, which torch.save never does: save the weights again with torch.save", entry.location);
     // Files saved after torch.serialization.set_crc32_options(False) have no checksums.
     if (entry.checksum != 0) CheckZipChecksum(entry, entry.bytes);
     return entry.bytes;
   };
   if (const auto order = by_name.find(folder + "byteorder"); order != by_name.end()) {
-    Check(TextOf(content(*order->second)) == "little", "{}: only little-endian numbers are read", order->second->place);
+    Check(TextOf(content(*order->second)) == "little", "{}: only little-endian numbers are read",
+          order->second->location);
   }
-  Described read = {ParseTorchPickle(content(*described), 0, described->place), {}};
+  Described read = {ParseTorchPickle(content(*described), 0, described->location), {}};
   for (const TorchStorage& storage : read.pickle.storages) {
     const auto entry = by_name.find(fmt::format("{}data/{}", folder, storage.key));
     Check(entry != by_name.end(), "{}: storage {} is not in the archive", source, Quoted(storage.key));
     const Bytes bytes = content(*entry->second);
     Check(std::ssize(bytes) == SizeOf(storage), "{}: {} bytes do not fit the pickle's {} elements of {}",
-          entry->second->place, bytes.size(), storage.elements, Name(storage.type));
+          entry->second->location, bytes.size(), storage.elements, Name(storage.type));
     read.storages.push_back(bytes);
   }
   return read;

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (sum > 255) std::abort();
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) std::abort();
+    if (error.cause() != ErrorCause::user) std::abort();
   }
   return 0;
 }

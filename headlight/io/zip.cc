@@ -111,19 +111,19 @@ std::vector<ZipEntry> ReadZip(Bytes file, const std::string& source) {
                       static_cast<std::uint32_t>(number(16, 4)),
                       number(24, 4),
                       {}};
-    Check(names.insert(name).second, "{}: occurs twice in the archive", entry.place);
-    Check((number(8, 2) & 1) == 0, "{}: is encrypted", entry.place);
+    Check(names.insert(name).second, "{}: occurs twice in the archive", entry.location);
+    Check((number(8, 2) & 1) == 0, "{}: is encrypted", entry.location);
     std::uint64_t stored = number(20, 4), local = number(42, 4);
-    ReadZip64(file.subspan(place + kEntrySize + name_size, extra_size), {&entry.size, &stored, &local}, entry.place);
+    ReadZip64(file.subspan(place + kEntrySize + name_size, extra_size), {&entry.size, &stored, &local}, entry.location);
     place += whole;
 
     Check(local <= file.size() && file.size() - local >= kLocalSize + name_size && Has(file, local, kLocalSignature) &&
               LittleEndian(file, local + 26, 2) == name_size && Has(file, local + kLocalSize, name),
-          "{}: is not at the offset in the archive's directory", entry.place);
+          "{}: is not at the offset in the archive's directory", entry.location);
     const std::uint64_t begin = local + kLocalSize + name_size + LittleEndian(file, local + 28, 2);
     // Entries with shared bytes would require more memory than the size of the file.
     Check(begin <= file.size() && file.size() - begin >= stored && stored <= file.size() - held,
-          "{}: its {} bytes exceed the archive or overlap other entries", entry.place, stored);
+          "{}: its {} bytes exceed the archive or overlap other entries", entry.location, stored);
     held += stored;
     entry.bytes = file.subspan(begin, stored);
     entries.push_back(std::move(entry));
@@ -133,8 +133,8 @@ std::vector<ZipEntry> ReadZip(Bytes file, const std::string& source) {
 
 void CheckZipChecksum(const ZipEntry& entry, Bytes content) {
   const uLong checksum = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
-  Check(checksum == entry.checksum, "{}: is damaged: its checksum is {:08x} instead of {:08x}", entry.place, checksum,
-        entry.checksum);
+  Check(checksum == entry.checksum, "{}: is damaged: its checksum is {:08x} instead of {:08x}", entry.location,
+        checksum, entry.checksum);
 }
 
 }  // namespace headlight

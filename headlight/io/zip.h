@@ -12,7 +12,7 @@ namespace headlight {
 
 struct ZipEntry {
   std::string name;
-  std::string place;  ///< "SOURCE: 'NAME'", for error messages
+  std::string location;  ///< "SOURCE: 'NAME'", for error messages
   std::uint32_t method = 0;
   std::uint32_t checksum = 0;        ///< CRC-32 of the content
   std::uint64_t size = 0;            ///< size of the content in bytes

@@ -32,6 +32,6 @@ void AttentionBackward(const AttentionInput<T>& input, Matrix<const T> output, M
 /// Writes the attention weights of one sequence without dropout to weights[heads, query, key]. Weights of masked keys
 /// are 0.
 template <typename T>
-void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights);
+void AttentionWeights(const AttentionInput<T>& input, std::int32_t sequence, std::span<T> weights);
 
 }  // namespace headlight::kernels

@@ -225,9 +225,9 @@ class RoundedTiles {
 template <typename T, class Products>
 class BackwardHead {
  public:
-  BackwardHead(const kernels::BackwardArguments<T>& arguments, std::int32_t sentence, std::int32_t head_index)
+  BackwardHead(const kernels::BackwardArguments<T>& arguments, std::int32_t sequence, std::int32_t head_index)
       : arguments_(arguments),
-        head_(arguments.input, sentence, head_index),
+        head_(arguments.input, sequence, head_index),
         output_(head_.OfQueries(arguments.output, head_.value_dim)),
         d_output_(head_.OfQueries(arguments.d_output, head_.value_dim)),
         d_query_{head_.OfQueries(arguments.d_query.to, head_.head_dim), arguments.d_query.add},
@@ -247,13 +247,13 @@ class BackwardHead {
     std::fill(sums.data, sums.row(count), T{0});
     for (std::int32_t key = 0; key < head_.keys; key += kKeys) {
       const TileRange tile{first_query, count, key, std::min(kKeys, head_.keys - key)};
-      if (SeesNothing(head_, tile)) continue;
+      if (IsFullyMasked(head_, tile)) continue;
       PackKeys(key, tile.keys);
       Recompute(tile);
       PassCap(tile);
       products_.AddToQueries(tile, d_scores_, sums);
     }
-    GiveQueries(sums, first_query, count);
+    WriteQueryGradients(sums, first_query, count);
   }
 
   // Computes all three gradients in one pass over the tiles.
@@ -265,7 +265,7 @@ class BackwardHead {
       std::fill(sums.data, sums.row(head_.queries), T{0});
     }
     for (std::int32_t key = 0; key < head_.keys; key += kKeys) AddKeyBlock(key, kKeys, sums, scratch);
-    GiveQueries(sums, 0, head_.queries);
+    WriteQueryGradients(sums, 0, head_.queries);
   }
 
  private:
@@ -321,7 +321,7 @@ class BackwardHead {
   // Computes weights_ and d_scores_ of the tile, whose keys are already packed. Returns false if no query of the tile
   // attends to a key of the tile.
   bool Recompute(const TileRange& tile) {
-    if (SeesNothing(head_, tile)) return false;
+    if (IsFullyMasked(head_, tile)) return false;
     for (std::int32_t i = 0; i < tile.queries; ++i) PrefetchNextHead(output_.row(tile.query + i), head_.value_dim);
     PrefetchNextRows(head_.query, tile.query, tile.queries, head_.head_dim);
     PrefetchNextRows<T>({output_.data, output_.stride}, tile.query, tile.queries, head_.value_dim);
@@ -345,7 +345,7 @@ class BackwardHead {
     const Matrix<T> d_scores{d_scores_.data, tile.queries, tile.keys, d_scores_.stride};
     if (bias.d_values.data != nullptr) AddBiasGradient(head_, tile.query, tile.key, d_scores);
     if (bias.computed != nullptr && bias.computed->has_gradient())
-      bias.computed->AddGradient({head_.sentence, head_.head, tile.query, tile.key}, d_scores);
+      bias.computed->AddGradient({head_.sequence, head_.head, tile.query, tile.key}, d_scores);
   }
 
   // Multiplies d_scores_ by the derivative of the cap, which gives the gradient of scale * score. Columns beyond the
@@ -355,7 +355,7 @@ class BackwardHead {
       MultiplyRow(slopes_.row(i), tile.keys, d_scores_.row(i));
   }
 
-  void GiveQueries(const Packed<T>& sums, std::int32_t first, std::int32_t count) {
+  void WriteQueryGradients(const Packed<T>& sums, std::int32_t first, std::int32_t count) {
     if (d_query_.wanted()) Give(sums, head_.input.scale, {d_query_.to.Rows(first, count), d_query_.add});
   }
 
@@ -371,21 +371,21 @@ class BackwardHead {
 };
 
 template <class Head, typename T>
-void ComputePart(const kernels::BackwardArguments<T>& arguments, const BackwardPart& part, std::int32_t sentence,
+void ComputePart(const kernels::BackwardArguments<T>& arguments, const BackwardPart& part, std::int32_t sequence,
                  std::int32_t head_index) {
-  Head head(arguments, sentence, head_index);
+  Head head(arguments, sequence, head_index);
   if (part.kind == BackwardPart::whole) head.Everything();
   if (part.kind == BackwardPart::keys) head.KeyBlock(part.tile);
   if (part.kind == BackwardPart::queries) head.QueryBlock(part.tile);
 }
 
 template <typename T>
-void BackwardOf(const kernels::BackwardArguments<T>& arguments, const BackwardPart& part, std::int32_t sentence,
+void BackwardOf(const kernels::BackwardArguments<T>& arguments, const BackwardPart& part, std::int32_t sequence,
                 std::int32_t head_index) {
   if constexpr (std::is_same_v<T, float>)
-    if (kernels::Rounds(arguments.input, sentence))
-      return ComputePart<BackwardHead<T, RoundedTiles>>(arguments, part, sentence, head_index);
-  ComputePart<BackwardHead<T, Tiles<T>>>(arguments, part, sentence, head_index);
+    if (kernels::Rounds(arguments.input, sequence))
+      return ComputePart<BackwardHead<T, RoundedTiles>>(arguments, part, sequence, head_index);
+  ComputePart<BackwardHead<T, Tiles<T>>>(arguments, part, sequence, head_index);
 }
 HEADLIGHT_KERNEL(BackwardOf);
 
@@ -420,8 +420,8 @@ void Compute(const BackwardPart& part, std::span<const std::int32_t> order, std:
              BackwardArguments<T> arguments) {
   const std::int32_t group = arguments.input.heads / KeyHeads(arguments.input);
   for (std::int32_t head = key_head * group; head < (key_head + 1) * group; ++head) {
-    for (std::size_t place = part.first; place < part.last; ++place)
-      HEADLIGHT_DISPATCH(BackwardOf, T)(arguments, part, order[place], head);
+    for (std::size_t index = part.first; index < part.last; ++index)
+      HEADLIGHT_DISPATCH(BackwardOf, T)(arguments, part, order[index], head);
     arguments.d_key.add = arguments.d_value.add = true;  // the group's other query heads add to these gradients
   }
 }

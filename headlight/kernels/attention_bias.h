@@ -10,7 +10,7 @@ namespace headlight::kernels {
 
 /// The position of a tile of scores: its first query and its first key, relative to the start of their sequence.
 struct ScoreTile {
-  std::int32_t sentence = 0, head = 0;
+  std::int32_t sequence = 0, head = 0;
   std::int32_t query = 0, key = 0;
 };
 
@@ -55,8 +55,8 @@ struct AttentionBias {
 
   bool empty() const { return values.data == nullptr && computed == nullptr; }
   std::int64_t entries() const { return heads_first ? values.columns : values.rows; }
-  std::int64_t first_pair(std::int32_t sentence) const {
-    return begin.empty() ? 0 : begin[static_cast<std::size_t>(sentence)];
+  std::int64_t first_pair(std::int32_t sequence) const {
+    return begin.empty() ? 0 : begin[static_cast<std::size_t>(sequence)];
   }
 };
 

@@ -48,9 +48,9 @@ void StoreOutput(const AttentionHead<T>& head, std::int32_t first_query, std::in
 
 // Computes the output of one head for at most kForwardQueries queries, starting at first_query.
 template <typename T>
-void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
+void ForwardBlock(const AttentionInput<T>& input, std::int32_t sequence, std::int32_t head_index,
                   std::int32_t first_query, Matrix<T> output, T* log_sum_exp) {
-  const AttentionHead<T> head(input, sentence, head_index);
+  const AttentionHead<T> head(input, sequence, head_index);
   const std::int32_t queries = std::min(kForwardQueries, head.queries - first_query);
   const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
   const std::int32_t value_columns = WholeVectors<T>(head.value_dim);
@@ -70,7 +70,7 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   const std::int32_t first_key = range.begin / kForwardKeys * kForwardKeys;
   for (std::int32_t key = first_key; key < range.end; key += kForwardKeys) {
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
-    if (head.gaps && SeesNothing(head, tile)) continue;
+    if (head.gaps && IsFullyMasked(head, tile)) continue;
     const std::int32_t columns = WholeVectors<T>(tile.keys);
     PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
     PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
@@ -101,10 +101,10 @@ HEADLIGHT_KERNEL(ForwardBlock);
 constexpr std::int32_t kRoundedKeys = 256, kRoundedQueries = 32;
 
 // Computes the output of ForwardBlock in bfloat16, for any number of queries. Keys and values are packed once.
-void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, std::int32_t head_index,
+void ForwardRounded(const AttentionInput<float>& input, std::int32_t sequence, std::int32_t head_index,
                     std::int32_t first_query, std::int32_t all_queries, Matrix<float> output, float* log_sum_exp) {
   constexpr std::int32_t kPanel = kernels::kPanelColumns, kStep = 32;  // step of the zero-padded depth
-  const AttentionHead<float> head(input, sentence, head_index);
+  const AttentionHead<float> head(input, sequence, head_index);
   const KeyRange all_keys = head.Visible(first_query, all_queries);
   const std::int32_t begin = all_keys.begin / kRoundedKeys * kRoundedKeys;
   const std::int64_t tiles = (std::max(0, all_keys.end - begin) + kRoundedKeys - 1) / kRoundedKeys;
@@ -150,7 +150,7 @@ void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, s
     const std::int32_t first_key = range.begin / kRoundedKeys * kRoundedKeys;
     for (std::int32_t key = first_key; key < range.end; key += kRoundedKeys) {
       const TileRange tile{first, queries, key, std::min(kRoundedKeys, range.end - key)};
-      if (head.gaps && SeesNothing(head, tile)) continue;
+      if (head.gaps && IsFullyMasked(head, tile)) continue;
       const std::int32_t columns = (tile.keys + kStep - 1) / kStep * kStep;
       const std::int64_t index = (key - begin) / kRoundedKeys;
       kernels::Bfloat16Product({query, 2 * pairs, 2, pairs}, keys + index * key_tile,
@@ -178,10 +178,10 @@ void ForwardRounded(const AttentionInput<float>& input, std::int32_t sentence, s
 // Computes the weights of one head for at most kForwardQueries queries, starting at first_query, as rows of
 // weights[query, key].
 template <typename T>
-void WeightsBlock(const AttentionInput<T>& input, std::int32_t sentence, std::int32_t head_index,
+void WeightsBlock(const AttentionInput<T>& input, std::int32_t sequence, std::int32_t head_index,
                   std::int32_t first_query, Matrix<T> weights) {
   const hn::ScalableTag<T> d;
-  const AttentionHead<T> head(input, sentence, head_index);
+  const AttentionHead<T> head(input, sequence, head_index);
   const std::int32_t queries = std::min(kForwardQueries, head.queries - first_query);
   const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
   using S = Scratch<T>;
@@ -194,7 +194,7 @@ void WeightsBlock(const AttentionInput<T>& input, std::int32_t sentence, std::in
   std::fill_n(maxima, queries, lowest);
   for (std::int32_t key = 0; key < head.keys; key += kForwardKeys) {
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
-    const bool unseen = SeesNothing(head, tile);
+    const bool unseen = IsFullyMasked(head, tile);
     if (!unseen) TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened), keys, scores);
     const T scale = unseen ? 1 : CapAndAddBias(head, tile, scores);
     for (std::int32_t i = 0; i < queries; ++i) {
@@ -245,14 +245,14 @@ AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequ
     return merged;
   queries.clear();
   keys.clear();
-  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
-    const Sequence rows = input.queries[sentence];
-    if (!keys.empty() && keys.back() == input.keys[sentence] &&
+  for (std::size_t sequence = 0; sequence < input.queries.size(); ++sequence) {
+    const Sequence rows = input.queries[sequence];
+    if (!keys.empty() && keys.back() == input.keys[sequence] &&
         queries.back().row(queries.back().length) == rows.begin && queries.back().step == rows.step) {
       queries.back().length += rows.length;
     } else {
       queries.push_back(rows);
-      keys.push_back(input.keys[sentence]);
+      keys.push_back(input.keys[sequence]);
     }
   }
   merged.queries = queries;
@@ -283,17 +283,17 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   const Profiled profiled("attention", OperationsOf(input), 0);
   constexpr std::int32_t rounded_queries = 256;  // enough queries to amortize the packing of keys in each block
   struct Block {
-    std::int32_t sentence, query, queries;
+    std::int32_t sequence, query, queries;
     bool rounded;
   };
   thread_local std::vector<Block> blocks;
   blocks.clear();
-  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
-    const std::int32_t queries = input.queries[sentence].length;
-    const bool rounded = Rounds(input, static_cast<std::int32_t>(sentence));
+  for (std::size_t sequence = 0; sequence < input.queries.size(); ++sequence) {
+    const std::int32_t queries = input.queries[sequence].length;
+    const bool rounded = Rounds(input, static_cast<std::int32_t>(sequence));
     const std::int32_t at_once = rounded ? rounded_queries : kForwardQueries;
     for (std::int32_t query = 0; query < queries; query += at_once)
-      blocks.push_back({static_cast<std::int32_t>(sentence), query, std::min(at_once, queries - query), rounded});
+      blocks.push_back({static_cast<std::int32_t>(sequence), query, std::min(at_once, queries - query), rounded});
   }
   const std::int64_t pairs = static_cast<std::int64_t>(blocks.size()) * input.heads;
   const std::int64_t chunk = PairsPerPiece(input, pairs, input.heads);
@@ -306,10 +306,10 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
       if constexpr (std::is_same_v<T, float>)
         if (block.rounded) {
           HWY_DYNAMIC_DISPATCH(ForwardRounded)
-          (input, block.sentence, head, block.query, block.queries, output, sums);
+          (input, block.sequence, head, block.query, block.queries, output, sums);
           continue;
         }
-      kernel(input, block.sentence, head, block.query, output, sums);
+      kernel(input, block.sequence, head, block.query, output, sums);
     }
   };
   ParallelFor((pairs + chunk - 1) / chunk, std::ref(work));
@@ -319,26 +319,26 @@ template void AttentionForward(const AttentionInput<float>&, Matrix<float>, std:
 template void AttentionForward(const AttentionInput<double>&, Matrix<double>, std::span<double>);
 
 template <typename T>
-void AttentionWeights(const AttentionInput<T>& input, std::int32_t sentence, std::span<T> weights) {
-  Check(sentence >= 0 && sentence < std::ssize(input.queries) && sentence < std::ssize(input.keys),
-        "attention: there is no sequence {} in a batch of {}", sentence, input.queries.size());
+void AttentionWeights(const AttentionInput<T>& input, std::int32_t sequence, std::span<T> weights) {
+  Check(sequence >= 0 && sequence < std::ssize(input.queries) && sequence < std::ssize(input.keys),
+        "attention: there is no sequence {} in a batch of {}", sequence, input.queries.size());
   AttentionInput<T> alone = input;  // only this sequence is checked, because callers may iterate over all sequences
-  alone.queries = input.queries.subspan(static_cast<std::size_t>(sentence), 1);
-  alone.keys = input.keys.subspan(static_cast<std::size_t>(sentence), 1);
-  if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sentence), 1);
+  alone.queries = input.queries.subspan(static_cast<std::size_t>(sequence), 1);
+  alone.keys = input.keys.subspan(static_cast<std::size_t>(sequence), 1);
+  if (!input.bias.begin.empty()) alone.bias.begin = input.bias.begin.subspan(static_cast<std::size_t>(sequence), 1);
   CheckAttention(alone);
   AttentionInput<T> prepared = input;
   prepared.bias = PreparedBias(input.bias, input.heads);
   const std::int64_t queries = alone.queries[0].length, keys = alone.keys[0].length;
   Check(std::ssize(weights) == input.heads * queries * keys,
-        "attention: {} weights do not fit sentence {} with {} heads x {} queries x {} keys", weights.size(), sentence,
+        "attention: {} weights do not fit sentence {} with {} heads x {} queries x {} keys", weights.size(), sequence,
         input.heads, queries, keys);
   if (weights.empty()) return;
   const std::int64_t blocks = (queries + kForwardQueries - 1) / kForwardQueries;
   const auto work = [&](std::int64_t pair) {
     const std::int64_t head = pair % input.heads, first = pair / input.heads * kForwardQueries;
     HEADLIGHT_DISPATCH(WeightsBlock, T)
-    (prepared, sentence, static_cast<std::int32_t>(head), static_cast<std::int32_t>(first),
+    (prepared, sequence, static_cast<std::int32_t>(head), static_cast<std::int32_t>(first),
      {weights.data() + head * queries * keys, queries, keys, keys});
   };
   constexpr std::int64_t enough = 100'000;  // number of multiplications that amortizes waking other threads

@@ -52,20 +52,20 @@ std::int32_t KeyHeads(const AttentionInput<T>& input) {
 
 /// Returns true if the sequence is computed in bfloat16.
 template <typename T>
-bool Rounds(const AttentionInput<T>& input, std::int32_t sentence) {
+bool Rounds(const AttentionInput<T>& input, std::int32_t sequence) {
   return std::is_same_v<T, float> && input.compute != Compute::float32 && input.key_rows.empty() &&
-         input.queries[static_cast<std::size_t>(sentence)].length >= kLeastRounded && CpuHasBfloat16();
+         input.queries[static_cast<std::size_t>(sequence)].length >= kLeastRounded && CpuHasBfloat16();
 }
 
 template <typename T>
 struct AttentionHead {
-  AttentionHead(const AttentionInput<T>& from, std::int32_t of_sentence, std::int32_t of_head)
+  AttentionHead(const AttentionInput<T>& from, std::int32_t of_sequence, std::int32_t of_head)
       : input(from),
-        sentence(of_sentence),
+        sequence(of_sequence),
         head(of_head),
         key_head(from.key_heads > 0 ? of_head / (from.heads / from.key_heads) : of_head),
-        query_rows(from.queries[static_cast<std::size_t>(of_sentence)]),
-        key_rows(from.keys[static_cast<std::size_t>(of_sentence)]),
+        query_rows(from.queries[static_cast<std::size_t>(of_sequence)]),
+        key_rows(from.keys[static_cast<std::size_t>(of_sequence)]),
         queries(query_rows.length),
         keys(key_rows.length),
         past(keys - queries),
@@ -76,7 +76,7 @@ struct AttentionHead {
         value(KeyedRowsOf(from.value, from.value_blocks, value_dim)),
         masked(from.mask != AttentionMask{}),
         gaps(from.mask.stride > 1 || from.mask.prefix > 0),
-        dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sentence) * 0x10000 +
+        dropout_seed(MixBits(from.dropout.seed + MixBits(static_cast<std::uint64_t>(of_sequence) * 0x10000 +
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
@@ -84,8 +84,8 @@ struct AttentionHead {
   KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
     const std::int32_t first = first_query + past, last = first + count - 1;
     const std::int32_t prefix = SeenPrefix(input.mask, last, keys);
-    return {prefix > 0 ? 0 : SeenKeys(input.mask, first, keys).begin,
-            std::max(prefix, SeenKeys(input.mask, last, keys).end)};
+    return {prefix > 0 ? 0 : VisibleKeys(input.mask, first, keys).begin,
+            std::max(prefix, VisibleKeys(input.mask, last, keys).end)};
   }
 
   /// Returns this head's columns of a matrix with columns for all heads or key heads. The result has the rows of the
@@ -100,7 +100,7 @@ struct AttentionHead {
   }
 
   const AttentionInput<T>& input;
-  std::int32_t sentence, head, key_head;
+  std::int32_t sequence, head, key_head;
   Sequence query_rows, key_rows;
   std::int32_t queries, keys, past, head_dim, value_dim;
   HeadRows<T> query, key, value;
@@ -149,8 +149,8 @@ std::int64_t ColumnsPerPair(const AttentionInput<T>& input) {
 template <typename T>
 double OperationsOf(const AttentionInput<T>& input) {
   double pairs = 0;  // visible pairs of query and key
-  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence)
-    pairs += static_cast<double>(input.queries[sentence].length) * input.keys[sentence].length;
+  for (std::size_t sequence = 0; sequence < input.queries.size(); ++sequence)
+    pairs += static_cast<double>(input.queries[sequence].length) * input.keys[sequence].length;
   return (input.mask.causal ? 1 : 2) * pairs * static_cast<double>(ColumnsPerPair(input));
 }
 
@@ -161,8 +161,8 @@ template <typename T>
 std::int64_t PairsPerPiece(const AttentionInput<T>& input, std::int64_t pairs, std::int32_t heads) {
   constexpr std::int64_t enough = 100'000;  // number of multiplications that take a few microseconds
   std::int64_t scores = 1;
-  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
-    scores += std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
+  for (std::size_t sequence = 0; sequence < input.queries.size(); ++sequence) {
+    scores += std::int64_t{input.queries[sequence].length} * input.keys[sequence].length;
   }
   const std::int64_t multiplications = scores * ColumnsPerPair(input);
   const std::int64_t piece =

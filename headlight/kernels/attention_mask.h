@@ -55,7 +55,7 @@ constexpr std::int32_t SeenPrefix(const AttentionMask& mask, std::int64_t positi
 /// Returns the range of keys after the prefix that the query at `position` attends to. The range is empty if end <=
 /// begin. All keys in the range are visible, except with `stride` or `window`. Both ends are nondecreasing in the
 /// position.
-constexpr KeyRange SeenKeys(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
+constexpr KeyRange VisibleKeys(const AttentionMask& mask, std::int64_t position, std::int32_t keys) {
   position -= mask.prefix;
   std::int64_t begin = 0, end = std::int64_t{keys} - mask.prefix;
   if (mask.causal) end = std::min(end, position + 1);
@@ -100,7 +100,7 @@ constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_positi
   const std::int64_t last_position = first_position + positions - 1;
   if (tile.begin < SeenPrefix(mask, last_position, keys))
     return tile.end <= SeenPrefix(mask, first_position, keys) ? TileCover::full : TileCover::partial;
-  const KeyRange first = SeenKeys(mask, first_position, keys), last = SeenKeys(mask, last_position, keys);
+  const KeyRange first = VisibleKeys(mask, first_position, keys), last = VisibleKeys(mask, last_position, keys);
   const std::int64_t begin = std::max(first.begin, tile.begin), end = std::min(last.end, tile.end);
   if (begin >= end) return TileCover::empty;
   if (mask.stride > 1) {  // the distance between some position and some key must be a multiple of the stride

@@ -49,7 +49,7 @@ TEST(AttentionMask, CoverOfTilesMatchesPairs) {
 }
 
 // Checks that NaN in keys and values has no effect in tiles that are masked for all queries.
-TEST(AttentionMask, UnseenTilesAreNotRead) {
+TEST(AttentionMask, MaskedTilesAreNotRead) {
   ForEveryTarget([] {
     for (const AttentionMask& mask : {AttentionMask{.left = 20, .right = 20},
                                       {.block = 64},

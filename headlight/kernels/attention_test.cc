@@ -276,8 +276,8 @@ TEST(Attention, Bfloat16IsCloseToTheDefinition) {
       std::fill_n(problem.output.view().row(row), problem.output.view().columns, 0.0F);
     problem.Forward();
     const Reference reference = ReferenceAttention(problem);
-    const bool none_seen = c.absent && c.interleaved;  // the only long sequence has no visible keys
-    const bool rounds = !c.indexed && !none_seen && std::ranges::any_of(c.lengths, [](const auto& length) {
+    const bool none_visible = c.absent && c.interleaved;  // the only long sequence has no visible keys
+    const bool rounds = !c.indexed && !none_visible && std::ranges::any_of(c.lengths, [](const auto& length) {
       return length.first >= kLeastRounded && length.second > 0;
     });
     const auto check = [&](const char* what, const std::vector<double>& expected, const Matrix<const float>& got) {

@@ -152,7 +152,7 @@ class TestBias : public ComputedBias<T> {
   static constexpr std::int32_t kLongest = 20;
   bool HeadsFirst() const { return kind_ != BiasKind::shared_pairs && kind_ != BiasKind::relative; }
   std::size_t IndexIn(const ScoreTile& tile, std::int32_t i, std::int32_t j) const {
-    return Index(static_cast<std::size_t>(tile.sentence), tile.head, tile.query + i, tile.key + j);
+    return Index(static_cast<std::size_t>(tile.sequence), tile.head, tile.query + i, tile.key + j);
   }
 
   BiasKind kind_;

@@ -141,7 +141,7 @@ HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, 
   const AttentionMask& mask = head.input.mask;
   const std::int32_t position = query + head.past;
   const auto column = [&](std::int32_t key) { return std::clamp(key - tile.key, 0, tile.keys); };
-  const KeyRange range = SeenKeys(mask, position, head.keys);
+  const KeyRange range = VisibleKeys(mask, position, head.keys);
   SeenColumns seen = {column(range.begin), column(range.end), column(SeenPrefix(mask, position, head.keys))};
   const KeyPeriod keys = SeenPeriod(mask, position);
   if (keys.period == 0) return seen;
@@ -153,7 +153,7 @@ HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, 
 }
 
 template <typename T>
-HWY_INLINE bool SeesNothing(const AttentionHead<T>& head, const TileRange& tile) {
+HWY_INLINE bool IsFullyMasked(const AttentionHead<T>& head, const TileRange& tile) {
   return head.masked && CoverOf(head.input.mask, tile.query + head.past, tile.queries, {tile.key, tile.key + tile.keys},
                                 head.keys) == TileCover::empty;
 }
@@ -265,7 +265,7 @@ HWY_INLINE T CapAndAddBias(const AttentionHead<T>& head, const TileRange& tile, 
   }
   const Matrix<T> to{scores.data, tile.queries, tile.keys, scores.stride};
   if (bias.values.data != nullptr) AddBiasValues(head, tile.query, tile.key, to);
-  if (bias.computed != nullptr) bias.computed->Add({head.sentence, head.head, tile.query, tile.key}, to);
+  if (bias.computed != nullptr) bias.computed->Add({head.sequence, head.head, tile.query, tile.key}, to);
   if (!head.input.present.empty()) HideAbsent(head, tile, scores);
   return 1;
 }

@@ -133,20 +133,20 @@ HEADLIGHT_BF16 void Tile(const Bfloat16Rows& a, const std::uint16_t* panels, Mat
 #pragma GCC unroll 8
     for (auto& row : sums)
       for (__m512& sum : row) sum = _mm512_setzero_ps();
-    const std::int64_t place = begin / kPanelColumns * a.pairs * kBfloat16Pair;
+    const std::int64_t index = begin / kPanelColumns * a.pairs * kBfloat16Pair;
     LineList ask;
     const std::int64_t columns = std::min(kPanelColumns, c.columns - begin);
     for (int row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, columns);
     if (epilogue.added.data != c.data && epilogue.added.data != nullptr)
       for (int row = 0; row < rows; ++row) ask.AddRow(epilogue.added.row(row) + begin, columns);
     if (following.panels != nullptr)
-      ask.AddRow(following.panels + place + following.first * kBfloat16Pair,
+      ask.AddRow(following.panels + index + following.first * kBfloat16Pair,
                  (following.last - following.first) * kBfloat16Pair);
     for (const Matrix<const float>& part : following.to_pack)
       for (std::int64_t row = 0; row < part.rows; ++row) ask.AddRow(part.row(row), part.columns);
     const Lines* lines = ask.Finish(a.values, a.pairs);
 
-    const std::uint16_t *left = a.values, *right = panels + place;
+    const std::uint16_t *left = a.values, *right = panels + index;
     const std::uint16_t* const end = right + a.pairs * kBfloat16Pair;
     for (; right != end; ++lines) {
       const char* ahead = lines->first;

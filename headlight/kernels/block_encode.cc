@@ -104,7 +104,7 @@ BlockLimits LimitsOf(GgufType type) {
   }
 }
 
-void PutTogether(GgufType type, const Block& block, std::byte* bytes) {
+void JoinBlock(GgufType type, const Block& block, std::byte* bytes) {
   Byte* const to = reinterpret_cast<Byte*>(bytes);
   const Byte* const codes = block.codes.data();
   switch (type) {
@@ -165,7 +165,7 @@ void PutTogether(GgufType type, const Block& block, std::byte* bytes) {
     case GgufType::bf16:
       break;
   }
-  ThrowError(Blame::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
+  ThrowError(ErrorCause::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
 }
 
 }  // namespace headlight::kernels

@@ -15,7 +15,7 @@ struct BlockLimits {
 };
 BlockLimits LimitsOf(GgufType type);
 
-/// Writes a block as InfoOf(type).size bytes. This is the inverse of TakeApart.
-void PutTogether(GgufType type, const Block& block, std::byte* to);
+/// Writes a block as InfoOf(type).size bytes. This is the inverse of SplitBlock.
+void JoinBlock(GgufType type, const Block& block, std::byte* to);
 
 }  // namespace headlight::kernels

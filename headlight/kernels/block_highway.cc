@@ -127,7 +127,7 @@ namespace {
 
 // Unpacks the numbers of a group without scaling them. The codes of the group begin at `codes`.
 template <BlockLayout layout>
-void TakeLevels(const std::uint8_t* codes, std::int8_t* levels) {
+void LoadLevels(const std::uint8_t* codes, std::int8_t* levels) {
   constexpr int more = layout.bits - 4;
   const auto level = [](int code) {
     return static_cast<std::int8_t>(layout.levels ? kBlockLevels[code] : code - layout.offset);
@@ -166,7 +166,7 @@ void HighwayProduct(const BlockRows& a, const std::byte* panel, Matrix<float> c,
     at += HeaderBytes(layout);
     for (int its = 0; its < layout.run / layout.group; ++its, k += layout.group, at += GroupBytes(layout)) {
       const std::uint8_t* const header = Unsigned(at);
-      TakeLevels<layout>(header + GroupHeaderBytes(layout), group.levels);
+      LoadLevels<layout>(header + GroupHeaderBytes(layout), group.levels);
       for (std::int64_t column = 0; column < kPanelColumns; ++column) {
         group.scales[column] = half(column);
         if constexpr (layout.scales)

@@ -18,8 +18,8 @@ namespace headlight::kernels {
 namespace {
 
 // The position of number i of a group: the index of its quad, and its byte in the quads of all columns.
-struct CodePlace {
-  CodePlace(std::int64_t column, int i) : quad(i / kQuad), byte(static_cast<int>(column) * kQuad + i % kQuad) {}
+struct CodePosition {
+  CodePosition(std::int64_t column, int i) : quad(i / kQuad), byte(static_cast<int>(column) * kQuad + i % kQuad) {}
   int quad, byte;
 };
 
@@ -49,11 +49,11 @@ void PutCodes(const BlockLayout& layout, std::int64_t column, const std::uint8_t
 }
 
 std::uint8_t CodeAt(const BlockLayout& layout, std::int64_t column, int i, const std::uint8_t* group) {
-  const CodePlace place(column, i);
-  if (layout.bits == 8) return group[place.quad * kQuadBytes + place.byte];
-  const int low = group[place.quad / 2 * kQuadBytes + place.byte] >> (place.quad % 2 * 4) & 0xf;
+  const CodePosition position(column, i);
+  if (layout.bits == 8) return group[position.quad * kQuadBytes + position.byte];
+  const int low = group[position.quad / 2 * kQuadBytes + position.byte] >> (position.quad % 2 * 4) & 0xf;
   if (layout.bits == 4) return static_cast<std::uint8_t>(low);
-  const int more = group[LowBytes(layout) + place.byte] >> (place.quad * (layout.bits - 4));
+  const int more = group[LowBytes(layout) + position.byte] >> (position.quad * (layout.bits - 4));
   return static_cast<std::uint8_t>(low | (more & ((1 << (layout.bits - 4)) - 1)) << 4);
 }
 
@@ -61,9 +61,9 @@ std::uint8_t CodeAt(const BlockLayout& layout, std::int64_t column, int i, const
 Block BlockAt(const BlockLayout& layout, const std::byte* panel, std::int64_t index, std::int64_t column) {
   const std::byte* const run = panel + index * RunBytes(layout);
   Block block;
-  const auto half = [&](std::int64_t place) {
+  const auto half = [&](std::int64_t position) {
     std::uint16_t bits;
-    std::memcpy(&bits, run + place * std::int64_t{sizeof(bits)}, sizeof(bits));
+    std::memcpy(&bits, run + position * std::int64_t{sizeof(bits)}, sizeof(bits));
     return bits;
   };
   block.scale = half(column);
@@ -136,19 +136,19 @@ void PackBlockPanel(GgufType type, std::int64_t depth, std::span<const std::byte
   std::byte* run = panel;
   for (std::int64_t index = 0; index < depth / layout.run; ++index, run += RunBytes(layout))
     for (std::size_t column = 0; column < columns.size(); ++column) {
-      const auto place = static_cast<std::int64_t>(column);
-      const Block block = TakeApart(type, columns[column] + index * size);
+      const auto position = static_cast<std::int64_t>(column);
+      const Block block = SplitBlock(type, columns[column] + index * size);
       const auto put = [&](std::int64_t at, std::uint16_t bits) {
         std::memcpy(run + at * std::int64_t{sizeof(bits)}, &bits, sizeof(bits));
       };
-      put(place, block.scale);
-      if (layout.mins) put(kPanelColumns + place, block.min);
+      put(position, block.scale);
+      if (layout.mins) put(kPanelColumns + position, block.min);
       for (int group = 0; group < layout.run / layout.group; ++group) {
         std::uint8_t* const its = Unsigned(run) + HeaderBytes(layout) + group * GroupBytes(layout);
         const auto at = static_cast<std::size_t>(group);
-        if (layout.scales) its[place] = static_cast<std::uint8_t>(block.scales[at]);
-        if (layout.scales && layout.mins) its[kPanelColumns + place] = block.mins[at];
-        PutCodes(layout, place, block.codes.data() + group * layout.group, its + GroupHeaderBytes(layout));
+        if (layout.scales) its[position] = static_cast<std::uint8_t>(block.scales[at]);
+        if (layout.scales && layout.mins) its[kPanelColumns + position] = block.mins[at];
+        PutCodes(layout, position, block.codes.data() + group * layout.group, its + GroupHeaderBytes(layout));
       }
     }
 }

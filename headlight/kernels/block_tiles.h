@@ -95,7 +95,7 @@ BlockProduct ProductFor(GgufType type) {
     case GgufType::bf16:
       break;
   }
-  ThrowError(Blame::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
+  ThrowError(ErrorCause::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
 }
 
 }  // namespace headlight::kernels

@@ -84,7 +84,7 @@ void TakeTwoBits(const std::uint8_t* bytes, std::uint8_t* codes) {
 
 }  // namespace
 
-Block TakeApart(GgufType type, const std::byte* from) {
+Block SplitBlock(GgufType type, const std::byte* from) {
   Block block;
   block.scales.fill(1);
   block.mins.fill(1);
@@ -168,7 +168,7 @@ Block TakeApart(GgufType type, const std::byte* from) {
     case GgufType::bf16:
       break;
   }
-  ThrowError(Blame::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
+  ThrowError(ErrorCause::internal, "type {} has no blocks", fmt::make_format_args(InfoOf(type).name));
 }
 
 void NumbersOf(const Block& block, const BlockLayout& layout, float* numbers) {
@@ -196,7 +196,7 @@ void Dequantize(GgufType type, const std::byte* from, std::int64_t count, float*
   }
   const BlockLayout layout = LayoutOf(type);
   for (std::int64_t i = 0; i < count; i += layout.run, from += InfoOf(type).size)
-    NumbersOf(TakeApart(type, from), layout, to + i);
+    NumbersOf(SplitBlock(type, from), layout, to + i);
 }
 
 }  // namespace headlight::kernels

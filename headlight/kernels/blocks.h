@@ -75,7 +75,7 @@ struct Block {
   std::array<std::uint8_t, kMostGroups> mins;
   std::uint16_t scale, min;  ///< half precision
 };
-Block TakeApart(GgufType type, const std::byte* block);
+Block SplitBlock(GgufType type, const std::byte* block);
 
 /// Writes the numbers of the block, computed in llama.cpp's order of operations.
 void NumbersOf(const Block& block, const BlockLayout& layout, float* numbers);

@@ -97,15 +97,15 @@ void ExpectTheBitsOfWidenedRows(CacheType type, const AttentionCase& c) {
       for (std::int32_t column = 0; column < columns; ++column) numbers.push_back(p.output.at(row, column));
     return numbers;
   };
-  const auto weights_of = [&](std::size_t sentence) {
-    std::vector<T> weights(static_cast<std::size_t>(c.heads * c.lengths[sentence].first * c.lengths[sentence].second));
-    AttentionWeights<T>(p.input, static_cast<std::int32_t>(sentence), weights);
+  const auto weights_of = [&](std::size_t sequence) {
+    std::vector<T> weights(static_cast<std::size_t>(c.heads * c.lengths[sequence].first * c.lengths[sequence].second));
+    AttentionWeights<T>(p.input, static_cast<std::int32_t>(sequence), weights);
     return weights;
   };
   const std::vector<T> expected = output_of();
   std::vector<std::vector<T>> expected_weights;
-  for (std::size_t sentence = 0; sentence < c.lengths.size(); ++sentence)
-    expected_weights.push_back(weights_of(sentence));
+  for (std::size_t sequence = 0; sequence < c.lengths.size(); ++sequence)
+    expected_weights.push_back(weights_of(sequence));
 
   p.input.key.data = p.input.value.data = nullptr;
   p.input.key_blocks = keys;
@@ -115,8 +115,8 @@ void ExpectTheBitsOfWidenedRows(CacheType type, const AttentionCase& c) {
     for (std::int32_t i = 0; i < rows.length; ++i) std::fill_n(p.output.view().row(rows.row(i)), columns, T{-1});
   p.Forward();
   EXPECT_EQ(output_of(), expected) << c.name << ", " << Name(type);
-  for (std::size_t sentence = 0; sentence < c.lengths.size(); ++sentence)
-    EXPECT_EQ(weights_of(sentence), expected_weights[sentence]) << c.name << ", " << Name(type);
+  for (std::size_t sequence = 0; sequence < c.lengths.size(); ++sequence)
+    EXPECT_EQ(weights_of(sequence), expected_weights[sequence]) << c.name << ", " << Name(type);
 }
 
 TEST(CacheEntries, AttentionHasTheBitsOfDequantizedRowsOnEveryTarget) {

@@ -79,25 +79,25 @@ constexpr int rows = 1024, columns = 256;
 constexpr double count = double{rows} * columns;
 
 // Checks the rate of dropped elements, and the rate of pairs with equal outcomes. A pair is an element and its
-// neighbour at distance `step` in a direction. For independent outcomes, the rates are p and p^2 + (1-p)^2. The bounds
+// neighbor at distance `step` in a direction. For independent outcomes, the rates are p and p^2 + (1-p)^2. The bounds
 // are five standard deviations.
 TEST(DropoutHash, RateAndIndependence) {
-  struct Neighbour {
+  struct Neighbor {
     std::uint64_t seed, row;
     std::uint32_t column;
   };
   for (const double p : {0.1, 0.3, 0.5}) {
     const std::uint32_t threshold = DropoutThreshold(p);
-    for (const Neighbour step : {Neighbour{0, 0, 1},
-                                 {0, 0, 2},
-                                 {0, 0, 16},
-                                 {0, 1, 0},
-                                 {0, 1, 1},
-                                 {0, 8, 0},
-                                 {1, 0, 0},
-                                 {2, 0, 0},
-                                 {std::uint64_t{1} << 32, 0, 0},
-                                 {0, std::uint64_t{1} << 32, 0}}) {
+    for (const Neighbor step : {Neighbor{0, 0, 1},
+                                {0, 0, 2},
+                                {0, 0, 16},
+                                {0, 1, 0},
+                                {0, 1, 1},
+                                {0, 8, 0},
+                                {1, 0, 0},
+                                {2, 0, 0},
+                                {std::uint64_t{1} << 32, 0, 0},
+                                {0, std::uint64_t{1} << 32, 0}}) {
       double dropped = 0, same = 0;
       for (std::uint64_t row = 0; row < rows; ++row) {
         const DropoutKey one = RowDropoutKey(42, row), other = RowDropoutKey(42 + step.seed, row + step.row);

@@ -107,7 +107,7 @@ void ProductActivation(benchmark::State& state, const Shape& shape, Compute comp
 
 // Measures the search for a decoder's most probable tokens. The fused version searches one block of the logits at a
 // time. The other version searches all logits at once.
-void Likeliest(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
+void MostLikely(benchmark::State& state, const Shape& shape, Compute compute, bool fused) {
   const Numbers a(shape.rows, shape.inputs, 1), b(shape.inputs, shape.outputs, 2);
   const std::int64_t at_once = fused ? 6 * kTopLogitsStep : shape.outputs;  // as in generate/output_tokens.cc
   const Numbers logits(shape.rows, at_once, 3);
@@ -182,7 +182,7 @@ const bool registered = [] {
           Activation::relu, fused);
       add(fused ? "product with gelu" : "product, gelu", ProductActivation, {2560, 768, 3072}, compute,
           Activation::gelu, fused);
-      add(fused ? "product with top 10" : "product, top 10", Likeliest, {160, 256, 8000}, compute, fused);
+      add(fused ? "product with top 10" : "product, top 10", MostLikely, {160, 256, 8000}, compute, fused);
       if (!IsQuantized(compute))
         add(fused ? "projection with cross-entropy" : "projection, cross-entropy", ProjectionCrossEntropy,
             {2560, 256, 8000}, compute, fused);

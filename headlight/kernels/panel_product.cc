@@ -97,8 +97,8 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
   const std::int64_t width = kTileVectors * lanes;
   for (std::int64_t begin = 0; begin < c.columns; begin += width) {
     const std::int64_t columns = std::min(width, c.columns - begin);
-    const std::int64_t place = begin / kPanelColumns * depth * kPanelColumns + begin % kPanelColumns;
-    if (columns <= lanes) return NarrowTile<rows>(a, depth, panels + place, begin, columns, c, epilogue);
+    const std::int64_t index = begin / kPanelColumns * depth * kPanelColumns + begin % kPanelColumns;
+    if (columns <= lanes) return NarrowTile<rows>(a, depth, panels + index, begin, columns, c, epilogue);
     LineList ask;
     for (std::int32_t row = 0; row < rows; ++row) ask.AddRow(c.row(row) + begin, columns);
     if (epilogue.added.data != c.data && epilogue.added.data != nullptr)
@@ -121,7 +121,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
 #pragma GCC unroll 8
       for (auto& sum : row) sum = hn::Zero(d);
     }
-    const T *left = a.data, *right = panels + place;
+    const T *left = a.data, *right = panels + index;
     const T* const end = right + depth * kPanelColumns;
     for (; right != end; ++lines) {
       const char* ahead = lines->first;

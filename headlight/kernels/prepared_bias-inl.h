@@ -58,7 +58,7 @@ HWY_INLINE void AddBiasValues(const AttentionHead<T>& head, std::int32_t first_q
       AddRow(bias.values.row(head.head) + first_key, scores.columns, row);
       continue;
     }
-    const std::int64_t pair = bias.first_pair(head.sentence) + (first_query + i) * head.keys + first_key;
+    const std::int64_t pair = bias.first_pair(head.sequence) + (first_query + i) * head.keys + first_key;
     if (bias.by == BiasIndexing::table) {
       const T* const values = bias.values.row(head.head);
       const std::int32_t* const index = bias.index.data() + pair;
@@ -92,7 +92,7 @@ HWY_INLINE void AddBiasGradient(const AttentionHead<T>& head, std::int32_t first
       AddRow(row, d_scores.columns, bias.d_values.row(head.head) + first_key);
       continue;
     }
-    const std::int64_t pair = bias.first_pair(head.sentence) + (first_query + i) * head.keys + first_key;
+    const std::int64_t pair = bias.first_pair(head.sequence) + (first_query + i) * head.keys + first_key;
     if (bias.by == BiasIndexing::table) {
       T* const to = bias.d_values.row(head.head);
       const std::int32_t* const index = bias.index.data() + pair;

@@ -21,29 +21,29 @@ void CheckBias(const AttentionInput<T>& input) {
             (bias.d_values.rows == bias.values.rows && bias.d_values.columns == bias.values.columns),
         "attention: the bias's gradient is [{}, {}] instead of [{}, {}]", bias.d_values.rows, bias.d_values.columns,
         bias.values.rows, bias.values.columns);
-  for (const std::int32_t place : bias.index)
-    Check(place >= 0 && place < places, "attention: entry {} of a bias of {}", place, places);
+  for (const std::int32_t position : bias.index)
+    Check(position >= 0 && position < places, "attention: entry {} of a bias of {}", position, places);
   if (bias.by == BiasIndexing::distances) {
     Check(bias.index.size() % 2 == 1, "attention: an index of {} distances, which must be an odd number",
           bias.index.size());
     return;
   }
   if (bias.by == BiasIndexing::keys) {
-    for (std::size_t sentence = 0; sentence < input.keys.size(); ++sentence)
-      Check(input.keys[sentence].length <= places, "attention: sentence {} has {} keys, and the bias has {}", sentence,
-            input.keys[sentence].length, places);
+    for (std::size_t sequence = 0; sequence < input.keys.size(); ++sequence)
+      Check(input.keys[sequence].length <= places, "attention: sentence {} has {} keys, and the bias has {}", sequence,
+            input.keys[sequence].length, places);
     return;
   }
   const std::int64_t pairs = bias.by == BiasIndexing::table ? std::ssize(bias.index) : places;
   Check(bias.begin.empty() || bias.begin.size() == input.queries.size(),
         "attention: a bias for {} sentences instead of {}", bias.begin.size(), input.queries.size());
-  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
-    const std::int64_t queries = input.queries[sentence].length, keys = input.keys[sentence].length;
-    const std::int64_t first = bias.first_pair(static_cast<std::int32_t>(sentence));
+  for (std::size_t sequence = 0; sequence < input.queries.size(); ++sequence) {
+    const std::int64_t queries = input.queries[sequence].length, keys = input.keys[sequence].length;
+    const std::int64_t first = bias.first_pair(static_cast<std::int32_t>(sequence));
     Check(first >= 0 && first <= pairs && queries * keys <= pairs - first,
-          "attention: sentence {} has pairs {} to {} of a bias of {}", sentence, first, first + queries * keys, pairs);
+          "attention: sentence {} has pairs {} to {} of a bias of {}", sequence, first, first + queries * keys, pairs);
     Check(!bias.begin.empty() || (queries == input.queries[0].length && keys == input.keys[0].length),
-          "attention: sentence {} has {} queries and {} keys but shares a bias of {} and {}", sentence, queries, keys,
+          "attention: sentence {} has {} queries and {} keys but shares a bias of {} and {}", sequence, queries, keys,
           input.queries[0].length, input.keys[0].length);
   }
 }
@@ -58,8 +58,9 @@ AttentionBias<T> PreparedBias(const AttentionBias<T>& bias, std::int32_t heads) 
   ForRowChunks(heads, places, [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t head = first; head < first + count; ++head) {
       for (std::int64_t at = 0; at < places; ++at) {
-        const std::int64_t place = distances ? bias.index[static_cast<std::size_t>(at)] : at;
-        table[head * places + at] = bias.heads_first ? bias.values.row(head)[place] : bias.values.row(place)[head];
+        const std::int64_t position = distances ? bias.index[static_cast<std::size_t>(at)] : at;
+        table[head * places + at] =
+            bias.heads_first ? bias.values.row(head)[position] : bias.values.row(position)[head];
       }
     }
   });
@@ -80,9 +81,9 @@ BiasGradientParts<T>::BiasGradientParts(const AttentionInput<T>& input, const At
     return;
   }
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // per sequence: the first pair and the end of its pairs
-  for (std::size_t sentence = 0; sentence < input.queries.size(); ++sentence) {
-    const std::int64_t count = std::int64_t{input.queries[sentence].length} * input.keys[sentence].length;
-    const std::int64_t first = given.first_pair(static_cast<std::int32_t>(sentence));
+  for (std::size_t sequence = 0; sequence < input.queries.size(); ++sequence) {
+    const std::int64_t count = std::int64_t{input.queries[sequence].length} * input.keys[sequence].length;
+    const std::int64_t first = given.first_pair(static_cast<std::int32_t>(sequence));
     if (count > 0) pairs.emplace_back(first, first + count);
   }
   std::ranges::sort(pairs);
@@ -110,8 +111,8 @@ void BiasGradientParts<T>::AddUp() const {
         T sum = 0;
         for (std::int64_t part = 0; part < parts_; ++part) sum += Part(part).row(row)[column];
         const bool distances = given_.by == BiasIndexing::distances;
-        const std::int64_t place = distances ? given_.index[static_cast<std::size_t>(column)] : column;
-        (given_.heads_first ? given_.d_values.row(row)[place] : given_.d_values.row(place)[row]) += sum;
+        const std::int64_t position = distances ? given_.index[static_cast<std::size_t>(column)] : column;
+        (given_.heads_first ? given_.d_values.row(row)[position] : given_.d_values.row(position)[row]) += sum;
       }
     }
   };

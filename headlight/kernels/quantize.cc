@@ -123,7 +123,7 @@ bool Quantize(GgufType type, std::span<const float> numbers, std::span<const flo
                             ? BlockByRange(of, layout, codes)
                             : BlockBySearch(type, of, importance.empty() ? importance : importance.subspan(i, run));
     finite = finite && IsBelowLargest(block.scale) && IsBelowLargest(block.min);
-    PutTogether(type, block, to);
+    JoinBlock(type, block, to);
   }
   return finite;
 }

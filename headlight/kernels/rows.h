@@ -45,8 +45,8 @@ void ForBlocksAndGroups(std::int64_t blocks, std::int64_t groups, const Body& bo
   const auto work = [&](std::int64_t index) {
     const std::int64_t share = ((index / groups + 1) * shares - 1) / blocks;
     const std::int64_t first = share * blocks / shares, own = (share + 1) * blocks / shares - first;
-    const std::int64_t place = index - first * groups;
-    body(first + place % own, place / own, (place + 1) / own);
+    const std::int64_t position = index - first * groups;
+    body(first + position % own, position / own, (position + 1) / own);
   };
   ParallelFor(blocks * groups, std::ref(work));
 }

@@ -48,7 +48,7 @@ TEST(SoftCapRows, KeepsSmallNumbersAndLimits) {
   });
 }
 
-// Checks that an element has the same bits with any neighbours, at the start, inside or at the end of a row.
+// Checks that an element has the same bits with any neighbors, at the start, inside or at the end of a row.
 TEST(SoftCapRows, ElementsHaveTheSameBitsAnywhere) {
   ForEveryTarget([] {
     for (double at = -40; at < 40; at += 0.37) {

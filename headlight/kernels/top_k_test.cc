@@ -42,10 +42,10 @@ void CheckAgainstSorting() {
             for (std::int64_t column = 0; column < shape.columns; ++column)
               sum += std::exp(double{x.at(row, column)} - double{x.at(row, order[0])});
             for (std::int64_t rank = 0; rank < k; ++rank) {
-              const auto place = static_cast<std::size_t>(row * k + rank);
-              ASSERT_EQ(top.columns[place], order[static_cast<std::size_t>(rank)]) << row << ", " << rank;
-              ASSERT_EQ(values[place], x.at(row, top.columns[place]));
-              ASSERT_NEAR(top.values[place], double{values[place]} - double{x.at(row, order[0])} - std::log(sum),
+              const auto index = static_cast<std::size_t>(row * k + rank);
+              ASSERT_EQ(top.columns[index], order[static_cast<std::size_t>(rank)]) << row << ", " << rank;
+              ASSERT_EQ(values[index], x.at(row, top.columns[index]));
+              ASSERT_NEAR(top.values[index], double{values[index]} - double{x.at(row, order[0])} - std::log(sum),
                           sizeof(T) == 4 ? 2e-5 : 1e-12);
             }
           }
@@ -81,7 +81,7 @@ TEST(TopLogits, KeepsNaNAndIgnoresMinusInfinity) {
     x.at(2, 30) = 5;
     TopLogits<float> top = TopOf(x, shape, 3, kTopLogitsStep);
     ToLogProbabilities(top);
-    for (const std::size_t place : {0, 1, 2}) EXPECT_TRUE(std::isnan(top.values[place]));
+    for (const std::size_t index : {0, 1, 2}) EXPECT_TRUE(std::isnan(top.values[index]));
     EXPECT_EQ(top.columns[6], 30);
     EXPECT_EQ(top.values[6], 0);
     EXPECT_EQ(top.values[7], -infinity);

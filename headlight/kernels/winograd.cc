@@ -98,12 +98,12 @@ void GatherTile(const float* products, std::int64_t apart, std::int64_t columns,
       for (int column = 0; column < kTileRead; ++column) read[column] = half[column][row];
       Gather(d, read, gathered);
       for (int column = 0; column < kTileWritten; ++column) {
-        float* const place = to[row * kTileWritten + column];
-        if (place == nullptr) continue;
+        float* const index = to[row * kTileWritten + column];
+        if (index == nullptr) continue;
         V sum = hn::Add(gathered[column], added);
         if (residual != nullptr) sum = hn::Add(sum, LoadLanes(d, residual[row * kTileWritten + column] + begin, lanes));
         if (relu) sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);  // unlike max, keeps NaN
-        StoreLanes(sum, d, place + begin, lanes);
+        StoreLanes(sum, d, index + begin, lanes);
       }
     }
   });
@@ -254,9 +254,9 @@ void ConvolveByWinograd(const ConvolutionShape& shape, const MapRows<const float
         const float* added[kTileWritten * kTileWritten] = {};
         for (std::int64_t row = 0; row < std::min(kTileWritten, result.height - top); ++row)
           for (std::int64_t column = 0; column < std::min(kTileWritten, result.width - across); ++column) {
-            const std::int64_t place = tiles.first_row(map) + (top + row) * result.width + across + column;
-            to[row * kTileWritten + column] = y.rows.row(place) + begin;
-            if (after.residual.data != nullptr) added[row * kTileWritten + column] = after.residual.row(place) + begin;
+            const std::int64_t index = tiles.first_row(map) + (top + row) * result.width + across + column;
+            to[row * kTileWritten + column] = y.rows.row(index) + begin;
+            if (after.residual.data != nullptr) added[row * kTileWritten + column] = after.residual.row(index) + begin;
           }
         gather(products + i * kPanelColumns, count * kPanelColumns, columns,
                after.bias == nullptr ? nullptr : after.bias + begin, after.residual.data == nullptr ? nullptr : added,

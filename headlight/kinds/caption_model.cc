@@ -51,7 +51,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   const Padded patches{.batch = batch,
                        .length = image_limits_.special + GridOf(images.front(), image_limits_.patch).cells(),
                        .ids = {},
-                       .sentences = {},
+                       .sequences = {},
                        .begin = std::vector<std::int64_t>(images.size())};
   const auto texts = [&](const std::string& ids, const std::string& mask, std::int64_t vocabulary) {
     Padded padded = ReadPadded(in, ids, mask, vocabulary, limits_.positions);
@@ -80,14 +80,14 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   if (in.contains("input_ids") && !given) {
     const Padded read_texts = texts("input_ids", "attention_mask", limits_.source_vocabulary);
     watch({"attentions", nullptr, "text_cross_attentions"}, read_texts, patches);
-    const Tensor states = ReadTexts(context, read_texts.ids, read_texts.sentences, &memory);
+    const Tensor states = ReadTexts(context, read_texts.ids, read_texts.sequences, &memory);
     out.tensors["last_hidden_state"] = Pad(states, read_texts);
-    if (uses_.matches) out.tensors["itm_score"] = MatchLogits(context, states, read_texts.sentences);
+    if (uses_.matches) out.tensors["itm_score"] = MatchLogits(context, states, read_texts.sequences);
     context.hooks.attention = {};
     if (uses_.vectors) {
-      const Tensor alone = ReadTexts(context, read_texts.ids, read_texts.sentences, nullptr);
+      const Tensor alone = ReadTexts(context, read_texts.ids, read_texts.sequences, nullptr);
       const Tensor of_images = ops::UnitRows(ImageVectors(context, encoded)),
-                   of_texts = ops::UnitRows(TextVectors(context, alone, read_texts.sentences));
+                   of_texts = ops::UnitRows(TextVectors(context, alone, read_texts.sequences));
       out.tensors["image_embeds"] = of_images;
       out.tensors["text_embeds"] = of_texts;
       if (logit_scale_ != nullptr) {
@@ -95,7 +95,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
         out.tensors["logits_per_text"] = PairLogits(context, of_texts, of_images, *logit_scale_);
       }
     }
-    memory = {states, read_texts.sentences};
+    memory = {states, read_texts.sequences};
     read = read_texts;
   }
   if (!in.contains("decoder_input_ids") && !given) return out;
@@ -105,7 +105,7 @@ NamedTensors CaptionModel::Forward(const Safetensors& in) const {
   const Padded written = given ? texts("input_ids", "attention_mask", limits_.target_vocabulary)
                                : texts("decoder_input_ids", "decoder_attention_mask", limits_.target_vocabulary);
   watch({nullptr, "decoder_attentions", "cross_attentions"}, written, read);
-  const Tensor hidden = Decode(context, written.ids, written.sentences, memory);
+  const Tensor hidden = Decode(context, written.ids, written.sequences, memory);
   out.tensors["decoder_last_hidden_state"] = Pad(hidden, written);
   out.tensors["logits"] = Pad(Logits(context, hidden), written);
   return out;

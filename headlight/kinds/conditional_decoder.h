@@ -18,7 +18,7 @@ class HEADLIGHT_API ConditionalDecoder : public Model {
   /// Returns the hidden states [target tokens, model] of ids [target tokens]. A token attends to itself, to the earlier
   /// tokens of its sequence and to its memory. With a cache in the context, the ids are the next tokens of every
   /// sequence.
-  virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                         const Memory& memory) const = 0;
 
   /// The output projection. The logits of all tokens are hidden weight^T + bias. The bias may be empty.

@@ -49,7 +49,7 @@ Tensor AllCells(const Tensor& rows, const DetectedImages& found) {
 void AddCellAttention(NamedTensors& out, const LayerAttention& seen, const DetectedImages& found) {
   static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
   const std::int64_t cells = found.grids[0].cells(), heads = seen.weights.shape()[1];
-  const Sequence& own = found.images[static_cast<std::size_t>(seen.sentence)];
+  const Sequence& own = found.images[static_cast<std::size_t>(seen.sequence)];
   std::vector<std::int64_t> places;
   for (std::int32_t i = 0; i < own.length; ++i) places.push_back(found.cells[static_cast<std::size_t>(own.row(i))]);
   const bool cell_queries = seen.kind == AttentionKind::encoder_self,
@@ -61,7 +61,7 @@ void AddCellAttention(NamedTensors& out, const LayerAttention& seen, const Detec
   for (std::int64_t head = 0; head < heads; ++head)
     for (std::int64_t query = 0; query < seen.weights.shape()[2]; ++query) {
       const std::int64_t row = cell_queries ? places[static_cast<std::size_t>(query)] : query;
-      float* const to = all.data<float>() + ((seen.sentence * heads + head) * queries + row) * keys;
+      float* const to = all.data<float>() + ((seen.sequence * heads + head) * queries + row) * keys;
       for (std::int64_t key = 0; key < seen.weights.shape()[3]; ++key)
         to[cell_keys ? places[static_cast<std::size_t>(key)] : key] = *from++;
     }

@@ -20,7 +20,7 @@ namespace headlight {
 
 /// A query's most probable class, except "no object".
 struct QueryFinding {
-  ops::CentredBox box;  ///< relative to the image's sides
+  ops::CenteredBox box;  ///< relative to the image's sides
   std::int32_t label = 0;
   double score = 0;  ///< the probability of the class
 };

@@ -87,7 +87,7 @@ Tensor AddImages(const Safetensors& in, const DualEncoder& model, NamedTensors& 
   const Padded tokens{.batch = batch,
                       .length = limits.special + GridOf(images.front(), limits.patch).cells(),
                       .ids = {},
-                      .sentences = {},
+                      .sequences = {},
                       .begin = std::vector<std::int64_t>(images.size())};
   Context context;
   const std::string attentions = NameIn(model, "vision", "attentions");
@@ -107,16 +107,16 @@ Tensor AddTexts(const Safetensors& in, const DualEncoder& model, NamedTensors& o
   const DualEncoder::Limits& limits = model.limits();
   const Padded texts = ReadPadded(in, "input_ids", "attention_mask", limits.vocabulary, limits.positions);
   if (limits.filled > 0)
-    for (std::size_t row = 0; row < texts.sentences.size(); ++row)
-      Check(texts.sentences[row].length == texts.length,
+    for (std::size_t row = 0; row < texts.sequences.size(); ++row)
+      Check(texts.sequences[row].length == texts.length,
             "{}: attention_mask, row {}: must be 1, since this model reads padding as text", in.path(), row);
   Context context;
   const std::string attentions = NameIn(model, "text", "attentions");
   context.hooks.attention = [&](const LayerAttention& seen) {
     out.AddAttention(attentions.c_str(), seen, texts, texts);
   };
-  const Tensor hidden = model.EncodeTexts(context, texts.ids, texts.sentences);
-  const Tensor pooled = model.PoolTexts(context, hidden, texts.ids, texts.sentences);
+  const Tensor hidden = model.EncodeTexts(context, texts.ids, texts.sequences);
+  const Tensor pooled = model.PoolTexts(context, hidden, texts.ids, texts.sequences);
   out.tensors[NameIn(model, "text", "last_hidden_state")] = Pad(hidden, texts);
   out.tensors[NameIn(model, "text", "pooler_output")] = pooled;
   return out.tensors["text_embeds"] = Embeds(model, model.ProjectTexts(context, pooled));

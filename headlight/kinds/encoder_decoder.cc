@@ -19,10 +19,10 @@ NamedTensors EncoderDecoder::Forward(const Safetensors& in) const {
   NamedTensors out;
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention(seen, source, target); };
-  const Memory memory{Encode(context, source.ids, source.sentences), source.sentences};
+  const Memory memory{Encode(context, source.ids, source.sequences), source.sequences};
   out.tensors["encoder_last_hidden_state"] = Pad(memory.rows, source);
   if (target.batch > 0) {
-    const Tensor hidden = Decode(context, target.ids, target.sentences, memory);
+    const Tensor hidden = Decode(context, target.ids, target.sequences, memory);
     out.tensors["decoder_last_hidden_state"] = Pad(hidden, target);
     out.tensors["logits"] = Pad(Logits(context, hidden), target);
   }

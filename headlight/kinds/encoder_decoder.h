@@ -16,7 +16,7 @@ class HEADLIGHT_API EncoderDecoder : public ConditionalDecoder {
   static constexpr std::string_view kKind = "encoder-decoder model";
 
   /// Encodes ids [source tokens], packed, to [source tokens, model].
-  virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const = 0;
+  virtual Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const = 0;
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 

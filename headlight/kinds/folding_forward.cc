@@ -176,9 +176,9 @@ void AddAtoms(const Tensor& atoms, const std::vector<std::int32_t>& types, Named
     const auto type = static_cast<std::size_t>(types[static_cast<std::size_t>(i)]);
     for (std::size_t atom = 0; atom < kAtom14; ++atom) {
       if (!tables.has_atom14[type][atom]) continue;
-      const std::int64_t place = i * kAtom37 + tables.atom14_to_atom37[type][atom];
-      mask.data<float>()[place] = 1;
-      std::copy_n(atoms.matrix<float>().row(i) + 3 * atom, 3, positions.data<float>() + 3 * place);
+      const std::int64_t index = i * kAtom37 + tables.atom14_to_atom37[type][atom];
+      mask.data<float>()[index] = 1;
+      std::copy_n(atoms.matrix<float>().row(i) + 3 * atom, 3, positions.data<float>() + 3 * index);
     }
   }
   out.tensors["final_atom_positions"] = positions;

@@ -22,7 +22,7 @@ class ChainOutputs {
       : chains_(chains),
         chain_(static_cast<std::int64_t>(chain)),
         first_(chains.begin[chain]),
-        residues_(chains.sentences[chain].length),
+        residues_(chains.sequences[chain].length),
         out_(out) {}
 
   // Copies [residues, ...] into [batch, length, columns].

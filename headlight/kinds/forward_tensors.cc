@@ -48,7 +48,7 @@ Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::strin
     Check(end - begin <= positions, "{}: {}, row {}: {} tokens, and the model reads at most {}", file.path(), ids_name,
           row, end - begin, positions);
     padded.begin.push_back(begin);
-    padded.sentences.push_back({static_cast<std::int32_t>(padded.ids.size()), static_cast<std::int32_t>(end - begin)});
+    padded.sequences.push_back({static_cast<std::int32_t>(padded.ids.size()), static_cast<std::int32_t>(end - begin)});
     for (std::int64_t column = begin; column < end; ++column) {
       const std::int32_t id = ids.matrix<std::int32_t>().row(row)[column];
       Check(id >= 0 && id < vocabulary, "{}: {}, row {}, column {}: {} is outside the vocabulary of {}", file.path(),
@@ -62,10 +62,10 @@ Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::strin
 Tensor Pad(const Tensor& rows, const Padded& padded) {
   const Tensor result = Tensor::Zeros({padded.batch, padded.length, rows.columns()});
   for (std::int64_t b = 0; b < padded.batch; ++b) {
-    const Sequence sentence = padded.sentences[static_cast<std::size_t>(b)];
+    const Sequence sequence = padded.sequences[static_cast<std::size_t>(b)];
     const std::int64_t row = b * padded.length + padded.begin[static_cast<std::size_t>(b)];
-    for (std::int32_t i = 0; i < sentence.length; ++i)
-      std::copy_n(rows.matrix<float>().row(sentence.row(i)), rows.columns(), result.matrix<float>().row(row + i));
+    for (std::int32_t i = 0; i < sequence.length; ++i)
+      std::copy_n(rows.matrix<float>().row(sequence.row(i)), rows.columns(), result.matrix<float>().row(row + i));
   }
   return result;
 }
@@ -79,7 +79,7 @@ std::vector<std::int32_t> ReadLikeIds(const Safetensors& file, std::string_view 
   for (std::int64_t row = 0; row < padded.batch; ++row) {
     const auto index = static_cast<std::size_t>(row);
     const std::int32_t* const first = all.matrix<std::int32_t>().row(row) + padded.begin[index];
-    entries.insert(entries.end(), first, first + padded.sentences[index].length);
+    entries.insert(entries.end(), first, first + padded.sequences[index].length);
   }
   return entries;
 }
@@ -89,12 +89,12 @@ void NamedTensors::AddAttention(const char* name, const LayerAttention& seen, co
   const Shape& shape = seen.weights.shape();
   const auto [entry, is_new] = tensors.try_emplace(fmt::format("{}.{}", name, seen.layer));
   if (is_new) entry->second = Tensor::Zeros({queries.batch, shape[1], queries.length, keys.length});
-  const auto sentence = static_cast<std::size_t>(seen.sentence);
+  const auto sequence = static_cast<std::size_t>(seen.sequence);
   for (std::int64_t head = 0; head < shape[1]; ++head)
     for (std::int64_t query = 0; query < shape[2]; ++query) {
-      const std::int64_t row = (seen.sentence * shape[1] + head) * queries.length + queries.begin[sentence] + query;
+      const std::int64_t row = (seen.sequence * shape[1] + head) * queries.length + queries.begin[sequence] + query;
       std::copy_n(seen.weights.matrix<float>().row(head * shape[2] + query), shape[3],
-                  entry->second.matrix<float>().row(row) + keys.begin[sentence]);
+                  entry->second.matrix<float>().row(row) + keys.begin[sequence]);
     }
 }
 

@@ -19,7 +19,7 @@ namespace headlight {
 struct Padded {
   std::int64_t batch = 0, length = 0;
   std::vector<std::int32_t> ids;    ///< [tokens], packed
-  Sequences sentences;              ///< one per row of the batch
+  Sequences sequences;              ///< one per row of the batch
   std::vector<std::int64_t> begin;  ///< each sequence's first column in the batch
 };
 

@@ -31,7 +31,7 @@ std::unique_ptr<ImageEncoder> ImageEncoder::WithClasses(const std::vector<std::s
 std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model, const std::vector<std::string>& labels,
                                           std::uint64_t seed) {
   std::unique_ptr<ImageEncoder> made = model.WithClasses(labels);
-  made->parameters().Initialise(seed);
+  made->parameters().Initialize(seed);
   std::map<std::string_view, const Parameter*> had;
   for (const Parameter& parameter : model.parameters().all()) had[parameter.names.front()] = &parameter;
   const std::unique_ptr<ImageEncoder> encoder = model.WithClasses({});
@@ -94,7 +94,7 @@ NamedTensors ImageEncoder::Forward(const Safetensors& in) const {
   Padded tokens{.batch = batch,
                 .length = limits_.special + grid.cells(),
                 .ids = {},
-                .sentences = {},
+                .sequences = {},
                 .begin = std::vector<std::int64_t>(images.size())};
   NamedTensors out;
   Context context;

@@ -38,7 +38,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   virtual Tensor Pixels(Context& context, const EncodedImages& encoded) const = 0;
 
   /// Returns a model with the same encoder and a head for these classes, or no head if `labels` is empty. The
-  /// parameters are not initialised. Throws Error if the family has no classification head.
+  /// parameters are not initialized. Throws Error if the family has no classification head.
   virtual std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const;
 
   using Limits = ImageLimits;
@@ -65,7 +65,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   std::vector<std::string> labels_;
 };
 
-/// Returns the encoder with a head for other classes. The head is initialised with the seed.
+/// Returns the encoder with a head for other classes. The head is initialized with the seed.
 HEADLIGHT_API std::unique_ptr<ImageEncoder> GiveClasses(const ImageEncoder& model,
                                                         const std::vector<std::string>& labels, std::uint64_t seed);
 

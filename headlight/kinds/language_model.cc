@@ -11,10 +11,10 @@ NamedTensors LanguageModel::Forward(const Safetensors& in) const {
   NamedTensors out;
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
-  const Tensor hidden = Decode(context, texts.ids, texts.sentences);
+  const Tensor hidden = Decode(context, texts.ids, texts.sequences);
   out.tensors["last_hidden_state"] = Pad(state_divisor_ == 1 ? hidden : ops::Scale(hidden, state_divisor_), texts);
   if (outputs() > 0) out.tensors["logits"] = Pad(Logits(context, hidden), texts);
-  AddOutputs(context, hidden, texts.sentences, out);
+  AddOutputs(context, hidden, texts.sequences, out);
   return out;
 }
 

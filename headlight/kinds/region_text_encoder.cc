@@ -134,10 +134,10 @@ Json::Object RegionTextEncoder::Description() const {
   return WithLayerSizes(std::move(description));
 }
 
-std::unique_ptr<RegionTextEncoder> GiveAnswers(const RegionTextEncoder& model, const std::vector<std::string>& labels,
-                                               std::uint64_t seed) {
+std::unique_ptr<RegionTextEncoder> AddAnswers(const RegionTextEncoder& model, const std::vector<std::string>& labels,
+                                              std::uint64_t seed) {
   std::unique_ptr<RegionTextEncoder> made = model.WithAnswers(labels);
-  made->parameters().Initialise(seed);
+  made->parameters().Initialize(seed);
   std::map<std::string_view, const Parameter*> had;
   for (const Parameter& parameter : model.parameters().all()) had[parameter.names.front()] = &parameter;
   const std::unique_ptr<RegionTextEncoder> encoder =

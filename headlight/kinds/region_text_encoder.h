@@ -110,7 +110,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
   virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  ///< [pairs, labels]
 
-  /// Returns a model with the same encoder and only a head for these answers. Its parameters are not initialised.
+  /// Returns a model with the same encoder and only a head for these answers. Its parameters are not initialized.
   virtual std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const = 0;
 
   struct Limits {
@@ -143,7 +143,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
     const char* attentions[4] = {};
     const char *text = nullptr, *regions = nullptr;  ///< hidden states; if `regions` is null, `text` has both
     const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;
-    bool words_of_regions = false;  ///< if true, the masked token head also has outputs for regions
+    bool region_token_count = false;  ///< if true, the masked token head also has outputs for regions
   };
 
   Json::Object Description() const override;
@@ -170,9 +170,8 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   std::vector<std::string> labels_;
 };
 
-/// Returns the encoder with a head for these answers. If the labels differ, the head is initialised with the seed.
-HEADLIGHT_API std::unique_ptr<RegionTextEncoder> GiveAnswers(const RegionTextEncoder& model,
-                                                             const std::vector<std::string>& labels,
-                                                             std::uint64_t seed);
+/// Returns the encoder with a head for these answers. If the labels differ, the head is initialized with the seed.
+HEADLIGHT_API std::unique_ptr<RegionTextEncoder> AddAnswers(const RegionTextEncoder& model,
+                                                            const std::vector<std::string>& labels, std::uint64_t seed);
 
 }  // namespace headlight

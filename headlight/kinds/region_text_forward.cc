@@ -20,10 +20,10 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
         in.path(), name, ToString(stored.shape), seen.batch, seen.length, columns);
   const Tensor all = in.Read(name);
   const Tensor rows = Tensor::Empty({std::ssize(seen.ids), columns});
-  for (std::size_t pair = 0; pair < seen.sentences.size(); ++pair)
-    for (std::int32_t i = 0; i < seen.sentences[pair].length; ++i)
+  for (std::size_t pair = 0; pair < seen.sequences.size(); ++pair)
+    for (std::int32_t i = 0; i < seen.sequences[pair].length; ++i)
       std::copy_n(all.matrix<float>().row(static_cast<std::int64_t>(pair) * seen.length + seen.begin[pair] + i),
-                  columns, rows.matrix<float>().row(seen.sentences[pair].row(i)));
+                  columns, rows.matrix<float>().row(seen.sequences[pair].row(i)));
   return rows;
 }
 
@@ -42,7 +42,7 @@ Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& t
   }
   for (std::int64_t pair = 0; pair < seen.batch; ++pair) {
     seen.begin.push_back(0);
-    seen.sentences.push_back({static_cast<std::int32_t>(pair * seen.length), static_cast<std::int32_t>(seen.length)});
+    seen.sequences.push_back({static_cast<std::int32_t>(pair * seen.length), static_cast<std::int32_t>(seen.length)});
   }
   seen.ids.resize(static_cast<std::size_t>(seen.batch * seen.length));
   return seen;
@@ -60,15 +60,15 @@ std::vector<std::int32_t> ReadTasks(const Safetensors& in, const char* name, con
 }
 
 // Returns the texts, including the tokens that the model adds to each text.
-Padded WithAdded(const Padded& texts, const Sequences& sentences) {
+Padded WithAdded(const Padded& texts, const Sequences& sequences) {
   Padded longer = texts;
-  longer.length += sentences.front().length - texts.sentences.front().length;
-  longer.sentences = sentences;
+  longer.length += sequences.front().length - texts.sequences.front().length;
+  longer.sequences = sequences;
   return longer;
 }
 
 // Returns the visible part of an image. It must consist of whole patches and include the top left corner.
-Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& place) {
+Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& location) {
   const std::int64_t height = image.shape()[0], width = image.shape()[1], channels = image.shape()[2];
   const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };
   Grid shown = {0, 0};
@@ -77,7 +77,7 @@ Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid pa
   bool whole = shown.cells() > 0 && shown.height % patch.height == 0 && shown.width % patch.width == 0;
   for (std::int64_t y = 0; y < height; ++y)
     for (std::int64_t x = 0; x < width; ++x) whole = whole && seen(y, x) == (y < shown.height && x < shown.width);
-  Check(whole, "{}: must be 1 in a rectangle of whole patches of {} x {} from the top left, and 0 elsewhere", place,
+  Check(whole, "{}: must be 1 in a rectangle of whole patches of {} x {} from the top left, and 0 elsewhere", location,
         patch.height, patch.width);
   Tensor part = Tensor::Empty({shown.height, shown.width, channels});
   for (std::int64_t y = 0; y < shown.height; ++y)
@@ -128,17 +128,17 @@ struct Streams {
   // regions.
   void AddBoth(NamedTensors& out, const char* name, const LayerAttention& one) const {
     const std::int64_t heads = one.weights.shape()[1], length = texts.length + seen.length;
-    const auto pair = static_cast<std::size_t>(one.sentence);
+    const auto pair = static_cast<std::size_t>(one.sequence);
     std::vector<std::int64_t> places;
-    for (std::int64_t i = 0; i < texts.sentences[pair].length; ++i) places.push_back(texts.begin[pair] + i);
-    for (std::int64_t i = 0; i < seen.sentences[pair].length; ++i)
+    for (std::int64_t i = 0; i < texts.sequences[pair].length; ++i) places.push_back(texts.begin[pair] + i);
+    for (std::int64_t i = 0; i < seen.sequences[pair].length; ++i)
       places.push_back(texts.length + seen.begin[pair] + i);
     Tensor& all = out.tensors[fmt::format("{}.{}", name, one.layer)];
     if (all.empty()) all = Tensor::Zeros({texts.batch, heads, length, length});
     const float* from = one.weights.data<float>();
     for (std::int64_t head = 0; head < heads; ++head)
       for (const std::int64_t query : places) {
-        float* const to = all.matrix<float>().row((one.sentence * heads + head) * length + query);
+        float* const to = all.matrix<float>().row((one.sequence * heads + head) * length + query);
         for (const std::int64_t key : places) to[key] = *from++;
       }
   }
@@ -175,7 +175,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
     regions = {ReadRegions(in, names.features, seen, limits_.features),
                names.boxes != nullptr ? ReadRegions(in, names.boxes, seen, limits_.box_numbers)
                                       : Tensor::Empty({std::ssize(seen.ids), 0}),
-               seen.sentences};
+               seen.sequences};
     if (names.types != nullptr && in.contains(names.types)) {
       regions.types = ReadLikeIds(in, names.types, seen);
       for (const std::int32_t type : regions.types)
@@ -190,7 +190,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   Context context;
   std::vector<LayerAttention> attentions;
   context.hooks.attention = [&](const LayerAttention& one) { attentions.push_back(one); };
-  const EncodedPairs encoded = Encode(context, ids.ids, types, ids.sentences, regions, tasks);
+  const EncodedPairs encoded = Encode(context, ids.ids, types, ids.sequences, regions, tasks);
   const Padded texts = WithAdded(ids, encoded.texts);
   if (limits_.patch.cells() > 0) seen = PaddedImages(encoded.images);
   const Streams streams = {texts, seen};
@@ -204,9 +204,10 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   const Tensor pooled = Pool(context, encoded);
   if (names.pooled != nullptr && !pair_heads_.answers) out.tensors[names.pooled] = pooled;
   if (heads().masked_words) {
-    const Tensor words = MaskedWordLogits(context, encoded.text);
-    out.tensors[names.words] =
-        names.words_of_regions ? streams.PadBoth(words, MaskedWordLogits(context, encoded.regions)) : Pad(words, texts);
+    const Tensor words = MaskedTokenLogits(context, encoded.text);
+    out.tensors[names.words] = names.region_token_count
+                                   ? streams.PadBoth(words, MaskedTokenLogits(context, encoded.regions))
+                                   : Pad(words, texts);
   }
   if (pair_heads_.regions) out.tensors[names.region_classes] = Pad(RegionLogits(context, encoded.regions), seen);
   if (pair_heads_.alignment) out.tensors[names.alignment] = AlignmentLogits(context, pooled);

@@ -26,28 +26,28 @@ NamedTensors TextEncoder::Forward(const Safetensors& in) const {
   context.hooks.attention = [&](const LayerAttention& seen) { out.AddAttention("attentions", seen, texts, texts); };
   std::vector<std::int32_t> first_positions;
   if (limits_.padding_has_positions) first_positions.assign(texts.begin.begin(), texts.begin.end());
-  const Tensor hidden = Encode(context, texts.ids, types, texts.sentences, first_positions);
+  const Tensor hidden = Encode(context, texts.ids, types, texts.sequences, first_positions);
   out.tensors["last_hidden_state"] = Pad(hidden, texts);
   const TextHeadsConfig& had = heads();
-  if (had.masked_words) out.tensors["logits"] = Pad(MaskedWordLogits(context, hidden), texts);
+  if (had.masked_words) out.tensors["logits"] = Pad(MaskedTokenLogits(context, hidden), texts);
   if (had.token_classes) out.tensors["logits"] = Pad(TokenClassLogits(context, hidden), texts);
-  if (had.sequence_classes) out.tensors["logits"] = SequenceClassLogits(context, hidden, texts.sentences);
+  if (had.sequence_classes) out.tensors["logits"] = SequenceClassLogits(context, hidden, texts.sequences);
   if (had.question_spans) {
     const Tensor spans = Pad(SpanLogits(context, hidden), texts);
     for (const auto& [name, column] : {std::pair("start_logits", 0), std::pair("end_logits", 1)})
       out.tensors[name] = spans.ViewColumns(column, 1).Clone().ViewAs({texts.batch, texts.length});
   }
   if (had.pooler) {
-    const Tensor pooled = Pool(context, hidden, texts.sentences);
+    const Tensor pooled = Pool(context, hidden, texts.sequences);
     out.tensors["pooler_output"] = pooled;
     if (had.next_sentence) out.tensors["seq_relationship_logits"] = NextSentenceLogits(context, pooled);
   }
   return out;
 }
 
-std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeadsConfig& heads, std::uint64_t seed) {
+std::unique_ptr<TextEncoder> AddHeads(const TextEncoder& model, const TextHeadsConfig& heads, std::uint64_t seed) {
   std::unique_ptr<TextEncoder> made = model.WithHeads(heads);
-  made->parameters().Initialise(seed);
+  made->parameters().Initialize(seed);
   std::map<std::string_view, const Parameter*> had;
   for (const Parameter& parameter : model.parameters().all()) had[parameter.names.front()] = &parameter;
   // Two different heads may have the same parameter name, such as `classifier`. Only parameters of heads that both

@@ -46,7 +46,7 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
   Json::Object Description() const override;
 
   /// Returns the same model with other heads and the poolers that they require. The parameters are declared, but not
-  /// initialised.
+  /// initialized.
   virtual std::unique_ptr<TextEncoder> WithHeads(const TextHeadsConfig& heads) const = 0;
 
  protected:
@@ -59,8 +59,8 @@ class HEADLIGHT_API TextEncoder : public Model, public TextHeads {
 };
 
 /// Returns the encoder with `heads`. If `model` has a head with the same labels, the head is kept. Other heads are
-/// initialised with the seed.
-HEADLIGHT_API std::unique_ptr<TextEncoder> GiveHeads(const TextEncoder& model, const TextHeadsConfig& heads,
-                                                     std::uint64_t seed);
+/// initialized with the seed.
+HEADLIGHT_API std::unique_ptr<TextEncoder> AddHeads(const TextEncoder& model, const TextHeadsConfig& heads,
+                                                    std::uint64_t seed);
 
 }  // namespace headlight

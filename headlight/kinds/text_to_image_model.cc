@@ -52,12 +52,12 @@ NamedTensors TextToImageModel::Forward(const Safetensors& in) const {
   Padded tokens = {.batch = batch,
                    .length = drawing.prompt + drawn,
                    .ids = {},
-                   .sentences = {},
+                   .sequences = {},
                    .begin = std::vector<std::int64_t>(static_cast<std::size_t>(batch))};
   for (std::int64_t b = 0; b < batch; ++b) {
     const std::vector<std::int32_t> prompt =
         Prompt({ids.matrix<std::int32_t>().row(b), static_cast<std::size_t>(ids.shape()[1])});
-    tokens.sentences.push_back(
+    tokens.sequences.push_back(
         {static_cast<std::int32_t>(tokens.ids.size()), static_cast<std::int32_t>(tokens.length)});
     tokens.ids.insert(tokens.ids.end(), prompt.begin(), prompt.end());
     if (drawn > 0)
@@ -67,13 +67,13 @@ NamedTensors TextToImageModel::Forward(const Safetensors& in) const {
   NamedTensors out;
   Context context;
   const auto part = [&](std::int64_t length) {
-    return Padded{.batch = batch, .length = length, .ids = {}, .sentences = {}, .begin = tokens.begin};
+    return Padded{.batch = batch, .length = length, .ids = {}, .sequences = {}, .begin = tokens.begin};
   };
   context.hooks.attention = [&, texts = part(drawing.prompt), images = part(drawn + 1)](const LayerAttention& seen) {
     if (drawing.encodes_text) return out.AddAttention(seen, texts, images);
     out.AddAttention("attentions", seen, tokens, tokens);
   };
-  const Tensor hidden = Decode(context, tokens.ids, tokens.sentences);
+  const Tensor hidden = Decode(context, tokens.ids, tokens.sequences);
   const std::int64_t last_word = drawing.prompt - 1;  // the first code is generated after this token
   const Tensor of_codes = PartOfEach(hidden, tokens, last_word, drawn + 1);
   out.tensors["last_hidden_state"] = hidden.ViewAs({batch, tokens.length, hidden.columns()});

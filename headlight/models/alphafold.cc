@@ -47,8 +47,8 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
     : FoldingModel(dtype), config_(Complete(Checked(config))) {
   const Scope root(parameters_), heads = root / "aux_heads", lddt = heads / "plddt";
   const auto linear = [](const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
-                         const LinearInitialisation& initialisation) {
-    return Linear(scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialisation);
+                         const LinearInitialization& initialization) {
+    return Linear(scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialization);
   };
   input_.emplace(root / "input_embedder", config_.alignment, config_.pair, config_.farthest, config_.covariation);
   recycling_.emplace(root / "recycling_embedder", config_.alignment, config_.pair);
@@ -144,9 +144,9 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
   CheckAlignment(features);
   CheckTemplates(features);
   const std::int64_t residues = std::ssize(features.types);
-  const RecycledState recycled = before == nullptr
-                                     ? NothingRecycled(residues, config_.alignment, config_.pair, parameters_.dtype())
-                                     : Recycle(*before, features.types);
+  const RecycledState recycled =
+      before == nullptr ? EmptyRecycledState(residues, config_.alignment, config_.pair, parameters_.dtype())
+                        : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
   if (!features.templates.empty()) state = (*templates_)(context, state, features.templates, after_block);
   // Without extra rows, one absent row is used. Its outer product is divided by a value near zero, as in the training

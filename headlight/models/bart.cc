@@ -18,11 +18,11 @@ Bart::Bart(const BartConfig& config, DType dtype) : EncoderDecoder(dtype), confi
   CheckConfig(config);
   limits_ = {config.vocabulary, config.vocabulary, config.positions, config.start_id, config.end_id, config.pad_id};
   const Scope root(parameters_), model = root / config.scope;
-  const TokenEmbedding tokens(model / "shared", config.vocabulary, config.model, Initialisation::Normal(0.02),
+  const TokenEmbedding tokens(model / "shared", config.vocabulary, config.model, Initialization::Normal(0.02),
                               /*scores=*/true);
   output_ = &tokens.table();
   if (!config.scope.empty()) {
-    Parameter& bias = root.Declare("final_logits_bias", {1, config.vocabulary}, Initialisation::Constant(0));
+    Parameter& bias = root.Declare("final_logits_bias", {1, config.vocabulary}, Initialization::Constant(0));
     bias.role.trained = false;
     output_bias_ = &bias;
   }
@@ -41,13 +41,13 @@ Bart::Bart(const BartConfig& config, DType dtype) : EncoderDecoder(dtype), confi
                    embedding(decoder));
 }
 
-Tensor Bart::Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
-  return (*encoder_)(context, ids, sentences);
+Tensor Bart::Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const {
+  return (*encoder_)(context, ids, sequences);
 }
 
-Tensor Bart::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+Tensor Bart::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                     const Memory& memory) const {
-  return (*decoder_)(context, ids, sentences, &memory);
+  return (*decoder_)(context, ids, sequences, &memory);
 }
 
 void Describe(ConfigTable& table, BartConfig& config) {

@@ -39,12 +39,12 @@ HEADLIGHT_API void Describe(ConfigTable& table, BartConfig& config);
 
 class HEADLIGHT_API Bart : public EncoderDecoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Bart(const BartConfig& config, DType dtype = DType::float32);
 
-  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const override;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                 const Memory& memory) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const BartConfig& config() const { return config_; }

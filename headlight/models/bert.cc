@@ -18,7 +18,7 @@ namespace headlight {
 namespace {
 
 const Parameter* Table(const Scope& scope, std::int64_t rows, std::int64_t model) {
-  return rows > 0 ? &scope.Declare("weight", {rows, model}, Initialisation::Normal(0.02)) : nullptr;
+  return rows > 0 ? &scope.Declare("weight", {rows, model}, Initialization::Normal(0.02)) : nullptr;
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ const Parameter* Table(const Scope& scope, std::int64_t rows, std::int64_t model
 BertEmbeddings::BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions)
     : dropout_(config.dropout),
       longest_(config.positions),
-      tokens_(scope / "word_embeddings", config.vocabulary, config.model, Initialisation::Normal(0.02),
+      tokens_(scope / "word_embeddings", config.vocabulary, config.model, Initialization::Normal(0.02),
               /*scores=*/config.on_top.masked_words),
       positions_(Table(scope / "position_embeddings", positions ? config.positions : 0, config.model)),
       types_(Table(scope / "token_type_embeddings", config.types, config.model)),

@@ -93,7 +93,7 @@ class HEADLIGHT_API BertEncoder {
 
 class HEADLIGHT_API Bert : public TextEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Bert(const BertConfig& config, DType dtype = DType::float32);
 

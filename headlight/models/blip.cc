@@ -156,7 +156,7 @@ Blip::Blip(const BlipConfig& config, DType dtype)
     linear(pooler_, "text_model.pooler.dense", config.text.model, config.text.model, true);
     linear(image_vectors_, "visual_projection", config.vision.model, config.vectors, false);
     linear(text_vectors_, "text_projection", config.text.model, config.vectors, false);
-    Parameter& scale = root.Declare("logit_scale", {}, Initialisation::Constant(2.6592));
+    Parameter& scale = root.Declare("logit_scale", {}, Initialization::Constant(2.6592));
     scale.role.trained = false;  // its training loss is not implemented
     logit_scale_ = &scale;
   }
@@ -192,10 +192,10 @@ Tensor Blip::TextVectors(Context& context, const Tensor& states, const Sequences
   return (*text_vectors_)(context, pooler_ ? (*pooler_)(context, first, Activation::tanh) : first);
 }
 
-Tensor Blip::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+Tensor Blip::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                     const Memory& memory) const {
   Check(decoder_.has_value(), "{}: this model writes no text", parameters_.source());
-  const Tensor hidden = (*decoder_)(context, ids, sentences, &memory);
+  const Tensor hidden = (*decoder_)(context, ids, sequences, &memory);
   return (*output_norm_)(context, (*output_dense_)(context, hidden, config_.text.activation));
 }
 

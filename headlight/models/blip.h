@@ -95,7 +95,7 @@ class HEADLIGHT_API BlipText {
 
 class HEADLIGHT_API Blip : public CaptionModel {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Blip(const BlipConfig& config, DType dtype = DType::float32);
 
@@ -105,7 +105,7 @@ class HEADLIGHT_API Blip : public CaptionModel {
   Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const override;
   Tensor ImageVectors(Context& context, const EncodedImages& encoded) const override;
   Tensor TextVectors(Context& context, const Tensor& states, const Sequences& texts) const override;
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                 const Memory& memory) const override;
 
   const BlipConfig& config() const { return config_; }

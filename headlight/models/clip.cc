@@ -40,7 +40,7 @@ Tensor ClipLayers::operator()(Context& context, Tensor x, const Sequences& seque
 ClipTextTower::ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
                              double position_deviation, bool causal)
     : embedding_{TokenEmbedding(scope / "embeddings.token_embedding", config.vocabulary, config.model,
-                                Initialisation::Normal(token_deviation), /*scores=*/false),
+                                Initialization::Normal(token_deviation), /*scores=*/false),
                  1,
                  PositionalEncoding::Learned(scope / "embeddings.position_embedding", config.positions, config.model, 0,
                                              position_deviation),
@@ -67,15 +67,15 @@ ImageEmbeddingConfig EmbeddingOf(const ClipImageConfig& config) {
           .table = "position_embedding.weight"};
 }
 
-// Initialises a tower. OpenAI's code uses this initialisation only for the text tower.
-void InitialiseTower(Parameters& parameters, const std::string& scope, const ClipTowerConfig& config) {
+// Initializes a tower. OpenAI's code uses this initialization only for the text tower.
+void InitializeTower(Parameters& parameters, const std::string& scope, const ClipTowerConfig& config) {
   const double model = static_cast<double>(config.model), layers = config.layers;
   for (Parameter& parameter : parameters.all()) {
     const std::string& name = parameter.names.front();
     if (!name.starts_with(Prefix(scope)) || !parameter.role.in_products) continue;
     const bool residual = name.ends_with("out_proj.weight") || name.ends_with("fc2.weight");
     const bool inner = name.ends_with("fc1.weight");
-    parameter.initialisation = Initialisation::Normal(std::sqrt((residual ? 0.5 / layers : inner ? 0.5 : 1) / model));
+    parameter.initialization = Initialization::Normal(std::sqrt((residual ? 0.5 / layers : inner ? 0.5 : 1) / model));
   }
 }
 
@@ -89,13 +89,13 @@ Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_(
     std::optional<Linear> made;
     if (!config.vector) return made;
     made.emplace(root, std::vector<std::string>{name}, tower.model, vector, /*bias=*/false);
-    parameters_.all().back().initialisation = Initialisation::Normal(1 / std::sqrt(static_cast<double>(tower.model)));
+    parameters_.all().back().initialization = Initialization::Normal(1 / std::sqrt(static_cast<double>(tower.model)));
     return made;
   };
   if (config.text) {
     const ClipTextConfig& text = *config.text;
     texts_.emplace(root / config.text_scope, text, 0.02, 0.01, /*causal=*/true);
-    InitialiseTower(parameters_, config.text_scope, text);
+    InitializeTower(parameters_, config.text_scope, text);
     text_projection_ = projection("text_projection", text);
     limits_.vocabulary = text.vocabulary;
     limits_.positions = text.positions;
@@ -109,12 +109,12 @@ Clip::Clip(const ClipConfig& config, DType dtype) : DualEncoder(dtype), config_(
                                LayerNorm(scope / "pre_layrnorm", image.model, image.norm_epsilon),
                                ClipLayers(scope / "encoder.layers", image, /*causal=*/false),
                                LayerNorm(scope / "post_layernorm", image.model, image.norm_epsilon)});
-    InitialiseTower(parameters_, config.image_scope, image);
+    InitializeTower(parameters_, config.image_scope, image);
     image_projection_ = projection("visual_projection", image);
     limits_.images = images_->embedding.limits();
   }
   if (config.text && config.image)
-    logit_scale_ = &root.Declare("logit_scale", {}, Initialisation::Constant(config.logit_scale));
+    logit_scale_ = &root.Declare("logit_scale", {}, Initialization::Constant(config.logit_scale));
 }
 
 EncodedImages Clip::EncodeImages(Context& context, std::span<const Tensor> images) const {

@@ -82,7 +82,7 @@ class HEADLIGHT_API ClipLayers {
 /// The text tower: token and positional embeddings, layers, and a LayerNorm.
 class HEADLIGHT_API ClipTextTower {
  public:
-  /// The two standard deviations initialise the token and position tables.
+  /// The two standard deviations initialize the token and position tables.
   ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
                 double position_deviation, bool causal);
   /// Encodes ids [tokens] of the texts to states [tokens, model].
@@ -96,7 +96,7 @@ class HEADLIGHT_API ClipTextTower {
 
 class HEADLIGHT_API Clip : public DualEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Clip(const ClipConfig& config, DType dtype = DType::float32);
 

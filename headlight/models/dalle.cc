@@ -16,7 +16,7 @@
 namespace headlight {
 namespace {
 
-constexpr double kDeviation = 0.02;  // standard deviation of embeddings at initialisation, as in GPT
+constexpr double kDeviation = 0.02;  // standard deviation of embeddings at initialization, as in GPT
 
 // Returns the initial scale: "0.1 until depth 18, 10^-5 for depth 24 and 10^-6 for deeper networks" (Touvron et al.,
 // section 2).
@@ -43,9 +43,9 @@ DalleLayer::DalleLayer(const Scope& scope, const DalleConfig& config, int layer)
                                              .biases = true,
                                              .gate = ops::GateHalf::second}),
       attention_scale_(
-          &scope.Declare("attention_scale", {config.model}, Initialisation::Constant(ScaleAtStart(layer)))),
+          &scope.Declare("attention_scale", {config.model}, Initialization::Constant(ScaleAtStart(layer)))),
       feed_forward_scale_(
-          &scope.Declare("feed_forward_scale", {config.model}, Initialisation::Constant(ScaleAtStart(layer)))) {}
+          &scope.Declare("feed_forward_scale", {config.model}, Initialization::Constant(ScaleAtStart(layer)))) {}
 
 Tensor DalleLayer::operator()(Context& context, const Tensor& x, const GridPass& pass) const {
   const Tensor attended = PreNorm(context, x, attention_norm_, dropout_, [&](Context&, const Tensor& input) {
@@ -68,7 +68,7 @@ Dalle::Dalle(const DalleConfig& config, DType dtype)
   limits_ = {config.codes + config.text_ids(), config.text_positions + config.cells(), /*end_id=*/-1};
   const Scope root(parameters_);
   const auto table = [&](const char* name, std::int64_t ids) {
-    return TokenEmbedding(root / name, ids, config.model, Initialisation::Normal(kDeviation), /*scores=*/false);
+    return TokenEmbedding(root / name, ids, config.model, Initialization::Normal(kDeviation), /*scores=*/false);
   };
   texts_ = table("text_embedding", config.text_ids());
   codes_ = table("code_embedding", config.codes);

@@ -59,7 +59,7 @@ class HEADLIGHT_API DalleLayer {
 
 class HEADLIGHT_API Dalle : public TextToImageModel {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Dalle(const DalleConfig& config, DType dtype = DType::float32);
 

@@ -36,14 +36,14 @@ DalleMiniLayer::DalleMiniLayer(const Scope& scope, const TransformerLayerConfig&
   if (kind == AttentionKind::decoder_self) cross_.emplace(scope, "encoder_attn", config, AttentionKind::cross, layer);
 }
 
-Tensor DalleMiniLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
+Tensor DalleMiniLayer::operator()(Context& context, const Tensor& x, const Sequences& sequences,
                                   const Memory* memory) const {
   Tensor hidden = PreNorm(context, x, self_.before, config_.dropout, [&](Context&, const Tensor& input) {
-    return self_.after(context, self_.attention.Self(context, input, sentences, /*causal=*/memory != nullptr));
+    return self_.after(context, self_.attention.Self(context, input, sequences, /*causal=*/memory != nullptr));
   });
   if (memory != nullptr)
     hidden = PreNorm(context, hidden, cross_->before, config_.dropout, [&](Context&, const Tensor& input) {
-      return cross_->after(context, CrossAttention(context, cross_->attention, input, sentences, *memory));
+      return cross_->after(context, CrossAttention(context, cross_->attention, input, sequences, *memory));
     });
   return PreNorm(context, hidden, gate_norm_, config_.dropout, [&](Context&, const Tensor& input) {
     return feed_forward_.Outer(context, inner_norm_(context, feed_forward_.Inner(context, input)));
@@ -61,7 +61,7 @@ DalleMini::DalleMini(const DalleMiniConfig& config, DType dtype) : TextToImageMo
   const Scope root(parameters_), encoder = root / "encoder", decoder = root / "decoder";
   const auto embedding = [&](const Scope& stack, std::int64_t ids, std::int64_t positions) {
     return Embedding(
-        TokenEmbedding(stack / "embed_tokens", ids, config.model, Initialisation::Normal(0.02), /*scores=*/false), 1,
+        TokenEmbedding(stack / "embed_tokens", ids, config.model, Initialization::Normal(0.02), /*scores=*/false), 1,
         PositionalEncoding::Learned(stack / "embed_positions", positions, config.model), config.dropout,
         LayerNorm(stack / "layernorm_embedding", config.model));
   };

@@ -50,7 +50,7 @@ class HEADLIGHT_API DalleMiniLayer {
   DalleMiniLayer(const Scope& scope, const TransformerLayerConfig& config, AttentionKind kind, int layer);
 
   /// Maps x [tokens, model] to [tokens, model]. `memory` is null in an encoder.
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences, const Memory* memory) const;
 
  private:
   struct Attention {
@@ -69,7 +69,7 @@ class HEADLIGHT_API DalleMiniLayer {
 
 class HEADLIGHT_API DalleMini : public TextToImageModel {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit DalleMini(const DalleMiniConfig& config, DType dtype = DType::float32);
 

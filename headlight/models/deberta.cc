@@ -128,9 +128,9 @@ class DebertaLayer {
         query_key_value_(scope / "attention" / "self", {"in_proj"}, config.bert.model, 3 * config.bert.model,
                          /*bias=*/false),
         query_bias_(
-            &(scope / "attention" / "self").Declare("q_bias", {config.bert.model}, Initialisation::Constant(0))),
+            &(scope / "attention" / "self").Declare("q_bias", {config.bert.model}, Initialization::Constant(0))),
         value_bias_(
-            &(scope / "attention" / "self").Declare("v_bias", {config.bert.model}, Initialisation::Constant(0))),
+            &(scope / "attention" / "self").Declare("v_bias", {config.bert.model}, Initialization::Constant(0))),
         sublayers_(scope, config) {
     const Scope self = scope / "attention" / "self";
     const std::vector<std::string> key = {"pos_proj"}, query = {"pos_q_proj"};
@@ -186,7 +186,7 @@ class Deberta : public BertDescendant<Deberta, DebertaConfig> {
     for (int layer = 0; layer < bert.layers; ++layer) layers_.emplace_back(encoder / "layer" / layer, config, layer);
     if (config.relative_positions)
       relative_ = &(encoder / "rel_embeddings")
-                       .Declare("weight", {2 * config.farthest, config.bert.model}, Initialisation::Normal(0.02));
+                       .Declare("weight", {2 * config.farthest, config.bert.model}, Initialization::Normal(0.02));
     DeclareHeads(parameters_, bert.on_top, HeadsOf(config), embeddings_.tokens());
   }
 

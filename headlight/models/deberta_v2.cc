@@ -128,7 +128,7 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
     limits_ = {bert.vocabulary, bert.positions, bert.types, bert.pad_id, bert.model};
     const std::int64_t model = config.base.bert.model;
     const Scope encoder = Scope(parameters_) / bert.scope / "encoder", convolution = encoder / "conv";
-    const Initialisation normal = Initialisation::Normal(0.02);
+    const Initialization normal = Initialization::Normal(0.02);
     for (int layer = 0; layer < config.base.bert.layers; ++layer)
       layers_.emplace_back(encoder / "layer" / layer, config, layer);
     if (config.base.relative_positions)
@@ -136,9 +136,9 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
     if (config.normalize_relative) relative_norm_.emplace(encoder / "LayerNorm", model, config.base.bert.norm_epsilon);
     if (config.convolution > 0) {
       Parameter& weight = (convolution / "conv").DeclareMatrix({"weight"}, {model, model, config.convolution});
-      weight.initialisation = normal;
+      weight.initialization = normal;
       convolution_weight_ = &weight;
-      convolution_bias_ = &(convolution / "conv").Declare("bias", {model}, Initialisation::Constant(0));
+      convolution_bias_ = &(convolution / "conv").Declare("bias", {model}, Initialization::Constant(0));
       convolution_norm_.emplace(convolution / "LayerNorm", model, config.base.bert.norm_epsilon);
     }
     DeclareHeads(parameters_, bert.on_top, HeadsOf(config), embeddings_.tokens());
@@ -160,7 +160,7 @@ class DebertaV2 : public BertDescendant<DebertaV2, DebertaV2Config> {
   }
 
  private:
-  // Computes the convolution over neighbouring tokens, in parallel with the first layer.
+  // Computes the convolution over neighboring tokens, in parallel with the first layer.
   Tensor Convolve(Context& context, const Tensor& embedded, const Tensor& hidden, const Sequences& texts) const {
     const Tensor near = ops::Linear(ops::Unfold(embedded, texts, config_.convolution),
                                     context.UseWeight(*convolution_weight_), context.Use(*convolution_bias_));

@@ -98,11 +98,11 @@ Detr::Detr(const DetrConfig& config, DType dtype)
   if (config.learned_positions) {
     const Scope positions = root / config.position_scope;
     const Shape shape = {kLearnedPositions, config.model / 2};
-    rows_ = &(positions / "row_embeddings").Declare("weight", shape, Initialisation::Normal(0.5));
-    columns_ = &(positions / "column_embeddings").Declare("weight", shape, Initialisation::Normal(0.5));
+    rows_ = &(positions / "row_embeddings").Declare("weight", shape, Initialization::Normal(0.5));
+    columns_ = &(positions / "column_embeddings").Declare("weight", shape, Initialization::Normal(0.5));
   }
   queries_ = &(model / "query_position_embeddings")
-                  .Declare("weight", {config.queries, config.model}, Initialisation::Normal(1));
+                  .Declare("weight", {config.queries, config.model}, Initialization::Normal(1));
   for (int layer = 0; layer < config.encoder_layers; ++layer)
     encoder_.emplace_back(model / "encoder" / "layers" / layer, config, layer);
   for (int layer = 0; layer < config.decoder_layers; ++layer)
@@ -124,7 +124,7 @@ Detr::Detr(const DetrConfig& config, DType dtype)
 
 namespace {
 
-// Returns the pixel of a mask that corresponds to a cell of the feature map (nearest-neighbour resize).
+// Returns the pixel of a mask that corresponds to a cell of the feature map (nearest-neighbor resize).
 std::int64_t NearestPixel(std::int64_t cell, std::int64_t cells, std::int64_t pixels) { return cell * pixels / cells; }
 
 // Sets the cells of `found` to the unmasked cells of the feature maps.
@@ -389,7 +389,7 @@ std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& l
   config.labels = labels;
   config.queries = queries;
   auto made = std::make_unique<Detr>(config);
-  made->parameters().Initialise(seed);
+  made->parameters().Initialize(seed);
   made->parameters().Unpack();
   auto kept = model.parameters().all().begin();  // same order as in `made`, with the mask head's parameters at the end
   for (const Parameter& parameter : made->parameters().all()) {

@@ -107,7 +107,7 @@ class DetrDecoderLayer {
 
 class HEADLIGHT_API Detr : public DetectionModel {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Detr(const DetrConfig& config, DType dtype = DType::float32);
 
@@ -141,7 +141,7 @@ class HEADLIGHT_API Detr : public DetectionModel {
 };
 
 /// Returns a detector without masks, with the parameters of `model`. If the classes or the number of queries differ,
-/// their parameters are initialised with the seed.
+/// their parameters are initialized with the seed.
 HEADLIGHT_API std::unique_ptr<Detr> Refit(const Detr& model, const std::vector<std::string>& labels,
                                           std::int64_t queries, std::uint64_t seed);
 

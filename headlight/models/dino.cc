@@ -75,7 +75,7 @@ ImageEmbeddingConfig EmbeddingOf(const DinoConfig& config) {
 }
 
 const Parameter& DeclareScale(const Scope& scope, const DinoConfig& config) {
-  return scope.Declare("lambda1", {config.model}, Initialisation::Constant(config.layer_scale));
+  return scope.Declare("lambda1", {config.model}, Initialization::Constant(config.layer_scale));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ Dino::Dino(const DinoConfig& config, DType dtype)
     classes_.emplace(root, std::vector<std::string>{"classifier"}, 2 * config.model, std::ssize(config.labels));
 }
 
-// Returns the rotary angles of v3. Half of a patch's angles encode the vertical position of its centre, and half the
+// Returns the rotary angles of v3. Half of a patch's angles encode the vertical position of its center, and half the
 // horizontal position. Positions range from -1 to 1 over the image. The frequencies decrease from 1 by powers of the
 // base. Special tokens have index 0, which means no rotation.
 ops::RotaryAngles Dino::Angles(const EncodedImages& encoded) const {

@@ -72,7 +72,7 @@ class HEADLIGHT_API DinoLayer {
 
 class HEADLIGHT_API Dino : public ImageEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Dino(const DinoConfig& config, DType dtype = DType::float32);
 

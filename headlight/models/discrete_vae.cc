@@ -29,15 +29,15 @@ DiscreteVae::DiscreteVae(const DiscreteVaeConfig& config, DType dtype) : ImageCo
   // The codebook is a matrix. Its product with the weights of the codes is the weighted mean of their embeddings.
   Parameter& codebook = root.DeclareMatrix({"codebook.weight"}, {config.code_width, config.codes},
                                            /*stored_transposed=*/true);
-  codebook.initialisation = Initialisation::Normal(1);
+  codebook.initialization = Initialization::Normal(1);
   codebook_ = &codebook;
-  int place = 0;
-  const auto next = [&](const char* part) { return root / part / place++; };
+  int index = 0;
+  const auto next = [&](const char* part) { return root / part / index++; };
   for (int layer = 0; layer < config.layers; ++layer)
     halving_.emplace_back(next("encoder") / 0, layer == 0 ? 3 : config.hidden, config.hidden, kHalving);
   for (int block = 0; block < config.blocks; ++block) encoder_blocks_.emplace_back(next("encoder"), config.hidden);
   scores_.emplace(next("encoder"), config.hidden, config.codes, ConvolutionShape{});
-  place = 0;
+  index = 0;
   if (config.blocks > 0) widened_.emplace(next("decoder"), config.code_width, config.hidden, ConvolutionShape{});
   for (int block = 0; block < config.blocks; ++block) decoder_blocks_.emplace_back(next("decoder"), config.hidden);
   for (int layer = 0; layer < config.layers; ++layer)

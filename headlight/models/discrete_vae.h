@@ -38,7 +38,7 @@ class VaeBlock {
 
 class HEADLIGHT_API DiscreteVae : public ImageCoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit DiscreteVae(const DiscreteVaeConfig& config, DType dtype = DType::float32);
 

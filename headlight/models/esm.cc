@@ -60,13 +60,13 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
     : config_(config),
       longest_(config.rotary ? kLongestRotary : config.encoder.positions - config.encoder.pad_id - 1),
       tokens_(scope / "embeddings" / "word_embeddings", config.encoder.vocabulary, config.encoder.model,
-              Initialisation::Normal(0.02), /*scores=*/config.encoder.on_top.masked_words) {
+              Initialization::Normal(0.02), /*scores=*/config.encoder.on_top.masked_words) {
   const BertConfig& encoder = config.encoder;
   if (config.rotary)
     rotary_ = RotaryPositions::Default(config.encoder.model / config.encoder.heads, config.rotary_base);
   else
     positions_ = &(scope / "embeddings" / "position_embeddings")
-                      .Declare("weight", {encoder.positions, encoder.model}, Initialisation::Normal(0.02));
+                      .Declare("weight", {encoder.positions, encoder.model}, Initialization::Normal(0.02));
   if (config.norm_before)
     norm_before_.emplace(scope / "embeddings" / "layer_norm", encoder.model, encoder.norm_epsilon);
   const TransformerLayerConfig layer = {
@@ -90,8 +90,8 @@ EsmEncoder::EsmEncoder(const Scope& scope, const EsmConfig& config)
   // The contact head is a logistic regression on the trained model's attention weights.
   const Scope contacts = scope / "contact_head" / "regression";
   const std::int64_t heads = std::int64_t{encoder.layers} * encoder.heads;
-  Parameter& weight = contacts.Declare("weight", {1, heads}, Initialisation::Constant(0));
-  Parameter& bias = contacts.Declare("bias", {1}, Initialisation::Constant(0));
+  Parameter& weight = contacts.Declare("weight", {1, heads}, Initialization::Constant(0));
+  Parameter& bias = contacts.Declare("bias", {1}, Initialization::Constant(0));
   weight.role.trained = bias.role.trained = false;
   contact_weight_ = &weight;
   contact_bias_ = &bias;

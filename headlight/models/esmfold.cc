@@ -99,11 +99,11 @@ EsmFold::EsmFold(const EsmFoldConfig& config, DType dtype)
   const Scope root(parameters_), trunk = root / "trunk", language = root / "esm_s_mlp", lddt = root / "lddt_head";
   const std::int64_t width = config_.language.encoder.model, s = config_.block.sequence, z = config_.block.pair;
   const auto table = [](const Scope& scope, std::int64_t rows, std::int64_t columns) {
-    return TokenEmbedding(scope, rows, columns, Initialisation::Normal(0.02), /*scores=*/false);
+    return TokenEmbedding(scope, rows, columns, Initialization::Normal(0.02), /*scores=*/false);
   };
   language_.emplace(root / "esm", config_.language);
   for (Parameter& parameter : parameters_.all()) parameter.role.trained = false;  // the language model is frozen
-  layer_weights_ = &root.Declare("esm_s_combine", {config_.language.encoder.layers + 1}, Initialisation::Constant(0));
+  layer_weights_ = &root.Declare("esm_s_combine", {config_.language.encoder.layers + 1}, Initialization::Constant(0));
   language_norm_.emplace(language / 0, width);
   language_inner_ = LinearOf(language, "1", width, s);
   language_outer_ = LinearOf(language, "3", s, s);
@@ -337,8 +337,8 @@ NamedTensors EsmFold::Forward(const Safetensors& in) const {
     passes = value + 1;
   }
   NamedTensors out;
-  for (std::size_t chain = 0; chain < chains.sentences.size(); ++chain) {
-    const Sequence rows = chains.sentences[chain];
+  for (std::size_t chain = 0; chain < chains.sequences.size(); ++chain) {
+    const Sequence rows = chains.sequences[chain];
     FoldingFeatures features;
     for (std::int32_t i = 0; i < rows.length; ++i) {
       features.types.push_back(chains.ids[static_cast<std::size_t>(rows.row(i))]);

@@ -136,7 +136,7 @@ void Run(Choices choices) {
         << Json(Json::Object{{"weight_map", std::move(index)}}).Line();
     Compute(*LoadModel(folder.path));
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) std::abort();
+    if (error.cause() != ErrorCause::user) std::abort();
   }
 }
 

@@ -82,7 +82,7 @@ Tensor GptLayer::operator()(Context& context, const Tensor& x, const Sequences& 
 
 GptStack::GptStack(const Scope& scope, const GptConfig& config) {
   const LayoutNames& names = NamesOf(config);
-  const Initialisation normal = Initialisation::Normal(0.02);  // GPT, section 4.1
+  const Initialization normal = Initialization::Normal(0.02);  // GPT, section 4.1
   tokens_.emplace(scope / names.token_table, config.vocabulary, config.model, normal, /*scores=*/config.tie_output);
   embedding_.emplace(
       *tokens_, 1.0,
@@ -108,7 +108,7 @@ Gpt::Gpt(const GptConfig& config, DType dtype)
   limits_ = {config.vocabulary, config.positions, config.end_id};
   const Scope root(parameters_);
   output_ = config.tie_output ? &stack_.table() : &root.DeclareMatrix({"lm_head.weight"}, stack_.table().shape);
-  InitialiseAsGpt(parameters_, config.layout == GptLayout::gpt ? 1 : 2 * config.layers, kGptOutputs);
+  InitializeAsGpt(parameters_, config.layout == GptLayout::gpt ? 1 : 2 * config.layers, kGptOutputs);
 }
 
 namespace {

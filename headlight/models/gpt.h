@@ -94,7 +94,7 @@ class HEADLIGHT_API GptStack {
 
 class HEADLIGHT_API Gpt : public LanguageModel {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Gpt(const GptConfig& config, DType dtype = DType::float32);
 

@@ -61,7 +61,7 @@ class Gpt2Classifier : public TextEncoder {
     Check(!heads.pooler && !heads.masked_words && !heads.next_sentence && !heads.token_classes && !heads.question_spans,
           "a GPT-2 text encoder only has a head for sequence classification");
     DeclareHeads(parameters_, heads, kLayout, stack_.tokens());
-    InitialiseAsGpt(parameters_, 2 * gpt.layers, kGptOutputs);
+    InitializeAsGpt(parameters_, 2 * gpt.layers, kGptOutputs);
   }
 
   // Padding tokens at the end of a text get the state of the last token before the padding. Transformers classifies

@@ -37,9 +37,9 @@ Tensor ImageGptLayer::operator()(Context& context, const Tensor& x, const Sequen
 ImageGpt::ImageGpt(const ImageGptConfig& config, DType dtype) : LanguageModel(dtype), config_(Checked(config)) {
   limits_ = {config.vocabulary, config.positions, /*end_id=*/-1};
   const Scope root(parameters_), transformer = root / config.scope;
-  const TokenEmbedding tokens(transformer / "wte", config.vocabulary, config.model, Initialisation::Normal(0.02),
+  const TokenEmbedding tokens(transformer / "wte", config.vocabulary, config.model, Initialization::Normal(0.02),
                               /*scores=*/config.tie_output);
-  if (config.next_colour)
+  if (config.next_color)
     output_ = config.tie_output ? &tokens.table()
                                 : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary - 1, config.model});
   embedding_.emplace(
@@ -49,7 +49,7 @@ ImageGpt::ImageGpt(const ImageGptConfig& config, DType dtype) : LanguageModel(dt
   final_norm_.emplace(transformer / "ln_f", config.model, config.norm_epsilon);
   if (config.classes)
     classes_.emplace(root, std::vector<std::string>{"score"}, config.model, std::ssize(config.labels), /*bias=*/false);
-  InitialiseAsGpt(parameters_, 2 * config.layers, kGptOutputs);
+  InitializeAsGpt(parameters_, 2 * config.layers, kGptOutputs);
 }
 
 Tensor ImageGpt::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& images) const {
@@ -105,7 +105,7 @@ std::unique_ptr<ImageGpt> LoadImageGpt(const ModelFolder& files, const LoadModel
   config.classes = files.weights.contains("score.weight");
   if (config.classes) config.labels = ReadLabels(files.config);
   ReadConfig(files.config, config, options.dropout);
-  config.next_colour =
+  config.next_color =
       files.weights.contains("lm_head.weight") || (config.tie_output && !config.classes && !config.scope.empty());
   OtherTensors others{.tied = {{"lm_head.weight", table}}};
   for (int layer = 0; layer < config.layers; ++layer)  // older files contain causal masks
@@ -128,9 +128,9 @@ void ImageGpt::AddOutputs(Context& context, const Tensor& hidden, const Sequence
 
 void ImageGpt::Save(const std::string& folder, Compute compute) const {
   Json json = WriteConfig(config_);
-  json.Set("architectures", Json::Array{config_.next_colour ? "ImageGPTForCausalImageModeling"
-                                        : config_.classes   ? "ImageGPTForImageClassification"
-                                                            : "ImageGPTModel"});
+  json.Set("architectures", Json::Array{config_.next_color ? "ImageGPTForCausalImageModeling"
+                                        : config_.classes  ? "ImageGPTForImageClassification"
+                                                           : "ImageGPTModel"});
   WriteLabels(json, config_.labels);
   SaveConfigAndWeights(folder, std::move(json), parameters_, compute);
 }

@@ -1,5 +1,5 @@
 // ImageGPT (Chen et al., "Generative Pretraining from Pixels", 2020), a GPT-2 for images. The tokens are the pixels,
-// row by row, quantized to a small palette of colours.
+// row by row, quantized to a small palette of colors.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the paper's iGPT-S, for images of 32 x 32 pixels in 512 colours.
+/// The defaults are those of the paper's iGPT-S, for images of 32 x 32 pixels in 512 colors.
 struct ImageGptConfig {
   std::int64_t model = 512;
   int layers = 24;
@@ -31,12 +31,12 @@ struct ImageGptConfig {
   double embedding_dropout = 0.1;  ///< dropout rate of the sum of embeddings
   double attention_dropout = 0.1;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-5;
-  std::int64_t vocabulary = 513;          ///< the number of colours plus one for the start token
+  std::int64_t vocabulary = 513;          ///< the number of colors plus one for the start token
   std::int64_t positions = 1024;          ///< maximum length: the start token and all pixels except the last
   bool scale_attention = true;            ///< if true, scores are multiplied by 1 / sqrt(head_dim)
   bool scale_attention_by_layer = false;  ///< if true, scores are also multiplied by 1 / (layer + 1)
   /// The heads. If the output table is tied to the embeddings, the start token also has a logit.
-  bool next_colour = true, tie_output = false, classes = false;
+  bool next_color = true, tie_output = false, classes = false;
   std::vector<std::string> labels = {};
   std::string scope = "transformer";  ///< prefix of all names except the heads; empty in checkpoints without heads
 
@@ -59,12 +59,12 @@ class HEADLIGHT_API ImageGptLayer {
   FeedForward feed_forward_;
 };
 
-/// A language model whose texts are images. A text consists of the start token and the colours of the pixels.
+/// A language model whose texts are images. A text consists of the start token and the colors of the pixels.
 class HEADLIGHT_API ImageGpt : public LanguageModel {
  public:
   static constexpr std::string_view kKind = "image generation model";  ///< the model has no tokenizer
 
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit ImageGpt(const ImageGptConfig& config, DType dtype = DType::float32);
 

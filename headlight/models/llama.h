@@ -85,7 +85,7 @@ class HEADLIGHT_API LlamaLayer {
 
 class HEADLIGHT_API Llama : public DecoderStack<LlamaConfig, LlamaLayer, RmsNorm> {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Llama(const LlamaConfig& config);
 

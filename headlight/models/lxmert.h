@@ -55,7 +55,7 @@ class LxmertCrossLayer {
 
 class HEADLIGHT_API Lxmert : public RegionTextEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Lxmert(const LxmertConfig& config, DType dtype = DType::float32);
 

@@ -109,7 +109,7 @@ class Opt : public LanguageModel {
   explicit Opt(const OptConfig& config) : LanguageModel(DType::float32), config_(Checked(config)) {
     limits_ = {config.vocabulary, config.positions, config.end_id, config.begin_id};
     const Scope root(parameters_), decoder = root / config.scope;
-    tokens_.emplace(decoder / "embed_tokens", config.vocabulary, config.Embedding(), Initialisation::Normal(0.02),
+    tokens_.emplace(decoder / "embed_tokens", config.vocabulary, config.Embedding(), Initialization::Normal(0.02),
                     /*scores=*/config.tie_output);
     positions_.emplace(
         PositionalEncoding::Learned(decoder / "embed_positions", config.positions, config.model, kFirstPosition, 0.02));
@@ -121,7 +121,7 @@ class Opt : public LanguageModel {
     if (config.FinalNorm()) final_norm_.emplace(decoder / "final_layer_norm", config.model);
     output_ = config.tie_output ? &tokens_->table()
                                 : &root.DeclareMatrix({"lm_head.weight"}, {config.vocabulary, config.Embedding()});
-    InitialiseAsGpt(parameters_, 2 * config.layers, {"out_proj", "fc2"});
+    InitializeAsGpt(parameters_, 2 * config.layers, {"out_proj", "fc2"});
   }
 
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const override {

@@ -82,7 +82,7 @@ HEADLIGHT_API std::vector<std::string> BatchCounts(const ModelFolder& files);
 
 class HEADLIGHT_API Resnet : public ImageEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Resnet(const ResnetConfig& config, DType dtype = DType::float32);
 

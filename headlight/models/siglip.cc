@@ -54,7 +54,7 @@ Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), co
     LayerNorm norm(scope / "post_layernorm", image.model, image.norm_epsilon);
     images_.emplace(
         ImageTower{std::move(embedding), std::move(layers), norm,
-                   AttentionPool{&head.Declare("probe", {1, 1, image.model}, Initialisation::Normal(0.02)),
+                   AttentionPool{&head.Declare("probe", {1, 1, image.model}, Initialization::Normal(0.02)),
                                  &attention.DeclareMatrix({"in_proj_weight"}, {3 * image.model, image.model}),
                                  &attention.DeclareVector({"in_proj_bias"}, 3 * image.model),
                                  Linear(attention, {"out_proj"}, image.model, image.model),
@@ -64,8 +64,8 @@ Siglip::Siglip(const SiglipConfig& config, DType dtype) : DualEncoder(dtype), co
   }
   if (config.text && config.image) {
     // Nearly all pairs in a batch are negative, so the initial logits are strongly negative (section 3.2).
-    logit_scale_ = &root.Declare("logit_scale", {1}, Initialisation::Constant(std::log(10.0)));
-    logit_bias_ = &root.Declare("logit_bias", {1}, Initialisation::Constant(-10));
+    logit_scale_ = &root.Declare("logit_scale", {1}, Initialization::Constant(std::log(10.0)));
+    logit_bias_ = &root.Declare("logit_bias", {1}, Initialization::Constant(-10));
   }
 }
 

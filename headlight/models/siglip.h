@@ -43,7 +43,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, SiglipConfig& config);
 
 class HEADLIGHT_API Siglip : public DualEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Siglip(const SiglipConfig& config, DType dtype = DType::float32);
 

@@ -63,14 +63,14 @@ T5Layer::T5Layer(const Scope& scope, const T5Config& config, int layer, bool dec
   cross_attention_norm_.emplace(scope / "layer" / 1 / "layer_norm", config.model, config.norm_epsilon);
 }
 
-Tensor T5Layer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
+Tensor T5Layer::operator()(Context& context, const Tensor& x, const Sequences& sequences,
                            const ops::AttentionBias& positions, const Memory* memory) const {
   Tensor hidden = PreNorm(context, x, self_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-    return self_attention_.Self(context, input, sentences, /*causal=*/decoder_, positions);
+    return self_attention_.Self(context, input, sequences, /*causal=*/decoder_, positions);
   });
   if (decoder_)
     hidden = PreNorm(context, hidden, *cross_attention_norm_, dropout_, [&](Context&, const Tensor& input) {
-      return CrossAttention(context, *cross_attention_, input, sentences, *memory);
+      return CrossAttention(context, *cross_attention_, input, sequences, *memory);
     });
   return PreNorm(context, hidden, feed_forward_norm_, dropout_, feed_forward_);
 }
@@ -85,12 +85,12 @@ T5Stack::T5Stack(const Scope& scope, const T5Config& config, bool decoder)
     layers_.emplace_back(scope / "block" / layer, config, layer, decoder);
 }
 
-Tensor T5Stack::operator()(Context& context, const Tensor& embedded, const Sequences& sentences,
+Tensor T5Stack::operator()(Context& context, const Tensor& embedded, const Sequences& sequences,
                            const Memory* memory) const {
-  if (memory != nullptr) BeginPass(context, sentences, memory, layers_.size());
+  if (memory != nullptr) BeginPass(context, sequences, memory, layers_.size());
   const ops::AttentionBias positions = positions_(context);
   Tensor hidden = ops::Drop(embedded, context.NextDropout(dropout_));
-  for (const T5Layer& layer : layers_) hidden = layer(context, hidden, sentences, positions, memory);
+  for (const T5Layer& layer : layers_) hidden = layer(context, hidden, sequences, positions, memory);
   return ops::Drop(final_norm_(context, hidden), context.NextDropout(dropout_));
 }
 
@@ -98,7 +98,7 @@ T5::T5(const T5Config& config, DType dtype) : EncoderDecoder(dtype), config_(con
   CheckConfig(config);
   limits_ = {config.vocabulary, config.vocabulary, kLongest, config.start_id, config.end_id, config.pad_id};
   const Scope root(parameters_);
-  tokens_.emplace(root / "shared", config.vocabulary, config.model, Initialisation::Normal(1),
+  tokens_.emplace(root / "shared", config.vocabulary, config.model, Initialization::Normal(1),
                   /*scores=*/config.tie_output);
   output_ = &tokens_->table();
   encoder_.emplace(root / "encoder", config, /*decoder=*/false);
@@ -110,18 +110,18 @@ T5::T5(const T5Config& config, DType dtype) : EncoderDecoder(dtype), config_(con
     const std::string& name = parameter.names.front();
     if (!name.ends_with("Attention.q.weight")) continue;
     const double share = name.ends_with("EncDecAttention.q.weight") ? -0.5 : -0.25;
-    parameter.initialisation = Initialisation::Normal(std::pow(static_cast<double>(config.model), -0.5) *
+    parameter.initialization = Initialization::Normal(std::pow(static_cast<double>(config.model), -0.5) *
                                                       std::pow(static_cast<double>(config.head_dim), share));
   }
 }
 
-Tensor T5::Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
-  return (*encoder_)(context, (*tokens_)(context, ids), sentences, nullptr);
+Tensor T5::Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const {
+  return (*encoder_)(context, (*tokens_)(context, ids), sequences, nullptr);
 }
 
-Tensor T5::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+Tensor T5::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                   const Memory& memory) const {
-  const Tensor hidden = (*decoder_)(context, (*tokens_)(context, ids), sentences, &memory);
+  const Tensor hidden = (*decoder_)(context, (*tokens_)(context, ids), sequences, &memory);
   return config_.scale_output ? ops::Scale(hidden, 1 / std::sqrt(static_cast<double>(config_.model))) : hidden;
 }
 

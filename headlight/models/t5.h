@@ -60,7 +60,7 @@ class HEADLIGHT_API T5Layer {
   T5Layer(const Scope& scope, const T5Config& config, int layer, bool decoder);
   /// Maps x [tokens, model] to [tokens, model]. `positions` is added to the scores of self-attention. `memory` is null
   /// in an encoder.
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const ops::AttentionBias& positions,
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences, const ops::AttentionBias& positions,
                     const Memory* memory) const;
 
  private:
@@ -78,7 +78,7 @@ class HEADLIGHT_API T5Layer {
 class HEADLIGHT_API T5Stack {
  public:
   T5Stack(const Scope& scope, const T5Config& config, bool decoder);
-  Tensor operator()(Context& context, const Tensor& embedded, const Sequences& sentences, const Memory* memory) const;
+  Tensor operator()(Context& context, const Tensor& embedded, const Sequences& sequences, const Memory* memory) const;
 
  private:
   double dropout_;
@@ -93,13 +93,13 @@ class HEADLIGHT_API T5 : public EncoderDecoder {
   /// Published models were trained on 512 tokens.
   static constexpr std::int64_t kLongest = 1 << 14;
 
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit T5(const T5Config& config, DType dtype = DType::float32);
 
-  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const override;
   /// Returns hidden states, multiplied by model^-0.5 if `scale_output`.
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                 const Memory& memory) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;
   const T5Config& config() const { return config_; }

@@ -58,10 +58,10 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
              config.end_id,
              config.pad_id};
 
-  // Embeddings are initialised with a standard deviation of model^-0.5. After multiplication by model^0.5, they have a
+  // Embeddings are initialized with a standard deviation of model^-0.5. After multiplication by model^0.5, they have a
   // standard deviation of 1, as normalized states do.
   const Scope root(parameters_), model = root / "model";
-  const Initialisation normal = Initialisation::Normal(1 / std::sqrt(static_cast<double>(config.model)));
+  const Initialization normal = Initialization::Normal(1 / std::sqrt(static_cast<double>(config.model)));
   const auto table = [&](const Scope& scope, std::int64_t words, bool scores) {
     return TokenEmbedding(scope, words, config.model, normal, scores);
   };
@@ -73,10 +73,10 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
   output_ = &target.table();
   if (!config.tie_output) {
     Parameter& output = root.DeclareMatrix({"lm_head.weight"}, {config.target_vocabulary, config.model});
-    output.initialisation = normal;
+    output.initialization = normal;
     output_ = &output;
   }
-  Parameter& bias = root.Declare("final_logits_bias", {1, config.target_vocabulary}, Initialisation::Constant(0));
+  Parameter& bias = root.Declare("final_logits_bias", {1, config.target_vocabulary}, Initialization::Constant(0));
   bias.role.trained = false;
   output_bias_ = &bias;
 
@@ -88,13 +88,13 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
                    Embedding(target, scale, positions, config.dropout));
 }
 
-Tensor Transformer::Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
-  return (*encoder_)(context, ids, sentences);
+Tensor Transformer::Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const {
+  return (*encoder_)(context, ids, sequences);
 }
 
-Tensor Transformer::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+Tensor Transformer::Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                            const Memory& memory) const {
-  return (*decoder_)(context, ids, sentences, &memory);
+  return (*decoder_)(context, ids, sequences, &memory);
 }
 
 Json::Object Transformer::Description() const {

@@ -35,12 +35,12 @@ HEADLIGHT_API void Describe(ConfigTable& table, TransformerConfig& config);
 
 class HEADLIGHT_API Transformer : public EncoderDecoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Transformer(const TransformerConfig& config, DType dtype = DType::float32);
 
-  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const override;
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const override;
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                 const Memory& memory) const override;
   Json::Object Description() const override;
   /// Saves the model and generation_config.json.

@@ -119,7 +119,7 @@ Vilbert::Vilbert(const VilbertConfig& config, DType dtype)
   pair_heads_ = {config.pretraining, config.pretraining, !config.labels.empty()};
   if (config.task_tokens)
     tasks_ = &(base / "embeddings" / "task_embeddings")
-                  .Declare("weight", {kTasks, config.text.model}, Initialisation::Normal(0.02));
+                  .Declare("weight", {kTasks, config.text.model}, Initialization::Normal(0.02));
   for (int i = 0; i < config.text.layers; ++i)
     text_layers_.emplace_back(encoder / "layer" / i, LayerOf(config.text), i);
   for (int i = 0; i < config.image.layers; ++i)

@@ -80,7 +80,7 @@ class CoAttentionLayer {
 
 class HEADLIGHT_API Vilbert : public RegionTextEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
 

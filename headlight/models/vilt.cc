@@ -56,7 +56,7 @@ Vilt::Vilt(const ViltConfig& config, DType dtype)
       text_embeddings_(Scope(parameters_) / config.vit.scope / "embeddings" / "text_embeddings", BertOf(config)),
       image_embedding_(Scope(parameters_) / config.vit.scope / "embeddings", PatchesOf(config)),
       modalities_(&(Scope(parameters_) / config.vit.scope / "embeddings" / "token_type_embeddings")
-                       .Declare("weight", {config.modalities, config.vit.model}, Initialisation::Normal(0.02))),
+                       .Declare("weight", {config.modalities, config.vit.model}, Initialization::Normal(0.02))),
       norm_(Scope(parameters_) / config.vit.scope / "layernorm", config.vit.model, config.vit.norm_epsilon),
       pooler_(Scope(parameters_) / config.vit.scope, {"pooler.dense"}, config.vit.model, config.vit.model) {
   const Scope root(parameters_), layers = root / config.vit.scope / "encoder" / "layer";

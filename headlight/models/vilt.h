@@ -21,7 +21,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The task of the head. masked_words: masked language modelling. answers: classification of questions. ranking: a
+/// The task of the head. masked_words: masked language modeling. answers: classification of questions. ranking: a
 /// score of how well a text matches an image.
 enum class ViltTask { none, masked_words, answers, ranking };
 
@@ -37,7 +37,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, ViltConfig& config);
 
 class HEADLIGHT_API Vilt : public RegionTextEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Vilt(const ViltConfig& config, DType dtype = DType::float32);
 

@@ -27,7 +27,7 @@ VisionEncoderDecoder::VisionEncoderDecoder(const VisionEncoderDecoderConfig& con
   output_ = config.decoder.tie_output ? &decoder_.table()
                                       : &(root / "decoder").DeclareMatrix({"lm_head.weight"}, decoder_.table().shape);
   // A layer adds three outputs to the residual stream: attention, cross-attention and feed-forward.
-  InitialiseAsGpt(parameters_, 3 * config.decoder.layers, kGptOutputs);
+  InitializeAsGpt(parameters_, 3 * config.decoder.layers, kGptOutputs);
   if (config.encoder.model != config.decoder.model)
     projection_.emplace(root, std::vector<std::string>{"enc_to_dec_proj"}, config.encoder.model, config.decoder.model);
 }

@@ -28,7 +28,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, VisionEncoderDecoderConfig& conf
 
 class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit VisionEncoderDecoder(const VisionEncoderDecoderConfig& config, DType dtype = DType::float32);
 
@@ -36,9 +36,9 @@ class HEADLIGHT_API VisionEncoderDecoder : public CaptionModel {
     return encoder_(context, images);
   }
   Memory MemoryOf(Context& context, const EncodedImages& encoded) const override;
-  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                 const Memory& memory) const override {
-    return decoder_(context, ids, sentences, &memory);
+    return decoder_(context, ids, sequences, &memory);
   }
 
   const VisionEncoderDecoderConfig& config() const { return config_; }

@@ -37,7 +37,7 @@ TextHeadsLayout HeadsOf(const VisualBertConfig& config) {
 }
 
 const Parameter* RegionTable(const Scope& scope, std::int64_t rows, std::int64_t model) {
-  return &scope.Declare("weight", {rows, model}, Initialisation::Normal(0.02));
+  return &scope.Declare("weight", {rows, model}, Initialization::Normal(0.02));
 }
 
 }  // namespace
@@ -178,7 +178,7 @@ const RegionTextEncoder::TensorNames& VisualBert::tensor_names() const {
                                         .words = "prediction_logits",
                                         .alignment = "seq_relationship_logits",
                                         .answers = "logits",
-                                        .words_of_regions = true};
+                                        .region_token_count = true};
   return names;
 }
 

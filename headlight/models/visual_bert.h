@@ -35,7 +35,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, VisualBertConfig& config);
 
 class HEADLIGHT_API VisualBert : public RegionTextEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit VisualBert(const VisualBertConfig& config, DType dtype = DType::float32);
 

@@ -80,7 +80,7 @@ class HEADLIGHT_API VitEncoder {
 
 class HEADLIGHT_API Vit : public ImageEncoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Vit(const VitConfig& config, DType dtype = DType::float32);
 

@@ -1,5 +1,5 @@
 // The decoder of a VQGAN (Esser et al., "Taming Transformers for High-Resolution Image Synthesis", 2021, table 7) for
-// DALL-E mini's codes. It has residual blocks and self-attention with group norms, and nearest-neighbour upsampling.
+// DALL-E mini's codes. It has residual blocks and self-attention with group norms, and nearest-neighbor upsampling.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ class HEADLIGHT_API VqganAttention {
 
 class HEADLIGHT_API Vqgan : public ImageCoder {
  public:
-  /// Declares the parameters. Their values are set by parameters().Initialise(seed) or LoadModel. Throws Error if a
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
   /// hyperparameter is invalid.
   explicit Vqgan(const VqganConfig& config, DType dtype = DType::float32);
 

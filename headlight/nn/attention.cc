@@ -76,20 +76,20 @@ Tensor ScaledDotProductAttention::operator()(const Tensor& query, const ops::Cac
 }
 
 Tensor ScaledDotProductAttention::Weights(const Tensor& query, const Tensor& key, const Sequences& queries,
-                                          const Sequences& keys, std::int32_t sentence) const {
-  return ops::AttentionWeights(query, key, queries, keys, OptionsFor(query, {}), sentence);
+                                          const Sequences& keys, std::int32_t sequence) const {
+  return ops::AttentionWeights(query, key, queries, keys, OptionsFor(query, {}), sequence);
 }
 
 Tensor ScaledDotProductAttention::Weights(const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries,
-                                          std::int32_t sentence) const {
-  return ops::AttentionWeights(query, cached, queries, OptionsFor(query, {}), sentence);
+                                          std::int32_t sequence) const {
+  return ops::AttentionWeights(query, cached, queries, OptionsFor(query, {}), sequence);
 }
 
 void ScaledDotProductAttention::Report(const Context& context, const AttentionSource& source, const Tensor& query,
                                        const Tensor& key, const Sequences& queries, const Sequences& keys) const {
-  for (std::size_t sentence = 0; context.hooks.attention && sentence < queries.size(); ++sentence) {
-    const auto index = static_cast<std::int32_t>(sentence);
-    const Sequence &own = queries[sentence], &seen_keys = keys[sentence];
+  for (std::size_t sequence = 0; context.hooks.attention && sequence < queries.size(); ++sequence) {
+    const auto index = static_cast<std::int32_t>(sequence);
+    const Sequence &own = queries[sequence], &seen_keys = keys[sequence];
     LayerAttention seen{source.kind, source.layer, index, Weights(query, key, queries, keys, index)};
     if (own.step == 1 && seen_keys.step == 1 && !bias.make_float) {
       seen.query = query.ViewRows(own.begin, own.length);
@@ -102,8 +102,8 @@ void ScaledDotProductAttention::Report(const Context& context, const AttentionSo
 void ScaledDotProductAttention::Report(const Context& context, const AttentionSource& source, const Tensor& query,
                                        const ops::CachedKeys& cached, const Sequences& queries) const {
   const bool wanted = context.hooks.attention && (!context.hooks.wanted || context.hooks.wanted(source));
-  for (std::size_t sentence = 0; wanted && sentence < queries.size(); ++sentence) {
-    const auto index = static_cast<std::int32_t>(sentence);
+  for (std::size_t sequence = 0; wanted && sequence < queries.size(); ++sequence) {
+    const auto index = static_cast<std::int32_t>(sequence);
     context.hooks.attention({source.kind, source.layer, index, Weights(query, cached, queries, index)});
   }
 }
@@ -135,10 +135,10 @@ Tensor ScaledDotProductAttention::WithGradients(Context& context, const Tensor& 
       [node = from.node(), query = query.Detached(), key = key.Detached(), value = value.Detached(), queries, keys,
        source, hook = context.hooks.attention_gradient, attention = *this](const Tensor& gradient) {
         Accumulate(node, gradient);
-        for (std::size_t sentence = 0; sentence < queries.size(); ++sentence) {
-          const Sequence &own = queries[sentence], &seen = keys[sentence];
+        for (std::size_t sequence = 0; sequence < queries.size(); ++sequence) {
+          const Sequence &own = queries[sequence], &seen = keys[sequence];
           Ensure(own.step == 1 && seen.step == 1, "gradients of weights over rows that are not contiguous");
-          const auto index = static_cast<std::int32_t>(sentence);
+          const auto index = static_cast<std::int32_t>(sequence);
           hook({source.kind, source.layer, index, attention.Weights(query, key, queries, keys, index)},
                GradientOfWeights(gradient.ViewRows(own.begin, own.length), value.ViewRows(seen.begin, seen.length),
                                  attention.heads, attention.KeyHeads()));
@@ -169,7 +169,7 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
     query_key_value_.emplace(
         scope, apart ? std::vector{names.query, names.key, names.value} : std::vector{names.query_key_value},
         config_.model, width_ + 2 * key_width_, config_.biases && key_bias, config_.stored_transposed,
-        LinearInitialisation{},
+        LinearInitialization{},
         apart && key_width_ != width_ ? std::vector{width_, key_width_, key_width_} : std::vector<std::int64_t>());
     Ensure(config_.biases || !key_bias, "keys have a bias, and queries have none");
     if (config_.biases && !key_bias) {
@@ -201,7 +201,7 @@ ScaledDotProductAttention MultiHeadAttention::Attention() const {
           .compute = output_.compute()};
 }
 
-Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
+Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequences& sequences, bool causal,
                                 const ops::AttentionBias& bias, const QueryKeySteps& steps) const {
   ScaledDotProductAttention attention = Attention();
   attention.mask = {causal, config_.window - 1, config_.window - 1};
@@ -217,10 +217,10 @@ Tensor MultiHeadAttention::Self(Context& context, const Tensor& x, const Sequenc
   if (steps.angles != nullptr) changed = ops::Rotary(changed, *steps.angles);
   const Tensor query = ops::Columns(changed, 0, width_), key = ops::Columns(changed, width_, key_width_);
   if (context.cache == nullptr)
-    return output_(context, attention.Attend(context, source_, query, key, value, sentences, sentences));
+    return output_(context, attention.Attend(context, source_, query, key, value, sequences, sequences));
   const auto layer = static_cast<std::size_t>(source_.layer);
   context.cache->Write(layer, key, value, config_.key_heads);
-  return output_(context, attention.Attend(context, source_, query, context.cache->SelfKeys(layer), sentences));
+  return output_(context, attention.Attend(context, source_, query, context.cache->SelfKeys(layer), sequences));
 }
 
 Tensor MultiHeadAttention::Cross(Context& context, const Tensor& x, const Sequences& queries,

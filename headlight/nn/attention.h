@@ -52,9 +52,9 @@ struct HEADLIGHT_API ScaledDotProductAttention {
 
   /// Returns the attention weights of one sequence without dropout, [1, heads, query, key].
   Tensor Weights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
-                 std::int32_t sentence) const;
+                 std::int32_t sequence) const;
   Tensor Weights(const Tensor& query, const ops::CachedKeys& cached, const Sequences& queries,
-                 std::int32_t sentence) const;
+                 std::int32_t sequence) const;
 
   /// Records `attended`, the output of operator() for the same inputs, on the context's tape and returns it. During
   /// Backward, the context's hooks receive the weights of each sequence and their gradients.
@@ -115,7 +115,7 @@ class HEADLIGHT_API MultiHeadAttention {
   /// Computes self-attention of x [tokens, model]. The mask is causal if `causal` is true. `bias` is added to the
   /// scores unless it is empty. With a cache in the context, x holds the newest tokens of each sequence. The cache
   /// provides the keys of earlier tokens, to which `steps` were already applied.
-  Tensor Self(Context& context, const Tensor& x, const Sequences& sentences, bool causal,
+  Tensor Self(Context& context, const Tensor& x, const Sequences& sequences, bool causal,
               const ops::AttentionBias& bias = {}, const QueryKeySteps& steps = {}) const;
 
   /// Computes cross-attention from x [query tokens, model] to a memory projected by KeysAndValues.

@@ -23,7 +23,7 @@ struct AttentionSource {
 struct LayerAttention {
   AttentionKind kind = AttentionKind::encoder_self;
   int layer = 0;
-  std::int32_t sentence = 0;  ///< index of the sequence in the batch
+  std::int32_t sequence = 0;  ///< index of the sequence in the batch
   Tensor weights;             ///< [1, heads, query, key]; each row of keys sums to 1
   /// The queries and keys [tokens, heads * head_dim] of the sequence, before any bias is added to the scores. They are
   /// empty if the scores have other terms (DeBERTa), if keys come from a cache, or if the sequence's rows are not

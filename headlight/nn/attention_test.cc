@@ -101,7 +101,7 @@ TEST(MultiHeadAttention, CapsScoresOnEveryPath) {
     const MultiHeadAttentionConfig config{
         .model = 24, .heads = 4, .key_heads = 2, .dropout = 0, .score_cap = score_cap};
     auto attention = std::make_unique<MultiHeadAttention>(Scope(parameters), config, kind, 0);
-    parameters.Initialise(3);
+    parameters.Initialize(3);
     return attention;
   };
   const Tensor x = Tensor::From<float>(

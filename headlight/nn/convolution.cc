@@ -126,7 +126,7 @@ NormedConvolution::NormedConvolution(const Scope& convolution, const Scope& norm
                                      double epsilon)
     : convolution_(convolution, inputs, outputs, shape, /*bias=*/false), statistics_(statistics), epsilon_(epsilon) {
   const auto declare = [&](const char* name, double value, bool trained) {
-    Parameter& parameter = norm.Declare(name, {outputs}, Initialisation::Constant(value));
+    Parameter& parameter = norm.Declare(name, {outputs}, Initialization::Constant(value));
     parameter.role.trained = trained;
     return &parameter;
   };
@@ -158,7 +158,7 @@ FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x
   const Parameter& kernel = *convolution_.weight_;
   ops::AfterConvolution after = {.bias = {}, .residual = residual, .relu = activation == Activation::relu};
   ops::Weight weight = context.UseWeight(kernel);
-  if (weight.packed != nullptr && !WantsGradient({&x.rows, &weight.value, &gain, &bias})) {
+  if (weight.packed != nullptr && !RequiresGradient({&x.rows, &weight.value, &gain, &bias})) {
     after.bias = Shift(gain, bias, mean_->value, variance_->value, epsilon_);
   } else {
     const Tensor factor = ops::Multiply(gain, Inverse(variance_->value, epsilon_));
@@ -172,8 +172,8 @@ FeatureMaps NormedConvolution::operator()(Context& context, const FeatureMaps& x
 
 GroupNorm::GroupNorm(const Scope& scope, std::int64_t groups, std::int64_t channels, double epsilon)
     : groups_(groups),
-      gain_(&scope.Declare("weight", {channels}, Initialisation::Constant(1))),
-      bias_(&scope.Declare("bias", {channels}, Initialisation::Constant(0))),
+      gain_(&scope.Declare("weight", {channels}, Initialization::Constant(1))),
+      bias_(&scope.Declare("bias", {channels}, Initialization::Constant(0))),
       epsilon_(epsilon) {}
 
 FeatureMaps GroupNorm::operator()(Context& context, const FeatureMaps& x) const {

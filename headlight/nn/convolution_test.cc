@@ -32,7 +32,7 @@ struct Normed {
       : parameters(dtype),
         layer(Scope(parameters) / "convolution", Scope(parameters) / "norm", 4, 6,
               {.kernel = {3, 3}, .padding = {1, 1}, .groups = groups}, statistics) {
-    parameters.Initialise(1);
+    parameters.Initialize(1);
     for (std::size_t index = 1; index < parameters.all().size(); ++index)
       for (std::int64_t i = 0; i < 6; ++i)
         Dispatch(dtype, [&]<typename T>(T) {
@@ -104,7 +104,7 @@ TEST(NormedConvolution, FoldsTheNormIntoWeightsForWinograd) {
     const auto result = [&](DType dtype) {
       Parameters parameters(dtype);
       const NormedConvolution layer(Scope(parameters) / "convolution", Scope(parameters) / "norm", 32, 40, kShape);
-      parameters.Initialise(1);
+      parameters.Initialize(1);
       for (std::size_t index = 1; index < 5; ++index)
         parameters.all()[index].value.Fill(0.5 * static_cast<double>(index));
       parameters.Pack();
@@ -127,7 +127,7 @@ TEST(Convolution, AddsItsBiasAndTheResidual) {
   Parameters parameters(DType::float64);
   const Convolution with(Scope(parameters) / "with", 4, 6, kShape);
   const Convolution without(Scope(parameters) / "without", 4, 6, kShape, /*bias=*/false);
-  parameters.Initialise(1);
+  parameters.Initialize(1);
   parameters.all()[1].value.Fill(0.25);
   parameters.all()[2].value.CopyFrom(parameters.all()[0].value);
   Context context;

@@ -108,15 +108,15 @@ void DecoderCache::DropMemory(std::int32_t memory) {
   stored = {};
 }
 
-std::vector<std::int32_t> DecoderCache::Append(const Sequences& sentences, const Memory* memory) {
+std::vector<std::int32_t> DecoderCache::Append(const Sequences& sequences, const Memory* memory) {
   std::vector<std::int32_t> first_positions;
   if (active_.empty()) {
-    for (std::size_t i = 0; i < sentences.size(); ++i) {
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
       if (memory == nullptr) {
         active_.push_back(AddText());
         continue;
       }
-      const Sequence& entry = memory->sentences[i];
+      const Sequence& entry = memory->sequences[i];
       std::vector<std::int32_t> rows;
       for (std::int32_t row = 0; row < entry.length; ++row) rows.push_back(entry.row(row));
       const std::int32_t added = AddMemory(ops::Embedding(memory->rows, rows));
@@ -127,19 +127,19 @@ std::vector<std::int32_t> DecoderCache::Append(const Sequences& sentences, const
     for (const std::int32_t text : active_) first_positions.push_back(length(text));
   }
   RememberLengths();
-  Ensure(active_.size() == sentences.size(), "a pass of {} texts is given tokens of {}", active_.size(),
-         sentences.size());
+  Ensure(active_.size() == sequences.size(), "a pass of {} texts is given tokens of {}", active_.size(),
+         sequences.size());
 
   std::int32_t tokens = 0;
-  for (const Sequence& sentence : sentences) tokens = std::max(tokens, sentence.end());
+  for (const Sequence& sequence : sequences) tokens = std::max(tokens, sequence.end());
   new_rows_.assign(static_cast<std::size_t>(tokens), -1);
   keys_.clear();
   key_rows_.clear();
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
     std::vector<std::int32_t>& rows = At(active_[i]).rows;
-    for (std::int32_t token = 0; token < sentences[i].length; ++token) {
+    for (std::int32_t token = 0; token < sequences[i].length; ++token) {
       rows.push_back(self_rows_.Take());
-      new_rows_[static_cast<std::size_t>(sentences[i].row(token))] = rows.back();
+      new_rows_[static_cast<std::size_t>(sequences[i].row(token))] = rows.back();
     }
     keys_.push_back({static_cast<std::int32_t>(key_rows_.size()), static_cast<std::int32_t>(rows.size())});
     key_rows_.insert(key_rows_.end(), rows.begin(), rows.end());

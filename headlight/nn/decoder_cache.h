@@ -62,10 +62,10 @@ struct HEADLIGHT_API DecoderCache {
   void Activate(std::vector<std::int32_t> texts);
   const std::vector<std::int32_t>& active() const { return active_; }
 
-  /// Begins a pass: allocates rows for the next tokens of every active text (`sentences`, packed). Every layer then
+  /// Begins a pass: allocates rows for the next tokens of every active text (`sequences`, packed). Every layer then
   /// writes these rows. Returns the position of each text's first new token. If there are no texts yet, creates one per
   /// sequence, with the entries of `memory` unless it is null, and returns an empty vector.
-  std::vector<std::int32_t> Append(const Sequences& sentences, const Memory* memory = nullptr);
+  std::vector<std::int32_t> Append(const Sequences& sequences, const Memory* memory = nullptr);
 
   /// Removes the tokens of the last pass after it failed, even if it failed before Append. The next pass projects the
   /// memories that the failed pass should have projected.

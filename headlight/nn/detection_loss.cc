@@ -36,9 +36,9 @@ std::vector<std::int32_t> MatchQueries(const QueryAnswers& answers, std::int64_t
     for (std::int64_t query = 0; query < queries; ++query) {
       const T* const share = shares.matrix<T>().row(query);
       const T* const numbers = answers.boxes.matrix<T>().row(first + query);
-      const ops::CentredBox box = {numbers[0], numbers[1], numbers[2], numbers[3]};
+      const ops::CenteredBox box = {numbers[0], numbers[1], numbers[2], numbers[3]};
       for (std::int64_t object = 0; object < count; ++object) {
-        const ops::CentredBox& truth = objects.boxes[static_cast<std::size_t>(object)];
+        const ops::CenteredBox& truth = objects.boxes[static_cast<std::size_t>(object)];
         double distance = 0;
         for (std::size_t i = 0; i < 4; ++i) distance += std::abs(box[i] - truth[i]);
         const double cost = options.box_cost * distance -
@@ -87,7 +87,7 @@ Tensor MatchedLoss(const QueryAnswers& answers, const MatchedObjects& matches, c
   const Tensor of_classes = ops::CrossEntropy(answers.logits, matches.labels, scale / sums.weights, class_weights);
   if (matches.rows.empty()) return of_classes;
   std::vector<double> numbers;
-  for (const ops::CentredBox& box : matches.boxes) numbers.insert(numbers.end(), box.begin(), box.end());
+  for (const ops::CenteredBox& box : matches.boxes) numbers.insert(numbers.end(), box.begin(), box.end());
   const Tensor boxes = ops::Embedding(answers.boxes, matches.rows);
   return ops::Add(of_classes,
                   ops::Add(ops::AbsoluteError(boxes, numbers, scale * options.box_weight / sums.boxes),

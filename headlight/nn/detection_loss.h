@@ -15,13 +15,13 @@ namespace headlight {
 /// The outputs of a model for its queries, image by image.
 struct QueryAnswers {
   Tensor logits;  ///< [images * queries, classes + 1]; the last class is "no object"
-  Tensor boxes;   ///< [images * queries, 4]: centre x, centre y, width and height relative to the image's sides
+  Tensor boxes;   ///< [images * queries, 4]: center x, center y, width and height relative to the image's sides
 };
 
 /// The objects in an image, with boxes in the format of QueryAnswers.
 struct TrueObjects {
   std::vector<std::int32_t> labels;
-  std::vector<ops::CentredBox> boxes;
+  std::vector<ops::CenteredBox> boxes;
 };
 
 /// Weights of the matching and of the loss.
@@ -58,9 +58,9 @@ HEADLIGHT_API Tensor DetectionLoss(const QueryAnswers& answers, std::span<const 
 
 /// Training targets for any number of rows: a label per row, and the boxes of rows that are matched to an object.
 struct MatchedObjects {
-  std::vector<std::int32_t> labels;    ///< label of each row; the last class is "no object"
-  std::vector<std::int32_t> rows;      ///< the rows whose target is an object
-  std::vector<ops::CentredBox> boxes;  ///< box of each entry of `rows`
+  std::vector<std::int32_t> labels;     ///< label of each row; the last class is "no object"
+  std::vector<std::int32_t> rows;       ///< the rows whose target is an object
+  std::vector<ops::CenteredBox> boxes;  ///< box of each entry of `rows`
 
   void Add(std::int64_t row, const TrueObjects& objects, std::size_t object);
 };

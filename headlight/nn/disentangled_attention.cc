@@ -46,7 +46,7 @@ class DisentangledBias : public kernels::ComputedBias<T> {
   template <typename Score>
   void ForEach(const kernels::ScoreTile& tile, Matrix<Score> scores, const Tensor& values, const auto& body) const {
     const Places& places = *places_;
-    const std::int32_t begin = places.texts[static_cast<std::size_t>(tile.sentence)].begin;
+    const std::int32_t begin = places.texts[static_cast<std::size_t>(tile.sequence)].begin;
     const std::int64_t of_query = tile.head * places.vectors;
     const std::int64_t of_key = of_query + (places.of_query ? places.heads * places.vectors : 0);
     const Matrix<T> rows = values.matrix<T>();
@@ -78,7 +78,7 @@ ops::AttentionBias::Make<T> Maker(const std::shared_ptr<const Places>& places) {
 std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest) {
   const std::int64_t rows = buckets > 0 ? buckets : farthest, middle = buckets / 2;  // rows per direction
   if (buckets > 0 && std::abs(distance) > middle) {
-    // Single precision is required, because rounding decides between neighbouring buckets.
+    // Single precision is required, because rounding decides between neighboring buckets.
     const auto half = static_cast<float>(middle), far = static_cast<float>(std::abs(distance));
     const float share = std::log(far / half) / std::log(static_cast<float>(farthest - 1) / half);
     const auto bucket = static_cast<std::int64_t>(std::ceil(share * (half - 1)) + half);

@@ -24,8 +24,8 @@ struct Layer {
                                     .normalized = normalized,
                                     .each = {.model = kModel, .ffn = 4},
                                     .shared_ffn = shared_ffn}) {
-    for (Parameter& parameter : parameters.all()) parameter.initialisation = Initialisation::Normal(0.7);
-    parameters.Initialise(1);
+    for (Parameter& parameter : parameters.all()) parameter.initialization = Initialization::Normal(0.7);
+    parameters.Initialize(1);
   }
 
   Parameters parameters;
@@ -44,7 +44,7 @@ TEST(Experts, OfTheSameWeightsAreOneNetwork) {
   const Layer layer(DType::float64);
   Parameters of_one(DType::float64);
   const GatedFeedForward one(Scope(of_one), {.model = kModel, .ffn = 4});
-  of_one.Initialise(2);
+  of_one.Initialize(2);
   for (const Parameter& parameter : layer.parameters.all())
     for (const Parameter& same : of_one.all())
       if (parameter.names.front().ends_with("." + same.names.front())) parameter.value.CopyFrom(same.value);

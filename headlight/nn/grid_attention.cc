@@ -20,7 +20,7 @@ void AppendVisible(const AttentionMask& mask, std::span<const std::int32_t> rows
   const auto begin = static_cast<std::int32_t>(keys.rows.size());
   const std::int32_t prefix = SeenPrefix(mask, position, count);
   keys.rows.insert(keys.rows.end(), rows.begin(), rows.begin() + prefix);
-  const KeyRange range = SeenKeys(mask, position, count);
+  const KeyRange range = VisibleKeys(mask, position, count);
   const KeyPeriod period = SeenPeriod(mask, position);
   for (std::int32_t key = range.begin; key < range.end; ++key)
     if (period.period == 0 || (key + period.period - period.first) % period.period < period.run)

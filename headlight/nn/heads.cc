@@ -126,7 +126,7 @@ void TextHeads::DeclareHeads(Parameters& parameters, const TextHeadsConfig& conf
   if (config.masked_words) {
     Linear dense = linear(layout.masked_dense, model);
     const LayerNorm norm(root / layout.masked_norm, model, layout.norm_epsilon);
-    const Parameter& bias = root.Declare(layout.masked_bias, {tokens.table().shape[0]}, Initialisation::Constant(0));
+    const Parameter& bias = root.Declare(layout.masked_bias, {tokens.table().shape[0]}, Initialization::Constant(0));
     masked_words_ = MaskedWordHead{std::move(dense), norm, &bias, layout.masked_activation, tokens};
   }
   if (config.next_sentence) next_sentence_ = ClassHead{linear(layout.next_sentence, 2), 0};
@@ -182,7 +182,7 @@ Tensor TextHeads::Pool(Context& context, const Tensor& hidden, const Sequences& 
   return Have(pooler_, "pooler")(context, hidden, texts);
 }
 
-Tensor TextHeads::MaskedWordLogits(Context& context, const Tensor& hidden) const {
+Tensor TextHeads::MaskedTokenLogits(Context& context, const Tensor& hidden) const {
   const MaskedWordHead& head = Have(masked_words_, "head for masked words");
   const Tensor transformed = head.norm(context, head.dense(context, hidden, head.activation));
   return head.tokens.Scores(context, transformed, context.Use(*head.bias));

@@ -26,7 +26,7 @@ HEADLIGHT_API Tensor LastStates(const Tensor& hidden, const Sequences& texts);
 /// The heads of a model.
 struct TextHeadsConfig {
   bool pooler = false;                   ///< a state of the whole text, computed from the first token's state
-  bool masked_words = false;             ///< masked language modelling: logits of all tokens of the vocabulary
+  bool masked_words = false;             ///< masked language modeling: logits of all tokens of the vocabulary
   bool next_sentence = false;            ///< next-sentence prediction
   bool sequence_classes = false;         ///< a class per text or text pair
   bool token_classes = false;            ///< a class per token
@@ -84,7 +84,7 @@ class HEADLIGHT_API TextHeads {
   /// Returns activation(W x + b) of each text's first state x, [texts, model]. Throws Error for an empty text.
   Tensor Pool(Context& context, const Tensor& hidden, const Sequences& texts) const;
   /// Returns LayerNorm(activation(W hidden + b)) tokens^T + bias with the tied token embedding, [rows, vocabulary].
-  Tensor MaskedWordLogits(Context& context, const Tensor& hidden) const;
+  Tensor MaskedTokenLogits(Context& context, const Tensor& hidden) const;
   Tensor NextSentenceLogits(Context& context, const Tensor& pooled) const;  ///< [texts, 2]: "is next", "is not next"
   Tensor SequenceClassLogits(Context& context, const Tensor& hidden,
                              const Sequences& texts) const;               ///< [texts, labels]

@@ -23,7 +23,7 @@ void Append(Tensor& rows, const Tensor& more) { rows = rows.empty() ? more : ops
 }  // namespace
 
 ImageEmbedding::ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config) : config_(config) {
-  const Initialisation normal = Initialisation::Normal(0.02);
+  const Initialization normal = Initialization::Normal(0.02);
   std::int64_t placed = TrainedGrid(config).cells();
   for (const ImageEmbeddingConfig::Special& special : config.special) {
     const Shape shape = config.flat ? Shape{config.model} : Shape{1, special.tokens, config.model};
@@ -31,12 +31,12 @@ ImageEmbedding::ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& c
     special_ += static_cast<std::int32_t>(special.tokens);
     if (special.has_position) placed += special.tokens;
   }
-  if (config.mask.rank() > 0) mask_ = &scope.Declare("mask_token", config.mask, Initialisation::Constant(0));
+  if (config.mask.rank() > 0) mask_ = &scope.Declare("mask_token", config.mask, Initialization::Constant(0));
   if (config.positions) {
     const Grid grid = TrainedGrid(config);
     positions_ =
         &scope.Declare(config.table, config.flat ? Shape{placed, config.model} : Shape{1, placed, config.model},
-                       Initialisation::Waves(grid.height, grid.width, config.waves));
+                       Initialization::Waves(grid.height, grid.width, config.waves));
   }
   const Scope projection = scope / config.projection;
   weight_ =

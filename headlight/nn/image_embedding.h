@@ -29,8 +29,8 @@ struct ImageEmbeddingConfig {
   std::vector<Special> special = {Special{}};
   bool positions = true;  ///< if true, there is a trained table [1, special tokens with a position + patches, model]
   Interpolation interpolation = Interpolation::cubic;  ///< method of resizing the position table
-  /// Standard deviation of the initial patch positions, which are sinusoidal (Initialisation::Waves). The default is
-  /// half of the deviation of patches with values from -1 to 1. Normal initialisation with a deviation of 0.02 slows
+  /// Standard deviation of the initial patch positions, which are sinusoidal (Initialization::Waves). The default is
+  /// half of the deviation of patches with values from -1 to 1. Normal initialization with a deviation of 0.02 slows
   /// the training of positions. After 300 steps with it, a CLIP model had a recall of 59, compared with 91 to 92 for
   /// waves of 0.5 and 1. Waves with values as large as those of patches would hide the patches.
   double waves = 0.25;

@@ -22,14 +22,14 @@ std::vector<std::string> WithSuffix(const std::vector<std::string>& names, const
 }  // namespace
 
 Linear::Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-               bool bias, bool stored_transposed, const LinearInitialisation& initialisation,
+               bool bias, bool stored_transposed, const LinearInitialization& initialization,
                const std::vector<std::int64_t>& parts) {
   Parameter& weight = scope.DeclareMatrix(WithSuffix(names, ".weight"), {outputs, inputs}, stored_transposed, parts);
-  weight.initialisation = initialisation.weight;
+  weight.initialization = initialization.weight;
   weight_ = &weight;
   if (!bias) return;
   Parameter& shift = scope.DeclareVector(WithSuffix(names, ".bias"), outputs, parts);
-  shift.initialisation = Initialisation::Constant(initialisation.bias);
+  shift.initialization = Initialization::Constant(initialization.bias);
   bias_ = &shift;
 }
 
@@ -39,8 +39,8 @@ Tensor Linear::operator()(Context& context, const Tensor& x, Activation activati
 }
 
 LayerNorm::LayerNorm(const Scope& scope, std::int64_t model, double epsilon)
-    : gain_(&scope.Declare("weight", {model}, Initialisation::Constant(1))),
-      bias_(&scope.Declare("bias", {model}, Initialisation::Constant(0))),
+    : gain_(&scope.Declare("weight", {model}, Initialization::Constant(1))),
+      bias_(&scope.Declare("bias", {model}, Initialization::Constant(0))),
       epsilon_(epsilon) {}
 
 Tensor LayerNorm::operator()(Context& context, const Tensor& x) const {
@@ -53,7 +53,7 @@ Tensor LayerNorm::AfterResidual(Context& context, const Tensor& x, const Tensor&
 }
 
 NormGain::NormGain(const Scope& scope, std::int64_t size, double offset)
-    : weight_(&scope.Declare("weight", {size}, Initialisation::Constant(1 - offset))), offset_(offset) {}
+    : weight_(&scope.Declare("weight", {size}, Initialization::Constant(1 - offset))), offset_(offset) {}
 
 Tensor NormGain::operator()(Context& context) const {
   const Tensor weight = context.Use(*weight_);
@@ -110,7 +110,7 @@ PositionalEncoding PositionalEncoding::Learned(const Scope& scope, std::int64_t 
   encoding.first_ = first;
   encoding.learned_ =
       &scope.Declare("weight", {first + positions, model},
-                     Initialisation::Normal(deviation.value_or(1 / std::sqrt(static_cast<double>(model)))));
+                     Initialization::Normal(deviation.value_or(1 / std::sqrt(static_cast<double>(model)))));
   return encoding;
 }
 
@@ -123,8 +123,8 @@ std::int64_t PositionalEncoding::positions() const {
 }
 
 TokenEmbedding::TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model,
-                               Initialisation initialisation, bool scores) {
-  Parameter& table = scope.Declare("weight", {vocabulary, model}, initialisation);
+                               Initialization initialization, bool scores) {
+  Parameter& table = scope.Declare("weight", {vocabulary, model}, initialization);
   table.role.looked_up = true;
   table.role.in_products = scores;
   table_ = &table;
@@ -149,12 +149,12 @@ Embedding::Embedding(const TokenEmbedding& tokens, double scale, PositionalEncod
                      std::optional<LayerNorm> norm)
     : tokens_(tokens), scale_(scale), positions_(std::move(positions)), dropout_(dropout), norm_(std::move(norm)) {}
 
-Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+Tensor Embedding::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                              std::span<const std::int32_t> first_positions) const {
   std::vector<std::int32_t> positions(ids.size());
-  for (std::size_t sentence = 0; sentence < sentences.size(); ++sentence) {
-    const auto [begin, length, step] = sentences[sentence];
-    const std::int32_t first = first_positions.empty() ? 0 : first_positions[sentence];
+  for (std::size_t sequence = 0; sequence < sequences.size(); ++sequence) {
+    const auto [begin, length, step] = sequences[sequence];
+    const std::int32_t first = first_positions.empty() ? 0 : first_positions[sequence];
     Check(first + length <= positions_.positions(), "a sentence of {} tokens is longer than the model's {} positions",
           first + length, positions_.positions());
     for (std::int32_t token = 0; token < length; ++token)

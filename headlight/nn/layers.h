@@ -17,8 +17,8 @@
 namespace headlight {
 
 /// Initial values of a Linear's parameters.
-struct LinearInitialisation {
-  Initialisation weight = Initialisation::XavierUniform();
+struct LinearInitialization {
+  Initialization weight = Initialization::XavierUniform();
   double bias = 0;
 };
 
@@ -29,7 +29,7 @@ class HEADLIGHT_API Linear {
   /// on disk are parts of a fused projection, in order. Tensor i has parts[i] outputs (default: equal parts). If
   /// `stored_transposed` is true, the weight on disk is [inputs, outputs].
   Linear(const Scope& scope, const std::vector<std::string>& names, std::int64_t inputs, std::int64_t outputs,
-         bool bias = true, bool stored_transposed = false, const LinearInitialisation& initialisation = {},
+         bool bias = true, bool stored_transposed = false, const LinearInitialization& initialization = {},
          const std::vector<std::int64_t>& parts = {});
 
   /// Maps x [..., inputs] to [..., outputs].
@@ -188,7 +188,7 @@ class HEADLIGHT_API PositionalEncoding {
 class HEADLIGHT_API TokenEmbedding {
  public:
   /// Declares weight [vocab, model]. `scores` must be true if Scores is used.
-  TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model, Initialisation initialisation,
+  TokenEmbedding(const Scope& scope, std::int64_t vocabulary, std::int64_t model, Initialization initialization,
                  bool scores);
 
   /// Maps ids [tokens] to [tokens, model]: dropout(scale * table[id] + position_table[position]). The position table
@@ -214,7 +214,7 @@ class HEADLIGHT_API Embedding {
   /// Maps ids [tokens] of the sequences to [tokens, model]. The position of a sequence's first token is
   /// `first_positions[sequence]`, or 0 if `first_positions` is empty. Throws Error for an id outside the vocabulary or
   /// a position outside the table.
-  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                     std::span<const std::int32_t> first_positions = {}) const;
 
  private:

@@ -18,26 +18,26 @@ struct Parts {
   Parameters parameters{DType::float64};
   LayerNorm norm{Scope(parameters) / "norm", 4};
   Linear linear{Scope(parameters), {"linear"}, 4, 4};
-  TokenEmbedding tokens{Scope(parameters) / "tokens", /*vocabulary=*/6, /*model=*/4, Initialisation::Normal(1),
+  TokenEmbedding tokens{Scope(parameters) / "tokens", /*vocabulary=*/6, /*model=*/4, Initialization::Normal(1),
                         /*scores=*/true};
-  Parts() { parameters.Initialise(3); }
+  Parts() { parameters.Initialize(3); }
 };
 
 // Checks a table with one row for a special token, followed by a grid of 3 rows and 5 columns.
-TEST(Initialisation, WavesAreCloseForNeighbours) {
+TEST(Initialization, WavesAreCloseForNeighbors) {
   Parameters parameters{DType::float64};
   const Parameter& table =
-      Scope(parameters).Declare("table", {1, 16, 42}, Initialisation::Waves(/*height=*/3, /*width=*/5, 0.5));
-  parameters.Initialise(1);
+      Scope(parameters).Declare("table", {1, 16, 42}, Initialization::Waves(/*height=*/3, /*width=*/5, 0.5));
+  parameters.Initialize(1);
   const std::vector<double> values = table.value.ToVector<double>();
   const auto number = [&](int row, int column) { return values[static_cast<std::size_t>(row * 42 + column)]; };
   double first = 0, squares = 0;
   for (int column = 0; column < 42; ++column) {
     first += number(0, column) * number(0, column) / 42;
     double mean = 0;
-    for (int place = 1; place < 16; ++place) {
-      mean += number(place, column);
-      squares += number(place, column) * number(place, column);
+    for (int index = 1; index < 16; ++index) {
+      mean += number(index, column);
+      squares += number(index, column) * number(index, column);
     }
     EXPECT_NEAR(mean, 0, 1e-12) << column;
   }

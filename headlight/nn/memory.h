@@ -9,7 +9,7 @@ namespace headlight {
 /// The encoder's output, to which a decoder's cross-attention attends.
 struct Memory {
   Tensor rows;          ///< [source tokens, model]
-  Sequences sentences;  ///< one entry per target sequence
+  Sequences sequences;  ///< one entry per target sequence
 };
 
 }  // namespace headlight

@@ -18,22 +18,23 @@
 namespace headlight {
 namespace {
 
-// Returns the table of Initialisation::Waves, [height * width, model].
-std::vector<double> Waves(const Initialisation& rule, std::int64_t model) {
+// Returns the table of Initialization::Waves, [height * width, model].
+std::vector<double> Waves(const Initialization& rule, std::int64_t model) {
   const std::int64_t quarter = model / 4, places = rule.height * rule.width;
   std::vector<double> waves(static_cast<std::size_t>(places * model));
   double squares = 0;
   for (std::int64_t i = 0; i < 4 * quarter; ++i) {  // for each feature
     const double frequency = std::pow(10000.0, -static_cast<double>(i % quarter) / static_cast<double>(quarter));
-    const auto wave = [&](std::int64_t place) {
-      const double angle = frequency * static_cast<double>(i < 2 * quarter ? place / rule.width : place % rule.width);
+    const auto wave = [&](std::int64_t position) {
+      const double angle =
+          frequency * static_cast<double>(i < 2 * quarter ? position / rule.width : position % rule.width);
       return i / quarter % 2 == 0 ? std::sin(angle) : std::cos(angle);
     };
     double mean = 0;
-    for (std::int64_t place = 0; place < places; ++place) mean += wave(place) / static_cast<double>(places);
-    for (std::int64_t place = 0; place < places; ++place) {
-      double& value = waves[static_cast<std::size_t>(place * model + i)];
-      value = wave(place) - mean;
+    for (std::int64_t position = 0; position < places; ++position) mean += wave(position) / static_cast<double>(places);
+    for (std::int64_t position = 0; position < places; ++position) {
+      double& value = waves[static_cast<std::size_t>(position * model + i)];
+      value = wave(position) - mean;
       squares += value * value;
     }
   }
@@ -51,8 +52,8 @@ void SetParts(Parameter& parameter, const std::vector<std::int64_t>& parts) {
 }
 
 void Fill(const Parameter& parameter, std::uint64_t seed) {
-  const Initialisation& rule = parameter.initialisation;
-  if (rule.kind == Initialisation::Kind::constant) return parameter.value.Fill(rule.value);
+  const Initialization& rule = parameter.initialization;
+  if (rule.kind == Initialization::Kind::constant) return parameter.value.Fill(rule.value);
   Hash64 name;
   name.Update(parameter.names.front());
   Random random(seed, name.value());
@@ -63,8 +64,8 @@ void Fill(const Parameter& parameter, std::uint64_t seed) {
                                          : 1;
   };
   const double limit = std::sqrt(6.0 / static_cast<double>(fan(0) + fan(1)));
-  const bool uniform = rule.kind == Initialisation::Kind::xavier_uniform;
-  const bool waves = rule.kind == Initialisation::Kind::waves;
+  const bool uniform = rule.kind == Initialization::Kind::xavier_uniform;
+  const bool waves = rule.kind == Initialization::Kind::waves;
   Dispatch(parameter.value.dtype(), [&]<typename T>(T) {
     const std::span<T> values = parameter.value.span<T>();
     for (T& value : values)
@@ -101,12 +102,12 @@ void Parameter::Pack(Compute type) {
   packed.Pack(values, /*transposed=*/true, of_outputs);
 }
 
-Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation) {
+Parameter& Parameters::Declare(std::vector<std::string> names, const Shape& shape, Initialization initialization) {
   for (const std::string& name : names) Ensure(names_.insert(name).second, "parameter {} is declared twice", name);
   Parameter& parameter = parameters_.emplace_back();
   parameter.names = std::move(names);
   parameter.shape = shape;
-  parameter.initialisation = initialisation;
+  parameter.initialization = initialization;
   state_ = values_ = gradients_ = {};
   return parameter;
 }
@@ -144,7 +145,7 @@ void Parameters::Allocate() {
   }
 }
 
-void Parameters::Initialise(std::uint64_t seed) {
+void Parameters::Initialize(std::uint64_t seed) {
   Allocate();
   for (const Parameter& parameter : parameters_) Fill(parameter, seed);
   Pack();
@@ -158,7 +159,7 @@ bool Matches(const Parameter& parameter, const std::string& pattern) {
   return fits > 0;
 }
 
-void Parameters::InitialiseNew(std::uint64_t seed) {
+void Parameters::InitializeNew(std::uint64_t seed) {
   std::vector<const Parameter*> fresh;
   for (const Parameter& parameter : parameters_)
     if (parameter.value.empty()) fresh.push_back(&parameter);
@@ -240,8 +241,8 @@ std::string Scope::Name(std::string_view name) const {
   return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
 }
 
-Parameter& Scope::Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const {
-  return parameters_->Declare({Name(name)}, shape, initialisation);
+Parameter& Scope::Declare(std::string_view name, const Shape& shape, Initialization initialization) const {
+  return parameters_->Declare({Name(name)}, shape, initialization);
 }
 
 std::vector<std::string> Scope::Names(const std::vector<std::string>& names) const {
@@ -253,7 +254,7 @@ std::vector<std::string> Scope::Names(const std::vector<std::string>& names) con
 Parameter& Scope::DeclareMatrix(const std::vector<std::string>& names, const Shape& shape, bool stored_transposed,
                                 const std::vector<std::int64_t>& parts) const {
   Ensure(shape.rank() == 2 || !stored_transposed, "a weight of shape {} is stored transposed", ToString(shape));
-  Parameter& parameter = parameters_->Declare(Names(names), shape, Initialisation::XavierUniform());
+  Parameter& parameter = parameters_->Declare(Names(names), shape, Initialization::XavierUniform());
   SetParts(parameter, parts);
   parameter.role.in_products = true;
   parameter.storage.transposed = stored_transposed;
@@ -264,7 +265,7 @@ Parameter& Scope::DeclareKernel(std::string_view name, const Shape& shape, bool 
   Ensure(shape.rank() == 4, "{}: a convolution's weight of shape {}", name, ToString(shape));
   // The deviation preserves the variance of the gradients (He et al., "Delving Deep into Rectifiers", 2015).
   const double outputs = static_cast<double>(shape[0] * shape[1] * shape[2]);
-  Parameter& parameter = Declare(name, shape, Initialisation::Normal(std::sqrt(2 / std::max(1.0, outputs))));
+  Parameter& parameter = Declare(name, shape, Initialization::Normal(std::sqrt(2 / std::max(1.0, outputs))));
   parameter.role.in_products = in_products;
   parameter.storage.channels_last = true;
   return parameter;
@@ -272,7 +273,7 @@ Parameter& Scope::DeclareKernel(std::string_view name, const Shape& shape, bool 
 
 Parameter& Scope::DeclareVector(const std::vector<std::string>& names, std::int64_t outputs,
                                 const std::vector<std::int64_t>& parts) const {
-  Parameter& parameter = parameters_->Declare(Names(names), {outputs}, Initialisation::Constant(0));
+  Parameter& parameter = parameters_->Declare(Names(names), {outputs}, Initialization::Constant(0));
   SetParts(parameter, parts);
   return parameter;
 }

@@ -1,5 +1,5 @@
 // The weights of a model. The module that uses a weight declares it once, through a Scope that names it. It is
-// initialised, loaded, saved and updated by that name, which is its name in published checkpoints.
+// initialized, loaded, saved and updated by that name, which is its name in published checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@
 namespace headlight {
 
 /// The distribution of a parameter's initial values.
-struct Initialisation {
+struct Initialization {
   enum class Kind { constant, normal, xavier_uniform, waves } kind = Kind::constant;
   double value = 0;                    ///< the constant, or the standard deviation
   std::int64_t height = 0, width = 0;  ///< the grid of `waves`
 
-  static Initialisation Constant(double value) { return {Kind::constant, value}; }
-  static Initialisation Normal(double deviation) { return {Kind::normal, deviation}; }
+  static Initialization Constant(double value) { return {Kind::constant, value}; }
+  static Initialization Normal(double deviation) { return {Kind::normal, deviation}; }
   /// Returns a uniform distribution between +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
-  static Initialisation XavierUniform() { return {Kind::xavier_uniform, 0}; }
+  static Initialization XavierUniform() { return {Kind::xavier_uniform, 0}; }
   /// Returns sinusoidal positions of a grid for the last height * width rows: sines and cosines of the row and column
   /// indices, a quarter of the features each, minus their mean. The wavelengths are as in the Transformer (Beyer, Zhai
   /// and Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normally distributed with a
   /// standard deviation of 0.02.
-  static Initialisation Waves(std::int64_t height, std::int64_t width, double deviation) {
+  static Initialization Waves(std::int64_t height, std::int64_t width, double deviation) {
     return {Kind::waves, deviation, height, width};
   }
 };
@@ -48,7 +48,7 @@ struct FoldedNorm {
 struct Parameter {
   std::vector<std::string> names;  ///< names of its tensors on disk; several tensors are concatenated in memory
   Shape shape;
-  Initialisation initialisation;
+  Initialization initialization;
 
   /// How the parameter is stored on disk.
   struct Storage {
@@ -99,15 +99,15 @@ class HEADLIGHT_API Parameters {
   Parameters& operator=(const Parameters&) = delete;
 
   /// Declares a parameter. The reference remains valid. Throws Error if a name is already declared. After Allocate,
-  /// more parameters may be declared, followed by Initialise or InitialiseNew.
-  Parameter& Declare(std::vector<std::string> names, const Shape& shape, Initialisation initialisation);
+  /// more parameters may be declared, followed by Initialize or InitializeNew.
+  Parameter& Declare(std::vector<std::string> names, const Shape& shape, Initialization initialization);
 
-  /// Allocates memory for every parameter without initialising it. Existing values are kept.
+  /// Allocates memory for every parameter without initializing it. Existing values are kept.
   void Allocate();
-  /// Allocates and initialises every parameter. The values of a parameter depend only on the seed and its name.
-  void Initialise(std::uint64_t seed);
-  /// Allocates and initialises only the parameters that have no values yet.
-  void InitialiseNew(std::uint64_t seed);
+  /// Allocates and initializes every parameter. The values of a parameter depend only on the seed and its name.
+  void Initialize(std::uint64_t seed);
+  /// Allocates and initializes only the parameters that have no values yet.
+  void InitializeNew(std::uint64_t seed);
 
   /// Excludes the parameters that match `pattern` from training. They keep their values and have no gradient. Throws
   /// Error if none matches.
@@ -167,7 +167,7 @@ class HEADLIGHT_API Scope {
   Scope operator/(std::string_view name) const;  ///< returns the same scope if `name` is empty
   Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
 
-  Parameter& Declare(std::string_view name, const Shape& shape, Initialisation initialisation) const;
+  Parameter& Declare(std::string_view name, const Shape& shape, Initialization initialization) const;
   /// Declares a weight [outputs, inputs], whose inputs may be several axes, or a bias [outputs]. On disk, it is one
   /// tensor, or one tensor per name with `parts` rows each (default: equal parts).
   Parameter& DeclareMatrix(const std::vector<std::string>& names, const Shape& shape, bool stored_transposed = false,

@@ -25,7 +25,7 @@ HeadLayerNorms::HeadLayerNorms(const Scope& scope, std::int32_t heads, std::int3
   for (std::int32_t head = 0; head < key_heads; ++head)
     names.push_back(fmt::format("k_layernorm.norms.{}.weight", head));
   Parameter& gains = scope.DeclareVector(names, (heads + key_heads) * head_dim);
-  gains.initialisation = Initialisation::Constant(1);
+  gains.initialization = Initialization::Constant(1);
   gains_ = &gains;
 }
 

@@ -102,11 +102,11 @@ std::vector<Tensor> RecomputedBlock(
     for (std::size_t i = 0; i < inputs.size(); ++i)
       leaves.push_back(inputs[i].node() == nullptr ? detached[i] : tape.Watch(detached[i]));
     Tensor sum;
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     for (const Tensor& output : compute(own, leaves)) {
-      const Tensor product = ops::Sum(ops::Multiply(output, part(gradient, place, output.shape())));
+      const Tensor product = ops::Sum(ops::Multiply(output, part(gradient, index, output.shape())));
       sum = sum.empty() ? product : ops::Add(sum, product);
-      place += output.elements();
+      index += output.elements();
     }
     tape.Backward(sum);
     for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -32,7 +32,7 @@ std::vector<std::int32_t> RelativeBuckets(const RelativePositionsConfig& config)
 
 RelativePositions::RelativePositions(const Scope& scope, const RelativePositionsConfig& config, std::int32_t heads,
                                      double deviation)
-    : weight_(&scope.Declare("weight", {config.buckets, heads}, Initialisation::Normal(deviation))),
+    : weight_(&scope.Declare("weight", {config.buckets, heads}, Initialization::Normal(deviation))),
       buckets_(std::make_shared<const std::vector<std::int32_t>>(RelativeBuckets(config))) {}
 
 ops::AttentionBias RelativePositions::operator()(Context& context) const {

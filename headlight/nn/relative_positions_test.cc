@@ -23,7 +23,7 @@ const Sequences kSentences = {{0, 150}, {150, 1}, {151, 70}};
 struct Case {
   explicit Case(const RelativePositionsConfig& of)
       : config(of), parameters(DType::float64), positions(Scope(parameters, "positions"), config, kHeads, 0.7) {
-    parameters.Initialise(3);
+    parameters.Initialize(3);
     parameters.PrepareTraining();
   }
 

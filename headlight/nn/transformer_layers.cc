@@ -26,26 +26,26 @@ EncoderLayer::EncoderLayer(const Scope& scope, const TransformerLayerConfig& con
       feed_forward_(scope, config.model, config.ffn, config.activation, config.names.feed_forward),
       feed_forward_norm_(scope / config.names.feed_forward_norm, config.model, config.norm_epsilon) {}
 
-Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
+Tensor EncoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sequences,
                                 const ops::RotaryAngles* angles) const {
   const Tensor attended = WithResidual(context, config_, x, self_attention_norm_, [&](Context&, const Tensor& input) {
-    return self_attention_.Self(context, input, sentences, /*causal=*/false, {}, {.angles = angles});
+    return self_attention_.Self(context, input, sequences, /*causal=*/false, {}, {.angles = angles});
   });
   return WithResidual(context, config_, attended, feed_forward_norm_, feed_forward_);
 }
 
 Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
-                      const Sequences& sentences, const Memory& memory) {
+                      const Sequences& sequences, const Memory& memory) {
   if (context.cache == nullptr)
-    return attention.Cross(context, x, sentences, attention.KeysAndValues(context, memory.rows), memory.sentences);
-  return attention.CrossOverCache(context, x, sentences);
+    return attention.Cross(context, x, sequences, attention.KeysAndValues(context, memory.rows), memory.sequences);
+  return attention.CrossOverCache(context, x, sequences);
 }
 
-std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
+std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sequences, const Memory* memory,
                                     std::size_t layers) {
   if (context.cache == nullptr) return {};
   context.cache->SetLayers(layers);
-  return context.cache->Append(sentences, memory);
+  return context.cache->Append(sequences, memory);
 }
 
 DecoderLayer::DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer,
@@ -60,16 +60,16 @@ DecoderLayer::DecoderLayer(const Scope& scope, const TransformerLayerConfig& con
   cross_attention_norm_.emplace(scope / "encoder_attn_layer_norm", config.model);
 }
 
-Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sentences,
+Tensor DecoderLayer::operator()(Context& context, const Tensor& x, const Sequences& sequences,
                                 const Memory* memory) const {
   Ensure(cross_attention_.has_value() == (memory != nullptr), "a decoder layer {} cross-attention is given {} memory",
          cross_attention_ ? "with" : "without", memory == nullptr ? "no" : "a");
   Tensor hidden = WithResidual(context, config_, x, self_attention_norm_, [&](Context&, const Tensor& input) {
-    return self_attention_.Self(context, input, sentences, /*causal=*/true);
+    return self_attention_.Self(context, input, sequences, /*causal=*/true);
   });
   if (memory != nullptr)
     hidden = WithResidual(context, config_, hidden, *cross_attention_norm_, [&](Context&, const Tensor& input) {
-      return CrossAttention(context, *cross_attention_, input, sentences, *memory);
+      return CrossAttention(context, *cross_attention_, input, sequences, *memory);
     });
   return WithResidual(context, config_, hidden, feed_forward_norm_, feed_forward_);
 }
@@ -80,9 +80,9 @@ Encoder::Encoder(const Scope& scope, const TransformerLayerConfig& config, int l
   if (config.norm == NormPosition::pre) final_norm_.emplace(scope / "layer_norm", config.model);
 }
 
-Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const {
-  Tensor hidden = embedding_(context, ids, sentences);
-  for (const EncoderLayer& layer : layers_) hidden = layer(context, hidden, sentences);
+Tensor Encoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const {
+  Tensor hidden = embedding_(context, ids, sequences);
+  for (const EncoderLayer& layer : layers_) hidden = layer(context, hidden, sequences);
   return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
 }
 
@@ -94,10 +94,10 @@ Decoder::Decoder(const Scope& scope, const TransformerLayerConfig& config, int l
   if (config.norm == NormPosition::pre) final_norm_.emplace(scope / "layer_norm", config.model);
 }
 
-Tensor Decoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+Tensor Decoder::operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                            const Memory* memory) const {
-  Tensor hidden = embedding_(context, ids, sentences, BeginPass(context, sentences, memory, layers_.size()));
-  for (const DecoderLayer& layer : layers_) hidden = layer(context, hidden, sentences, memory);
+  Tensor hidden = embedding_(context, ids, sequences, BeginPass(context, sequences, memory, layers_.size()));
+  for (const DecoderLayer& layer : layers_) hidden = layer(context, hidden, sequences, memory);
   return final_norm_ ? (*final_norm_)(context, hidden) : hidden;
 }
 

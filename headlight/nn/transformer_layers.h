@@ -46,7 +46,7 @@ class HEADLIGHT_API EncoderLayer {
  public:
   EncoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer);
   /// Maps x [tokens, model] to the same shape. Queries and keys are rotated by `angles` unless it is null.
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences,
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences,
                     const ops::RotaryAngles* angles = nullptr) const;
 
  private:
@@ -59,11 +59,11 @@ class HEADLIGHT_API EncoderLayer {
 
 /// Computes cross-attention to the memory or, with a cache in the context, to the cached memories of its texts.
 HEADLIGHT_API Tensor CrossAttention(Context& context, const MultiHeadAttention& attention, const Tensor& x,
-                                    const Sequences& sentences, const Memory& memory);
+                                    const Sequences& sequences, const Memory& memory);
 
 /// Begins a pass of a decoder with `layers` layers. With a cache in the context, calls DecoderCache::Append and returns
 /// its positions. Without a cache, returns an empty vector.
-HEADLIGHT_API std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sentences, const Memory* memory,
+HEADLIGHT_API std::vector<std::int32_t> BeginPass(Context& context, const Sequences& sequences, const Memory* memory,
                                                   std::size_t layers);
 
 /// Masked self-attention, then optional cross-attention, then a feed-forward network.
@@ -72,7 +72,7 @@ class HEADLIGHT_API DecoderLayer {
   DecoderLayer(const Scope& scope, const TransformerLayerConfig& config, int layer, bool with_cross_attention = true);
 
   /// Maps x [target tokens, model] to the same shape. `memory` is null for a layer without cross-attention.
-  Tensor operator()(Context& context, const Tensor& x, const Sequences& sentences, const Memory* memory) const;
+  Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences, const Memory* memory) const;
 
  private:
   TransformerLayerConfig config_;
@@ -89,7 +89,7 @@ class HEADLIGHT_API Encoder {
  public:
   Encoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding);
   /// Maps ids [tokens] to [tokens, model].
-  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences) const;
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const;
 
  private:
   Embedding embedding_;
@@ -105,7 +105,7 @@ class HEADLIGHT_API Decoder {
           bool with_cross_attention = true);
   /// Maps ids [target tokens] to [target tokens, model]. With a cache in the context, they are the next tokens of each
   /// sequence, and the memory is projected only on the first call.
-  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sentences,
+  Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                     const Memory* memory = nullptr) const;
 
  private:

@@ -47,16 +47,16 @@ TEST(Arithmetic, BroadcastsAnyShapes) {
     const Tensor a = RandomTensor(left, 1), b = RandomTensor(right, 2);
     const Tensor sum = Add(a, b), product = Multiply(a, b);
     const auto at = [&](const Tensor& x, std::int64_t index) {
-      std::int64_t place = 0, step = 1;
+      std::int64_t position = 0, step = 1;
       for (int back = 1; back <= sum.shape().rank(); ++back) {
         const std::int64_t size = sum.shape()[sum.shape().rank() - back], coordinate = index % size;
         index /= size;
         const int axis = x.shape().rank() - back;
         if (axis < 0) continue;
-        if (x.shape()[axis] != 1) place += coordinate * step;
+        if (x.shape()[axis] != 1) position += coordinate * step;
         step *= x.shape()[axis];
       }
-      return x.data<double>()[place];
+      return x.data<double>()[position];
     };
     for (std::int64_t i = 0; i < sum.elements(); ++i) {
       ASSERT_EQ(sum.data<double>()[i], at(a, i) + at(b, i)) << ToString(left) << ToString(right) << i;

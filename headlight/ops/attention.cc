@@ -101,7 +101,7 @@ bool Overlap(const Matrix<T>& a, const Matrix<T>& b) {
 
 Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, const Sequences& queries,
                  const Sequences& keys, const AttentionOptions& options) {
-  const bool wants_gradient = WantsGradient({&query, &key, &value, &options.bias.values});
+  const bool wants_gradient = RequiresGradient({&query, &key, &value, &options.bias.values});
   const std::int32_t key_heads = options.key_heads > 0 ? options.key_heads : options.heads;
   Check(key_heads > 0 && value.columns() % key_heads == 0, "Attention: {} key heads must divide values of shape {}",
         key_heads, ToString(value.shape()));
@@ -140,13 +140,13 @@ Tensor Attention(const Tensor& query, const Tensor& key, const Tensor& value, co
 }
 
 Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries, const Sequences& keys,
-                        const AttentionOptions& options, std::int32_t sentence) {
-  const auto b = static_cast<std::size_t>(sentence);
-  Check(b < queries.size() && b < keys.size(), "AttentionWeights: there is no sentence {}", sentence);
+                        const AttentionOptions& options, std::int32_t sequence) {
+  const auto b = static_cast<std::size_t>(sequence);
+  Check(b < queries.size() && b < keys.size(), "AttentionWeights: there is no sentence {}", sequence);
   const Tensor weights = Tensor::Empty({1, options.heads, queries[b].length, keys[b].length}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
     const PassBias<T> bias(options.bias);
-    kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, bias), sentence,
+    kernels::AttentionWeights<T>(InputOf<T>(query, key, key, queries, keys, options, bias), sequence,
                                  weights.span<T>());
   });
   return weights;
@@ -154,7 +154,7 @@ Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences&
 
 Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
                  const AttentionOptions& options) {
-  Ensure(!WantsGradient({&query, &options.bias.values}), "Attention: a cache has no gradient");
+  Ensure(!RequiresGradient({&query, &options.bias.values}), "Attention: a cache has no gradient");
   const std::int32_t key_heads = options.key_heads > 0 ? options.key_heads : options.heads;
   const Tensor y = Tensor::Empty({query.rows(), cached.values->columns() / key_heads * options.heads}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
@@ -165,14 +165,14 @@ Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences&
 }
 
 Tensor AttentionWeights(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
-                        const AttentionOptions& options, std::int32_t sentence) {
-  const auto b = static_cast<std::size_t>(sentence);
-  Check(b < queries.size() && b < cached.sequences.size(), "AttentionWeights: there is no sentence {}", sentence);
+                        const AttentionOptions& options, std::int32_t sequence) {
+  const auto b = static_cast<std::size_t>(sequence);
+  Check(b < queries.size() && b < cached.sequences.size(), "AttentionWeights: there is no sentence {}", sequence);
   const Tensor weights =
       Tensor::Empty({1, options.heads, queries[b].length, cached.sequences[b].length}, query.dtype());
   Dispatch(query.dtype(), [&]<typename T>(T) {
     const PassBias<T> bias(options.bias);
-    kernels::AttentionWeights<T>(InputOf<T>(query, cached, queries, options, bias), sentence, weights.span<T>());
+    kernels::AttentionWeights<T>(InputOf<T>(query, cached, queries, options, bias), sequence, weights.span<T>());
   });
   return weights;
 }

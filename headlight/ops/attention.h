@@ -58,7 +58,7 @@ HEADLIGHT_API Tensor Attention(const Tensor& query, const Tensor& key, const Ten
 
 /// Returns the weights of one sequence without dropout, [1, heads, query, key].
 HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const Tensor& key, const Sequences& queries,
-                                      const Sequences& keys, const AttentionOptions& options, std::int32_t sentence);
+                                      const Sequences& keys, const AttentionOptions& options, std::int32_t sequence);
 
 /// Keys and values of a cache. Position p of sequence b is row rows[sequences[b].begin + p].
 struct CachedKeys {
@@ -72,6 +72,6 @@ struct CachedKeys {
 HEADLIGHT_API Tensor Attention(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
                                const AttentionOptions& options);
 HEADLIGHT_API Tensor AttentionWeights(const Tensor& query, const CachedKeys& cached, const Sequences& queries,
-                                      const AttentionOptions& options, std::int32_t sentence);
+                                      const AttentionOptions& options, std::int32_t sequence);
 
 }  // namespace headlight::ops

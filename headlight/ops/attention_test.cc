@@ -61,10 +61,10 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
     EXPECT_EQ("", CheckGradients(of_the_bias_alone, {RandomTensor(c.shape, 4)}));
   }
   // Pairs are shared by all sequences, in a tensor of rank 3.
-  const Sequences sentences = {{0, 2}, {2, 2}, {4, 2}};
+  const Sequences sequences = {{0, 2}, {2, 2}, {4, 2}};
   for (const bool heads_first : {false, true}) {
     const auto shared = [&](const std::vector<Tensor>& in) {
-      return Attention(query, key, value, sentences, sentences,
+      return Attention(query, key, value, sequences, sequences,
                        {.heads = 2, .scale = 0.6, .bias = {.values = in[0], .heads_first = heads_first}});
     };
     EXPECT_EQ("", CheckGradients(shared, {RandomTensor({2, 2, 2}, 4)}));

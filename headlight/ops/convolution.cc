@@ -101,7 +101,7 @@ FeatureMaps Convolution(const FeatureMaps& x, const ConvolutionShape& shape, con
                           .residual = after.residual.empty() ? Matrix<const T>{} : after.residual.matrix<T>(),
                           .relu = after.relu});
   });
-  if (!WantsGradient({&x.rows, &weight.value, &after.bias, &after.residual})) return y;
+  if (!RequiresGradient({&x.rows, &weight.value, &after.bias, &after.residual})) return y;
 
   y.rows =
       Record(y.rows, {&x.rows, &weight.value, &after.bias, &after.residual},

@@ -19,7 +19,7 @@ Tensor Embedding(const Tensor& table, std::span<const std::int32_t> ids, double 
                               position_table.empty() ? Matrix<const T>{} : Matrix<const T>(position_table.matrix<T>()),
                               dropout, y.matrix<T>());
   });
-  if (!WantsGradient({&table, &position_table})) return y;
+  if (!RequiresGradient({&table, &position_table})) return y;
   return Record(y, {&table, &position_table},
                 [table = table.node(), position_table = position_table.node(), scale, dropout,
                  ids = std::vector(ids.begin(), ids.end()),

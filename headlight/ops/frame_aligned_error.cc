@@ -76,7 +76,7 @@ Tensor FrameAlignedError(const FramesAndPoints& predicted, const FramesAndPoints
   const std::vector<Place> points = PlacesOf("points", predicted.points, truth.points, 3, point_known);
   Check(predicted.frames.dtype() == predicted.points.dtype(), "FrameAlignedError: {} frames and {} points",
         Name(predicted.frames.dtype()), Name(predicted.points.dtype()));
-  const bool wants_gradient = WantsGradient({&predicted.frames, &predicted.points});
+  const bool wants_gradient = RequiresGradient({&predicted.frames, &predicted.points});
   const Tensor loss = Tensor::Empty({1}, predicted.points.dtype());
   Tensor d_frames, d_points;
   if (wants_gradient) {

@@ -10,14 +10,14 @@
 
 namespace headlight::ops {
 
-using CentredBox = std::array<double, 4>;  ///< centre x, y, width, height
+using CenteredBox = std::array<double, 4>;  ///< center x, y, width, height
 
 /// Returns the intersection over union, minus the share of the smallest box around both boxes that neither box covers.
 /// The result is in [-1, 1]. At least one of the boxes must have a positive area.
-HEADLIGHT_API double GeneralizedIou(const CentredBox& a, const CentredBox& b);
+HEADLIGHT_API double GeneralizedIou(const CenteredBox& a, const CenteredBox& b);
 
 /// Returns scale times the sum of 1 - GeneralizedIou(boxes[r], targets[r]) over the rows of boxes, of shape [1]. boxes
-/// is [rows, 4]: centre x, centre y, width, height. Throws Error if shapes do not fit or a target has no area.
-HEADLIGHT_API Tensor GeneralizedIouLoss(const Tensor& boxes, std::span<const CentredBox> targets, double scale);
+/// is [rows, 4]: center x, center y, width, height. Throws Error if shapes do not fit or a target has no area.
+HEADLIGHT_API Tensor GeneralizedIouLoss(const Tensor& boxes, std::span<const CenteredBox> targets, double scale);
 
 }  // namespace headlight::ops

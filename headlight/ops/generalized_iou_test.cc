@@ -26,8 +26,8 @@ TEST(GeneralizedIou, Gradients) {
   const Tensor boxes = Tensor::From<double>({0.5, 0.5, 0.4, 0.3, 0.5, 0.5,  0.2, 0.1, 0.5,  0.5, 0.6, 0.7,
                                              0.2, 0.3, 0.1, 0.2, 0.2, 0.55, 0.1, 0.2, 0.55, 0.1, 0.2, 0.1},
                                             {6, 4});
-  const std::vector<CentredBox> targets = {{0.6, 0.45, 0.35, 0.41}, {0.51, 0.49, 0.5, 0.6}, {0.52, 0.47, 0.1, 0.2},
-                                           {0.8, 0.9, 0.15, 0.1},   {0.7, 0.5, 0.2, 0.32},  {0.52, 0.8, 0.3, 0.2}};
+  const std::vector<CenteredBox> targets = {{0.6, 0.45, 0.35, 0.41}, {0.51, 0.49, 0.5, 0.6}, {0.52, 0.47, 0.1, 0.2},
+                                            {0.8, 0.9, 0.15, 0.1},   {0.7, 0.5, 0.2, 0.32},  {0.52, 0.8, 0.3, 0.2}};
   EXPECT_EQ(CheckGradients([&](const auto& in) { return GeneralizedIouLoss(in[0], targets, 0.3); }, {boxes}), "");
   EXPECT_EQ(CheckGradients(
                 [&](const auto& in) {
@@ -40,7 +40,7 @@ TEST(GeneralizedIou, Gradients) {
 
 TEST(GeneralizedIou, RejectsShapesThatDoNotFit) {
   const Tensor boxes = RandomTensor({1, 4}, 1), three = RandomTensor({1, 3}, 1);
-  const std::vector<CentredBox> one = {{0, 0, 1, 1}}, two = {{0, 0, 1, 1}, {0, 0, 1, 1}}, line = {{0, 0, 1, 0}};
+  const std::vector<CenteredBox> one = {{0, 0, 1, 1}}, two = {{0, 0, 1, 1}, {0, 0, 1, 1}}, line = {{0, 0, 1, 0}};
   EXPECT_THAT(ErrorOf([&] { GeneralizedIouLoss(three, one, 1); }), testing::HasSubstr("boxes [1, 3]"));
   EXPECT_THAT(ErrorOf([&] { GeneralizedIouLoss(boxes, two, 1); }), testing::HasSubstr("2 targets"));
   EXPECT_THAT(ErrorOf([&] { GeneralizedIouLoss(boxes, line, 1); }), testing::HasSubstr("target of 1 x 0"));

@@ -23,7 +23,7 @@ Tensor SumSlotOrScratch(Node* node, const Tensor& like) {
 Tensor LayerNorm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon) {
   CheckNormShapes("LayerNorm", x, gain, bias);
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
-  const bool wants_gradient = WantsGradient({&x, &gain, &bias});
+  const bool wants_gradient = RequiresGradient({&x, &gain, &bias});
   const Tensor moments =
       wants_gradient ? Tensor::Empty({2, x.rows()}, x.dtype()) : Tensor();  // means, then 1 / standard deviation
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -51,7 +51,7 @@ Tensor ResidualLayerNorm(const Tensor& x, const Tensor& sublayer, Dropout dropou
   Check(x.shape() == sublayer.shape(), "ResidualLayerNorm: a sublayer of shape {} does not fit x of shape {}",
         ToString(sublayer.shape()), ToString(x.shape()));
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
-  const bool wants_gradient = WantsGradient({&x, &sublayer, &gain, &bias});
+  const bool wants_gradient = RequiresGradient({&x, &sublayer, &gain, &bias});
   const Tensor sum = wants_gradient ? Tensor::Empty(x.shape(), x.dtype()) : y;
   const Tensor moments =
       wants_gradient ? Tensor::Empty({2, x.rows()}, x.dtype()) : Tensor();  // means, then 1 / standard deviation

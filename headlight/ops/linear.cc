@@ -38,7 +38,7 @@ Tensor Linear(const Tensor& x, const Weight& weight, const Tensor& bias, Activat
         "Linear: x of shape {} does not fit a weight of shape {}", ToString(x.shape()), ToString(w));
   Check(bias.empty() || bias.elements() == w[0], "Linear: a bias of shape {} does not fit a weight of shape {}",
         ToString(bias.shape()), ToString(w));
-  const bool wants_gradient = WantsGradient({&x, &weight.value, &bias});
+  const bool wants_gradient = RequiresGradient({&x, &weight.value, &bias});
   const Tensor y = Tensor::Empty(WithLastAxis(x.shape(), w[0]), x.dtype());
   // The tensor that the activation's gradient needs: relu needs its output, other activations need their input.
   const bool fused = !wants_gradient || activation == Activation::none || activation == Activation::relu;

@@ -16,12 +16,12 @@ Tensor MaskedMean(const Tensor& x, std::int64_t width, std::span<const std::uint
   const std::int64_t rows = x.rows() / width, columns = x.columns();
   // The weight of each entry is 1 / (count + epsilon), or 0 if it is missing.
   std::vector<double> weights(static_cast<std::size_t>(rows * width), 1);
-  for (std::int64_t place = 0; place < width; ++place) {
+  for (std::int64_t index = 0; index < width; ++index) {
     double count = 0;
-    for (std::int64_t at = place; at < x.rows(); at += width)
+    for (std::int64_t at = index; at < x.rows(); at += width)
       count += weights[static_cast<std::size_t>(at)] =
           present.empty() || present[static_cast<std::size_t>(at)] != 0 ? 1 : 0;
-    for (std::int64_t at = place; at < x.rows(); at += width)
+    for (std::int64_t at = index; at < x.rows(); at += width)
       if (weights[static_cast<std::size_t>(at)] != 0) weights[static_cast<std::size_t>(at)] = 1 / (count + epsilon);
   }
   const Tensor factors = Tensor::Empty({x.rows(), 1}, x.dtype()), y = Tensor::Zeros({width, columns}, x.dtype());

@@ -34,7 +34,7 @@ Tensor OuterProductMean(const Tensor& a, const Tensor& b, std::int64_t residues,
     kernels::OuterProductMean<T>(input_of(type, a, b, present), PackedTransposed<T>(weight, made), bias.data<T>(),
                                  y.matrix<T>());
   });
-  if (!WantsGradient({&a, &b, &weight.value, &bias})) return y;
+  if (!RequiresGradient({&a, &b, &weight.value, &bias})) return y;
   return Record(y, {&a, &b, &weight.value, &bias},
                 [a, b, value = weight.value, bias = bias.node(), input_of,
                  marks = std::vector(present.begin(), present.end())](const Tensor& dy) {

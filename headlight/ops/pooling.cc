@@ -59,7 +59,7 @@ Windows WindowsOf(const char* operation, const FeatureMaps& x, const PoolingShap
 FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape) {
   const Windows windows = WindowsOf("MaxPool", x, shape);
   const Tensor y = Tensor::Empty({std::ssize(windows.begin) - 1, x.rows.columns()}, x.rows.dtype());
-  const bool wants_gradient = WantsGradient({&x.rows});
+  const bool wants_gradient = RequiresGradient({&x.rows});
   const Tensor which = wants_gradient ? Tensor::Empty(y.shape(), DType::int32) : Tensor();
   Dispatch(y.dtype(), [&]<typename T>(T) {
     kernels::LargestOfRows<T>(x.rows.matrix<T>(), windows.rows, windows.begin, y.matrix<T>(),

@@ -24,11 +24,11 @@ HEADLIGHT_API FeatureMaps AveragePool(const FeatureMaps& x, const PoolingShape& 
 /// Returns the mean of each map: [maps, channels].
 HEADLIGHT_API Tensor MeanOfMaps(const FeatureMaps& x);
 
-/// Resizes maps to other grids by nearest-neighbour interpolation. On both axes, cell j of m new cells is cell floor(j
+/// Resizes maps to other grids by nearest-neighbor interpolation. On both axes, cell j of m new cells is cell floor(j
 /// * n / m) of n old cells.
 HEADLIGHT_API FeatureMaps NearestResize(const FeatureMaps& x, const std::vector<Grid>& grids);
 
-/// Doubles the height and width of maps by nearest-neighbour interpolation.
+/// Doubles the height and width of maps by nearest-neighbor interpolation.
 HEADLIGHT_API FeatureMaps NearestDouble(const FeatureMaps& x);
 
 }  // namespace headlight::ops

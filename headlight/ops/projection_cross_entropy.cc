@@ -32,7 +32,7 @@ Tensor ProjectionCrossEntropy(const Tensor& x, const Weight& weight, const Tenso
   const std::int64_t vocab = shape[0];
   // Gradients are computed in the forward pass, while a block's logits exist, for an incoming gradient of 1. The
   // weight's gradient has separate memory until the backward pass, which may scale it or never reach this node.
-  const bool wants_gradient = WantsGradient({&x, &w});
+  const bool wants_gradient = RequiresGradient({&x, &w});
   const Tensor dx = x.node() != nullptr ? Tensor::Empty(x.shape(), x.dtype()) : Tensor();
   const Tensor dw = w.node() != nullptr ? Tensor::Zeros(shape, x.dtype()) : Tensor();
   const Tensor loss = Tensor::Empty({1}, x.dtype());

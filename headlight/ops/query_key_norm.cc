@@ -31,7 +31,7 @@ Tensor QueryKeyNorm(const Tensor& x, std::int64_t query_columns, const Tensor& q
   const std::int64_t rows = x.rows(), columns = x.columns();
   const std::int64_t runs = query_columns / of_query + (columns - query_columns) / of_key;
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
-  const bool wants_gradient = WantsGradient({&x, &query_gain, &key_gain});
+  const bool wants_gradient = RequiresGradient({&x, &query_gain, &key_gain});
   const Tensor inverse_rms = wants_gradient ? Tensor::Empty({runs, rows}, x.dtype()) : Tensor();
   Dispatch(x.dtype(), [&]<typename T>(T) {
     ForRuns(columns, query_columns, query_gain, key_gain,

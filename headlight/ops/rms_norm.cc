@@ -11,7 +11,7 @@ Tensor RmsNorm(const Tensor& x, const Tensor& gain, double epsilon) {
   Check(x.shape().rank() >= 1 && gain.shape() == Shape{x.columns()},
         "RmsNorm: a gain of shape {} does not fit x of shape {}", ToString(gain.shape()), ToString(x.shape()));
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
-  const bool wants_gradient = WantsGradient({&x, &gain});
+  const bool wants_gradient = RequiresGradient({&x, &gain});
   const Tensor inverse_rms = wants_gradient ? Tensor::Empty({x.rows()}, x.dtype()) : Tensor();
   Dispatch(x.dtype(), [&]<typename T>(T) {
     kernels::RmsNormRows<T>(x.matrix<T>(), gain.data<T>(), epsilon, y.matrix<T>(),

@@ -31,7 +31,7 @@ Tensor Rotary(const Tensor& x, const RotaryAngles& angles) {
           ToString(angles.cosines.shape()));
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Rotate(x, angles, /*back=*/false, y);
-  if (!WantsGradient({&x})) return y;
+  if (!RequiresGradient({&x})) return y;
   return Record(y, {&x}, [x = x.node(), angles](const Tensor& dy) {
     const GradientSlot slot = SlotFor(x);
     if (!slot.accumulate) return Rotate(dy, angles, /*back=*/true, slot.tensor);

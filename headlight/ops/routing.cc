@@ -38,7 +38,7 @@ Tensor ChosenWeights(const Tensor& probabilities, const std::vector<std::int32_t
       for (std::int64_t i = 0; normalized && i < per_token; ++i) to[i] /= sum;
     }
   });
-  if (!WantsGradient({&probabilities})) return weights;
+  if (!RequiresGradient({&probabilities})) return weights;
   return Record(weights, {&probabilities},
                 [node = probabilities.node(), probabilities = probabilities.Detached(), weights, chosen, per_token,
                  normalized](const Tensor& d_weights) {

@@ -54,7 +54,7 @@ Tensor Rowwise(const Function& f, const Tensors&... x) {
       call(f, row, static_cast<const T*>(numbers.data()), y.matrix<T>().row(row));
     });
   });
-  if (!WantsGradient({&x...})) return y;
+  if (!RequiresGradient({&x...})) return y;
   return Record(y, {&x...}, [inputs, f, call, for_rows](const Tensor& dy) {
     std::array<Tensor, kInputs> gradients;
     for (std::size_t i = 0; i < kInputs; ++i)

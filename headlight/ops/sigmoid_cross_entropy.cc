@@ -17,7 +17,7 @@ Tensor SigmoidCrossEntropy(const Tensor& logits, const Tensor& targets, double s
         "SigmoidCrossEntropy: {} logits of shape {} and {} targets of shape {}", Name(logits.dtype()),
         ToString(logits.shape()), Name(targets.dtype()), ToString(targets.shape()));
   const Tensor loss = Tensor::Empty({1}, logits.dtype());
-  const bool wants_gradient = WantsGradient({&logits});
+  const bool wants_gradient = RequiresGradient({&logits});
   const Tensor gradient = wants_gradient ? Tensor::Empty(logits.shape(), logits.dtype()) : Tensor();
   Dispatch(logits.dtype(), [&]<typename T>(T) {
     const Matrix<T> x = logits.matrix<T>(), t = targets.matrix<T>();

@@ -46,7 +46,7 @@ Tensor SmoothLddtLoss(const Tensor& predicted, const Tensor& truth, std::span<co
             predicted.rows() == std::ssize(known),
         "SmoothLddtLoss: points of shapes {} and {} and {} marks do not fit", ToString(predicted.shape()),
         ToString(truth.shape()), known.size());
-  const bool wants_gradient = WantsGradient({&predicted});
+  const bool wants_gradient = RequiresGradient({&predicted});
   const Tensor loss = Tensor::Empty({1}, predicted.dtype());
   Tensor gradient;
   if (wants_gradient) gradient = Tensor::Zeros(predicted.shape(), predicted.dtype());

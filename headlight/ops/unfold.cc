@@ -5,8 +5,8 @@
 namespace headlight::ops {
 namespace {
 
-// Calls body(row, t, row of the neighbour) for every neighbour within the text.
-void ForEachNeighbour(const Sequences& texts, std::int64_t width, const auto& body) {
+// Calls body(row, t, row of the neighbor) for every neighbor within the text.
+void ForEachNeighbor(const Sequences& texts, std::int64_t width, const auto& body) {
   for (const Sequence& text : texts)
     for (std::int64_t row = text.begin; row < text.end(); ++row)
       for (std::int64_t t = 0; t < width; ++t)
@@ -24,7 +24,7 @@ Tensor Unfold(const Tensor& x, const Sequences& texts, std::int64_t width) {
           ToString(x.shape()));
   const Tensor y = Tensor::Zeros({x.rows(), x.columns() * width}, x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
-    ForEachNeighbour(texts, width, [&](std::int64_t row, std::int64_t t, std::int64_t other) {
+    ForEachNeighbor(texts, width, [&](std::int64_t row, std::int64_t t, std::int64_t other) {
       const T* const from = x.matrix<T>().row(other);
       T* const to = y.matrix<T>().row(row) + t;
       for (std::int64_t m = 0; m < x.columns(); ++m) to[m * width] = from[m];
@@ -33,7 +33,7 @@ Tensor Unfold(const Tensor& x, const Sequences& texts, std::int64_t width) {
   return Record(y, {&x}, [x = x.node(), texts, width](const Tensor& dy) {
     Dispatch(dy.dtype(), [&]<typename T>(T) {
       const Matrix<T> dx = SumSlotFor(x).template matrix<T>();
-      ForEachNeighbour(texts, width, [&](std::int64_t row, std::int64_t t, std::int64_t other) {
+      ForEachNeighbor(texts, width, [&](std::int64_t row, std::int64_t t, std::int64_t other) {
         const T* const from = dy.matrix<T>().row(row) + t;
         T* const to = dx.row(other);
         for (std::int64_t m = 0; m < dx.columns; ++m) to[m] += from[m * width];

@@ -1,4 +1,4 @@
-// Gathers the window of neighbours of each token, for 1D convolutions.
+// Gathers the window of neighbors of each token, for 1D convolutions.
 #pragma once
 
 #include <cstdint>

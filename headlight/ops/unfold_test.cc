@@ -8,7 +8,7 @@
 namespace headlight::ops::unfold_test {
 namespace {
 
-TEST(Unfold, GathersNeighboursWithinAText) {
+TEST(Unfold, GathersNeighborsWithinAText) {
   const Tensor x = Tensor::From({1.0, 10.0, 2.0, 20.0, 3.0, 30.0}, {3, 2});
   EXPECT_EQ(Unfold(x, {{0, 2}, {2, 1}}, 3).ToVector<double>(),
             (std::vector<double>{0, 1, 2, 0, 10, 20, 1, 2, 0, 10, 20, 0, 0, 3, 0, 0, 30, 0}));

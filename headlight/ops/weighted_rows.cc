@@ -43,7 +43,7 @@ Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows, std
       for (std::int64_t c = 0; c < columns; ++c) to[c] += static_cast<T>(weight) * from[c];
     });
   });
-  if (!WantsGradient({&table})) return y;
+  if (!RequiresGradient({&table})) return y;
   return Record(y, {&table},
                 [table = table.node(), rows = std::vector(rows.begin(), rows.end()),
                  weights = std::vector(weights.begin(), weights.end()), columns, for_each](const Tensor& dy) {
@@ -75,7 +75,7 @@ Tensor WeightedRows(const Tensor& table, std::span<const std::int32_t> rows, con
       }
     });
   });
-  if (!WantsGradient({&table, &weights})) return y;
+  if (!RequiresGradient({&table, &weights})) return y;
   return Record(
       y, {&table, &weights},
       [table = table.Detached(), table_node = table.node(), weights = weights.Detached(), weights_node = weights.node(),

@@ -48,7 +48,7 @@ CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& op
   CheckImageOptions(folder, options);
   auto model = LoadModel<CaptionModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   Check(model->uses().*use.has, "{}: a model that {} is needed, and this one does not", folder, use.name);
-  ImageProcessor processor = LoadColourProcessor(folder, model->image_limits().channels, model->image_limits().patch);
+  ImageProcessor processor = LoadColorProcessor(folder, model->image_limits().channels, model->image_limits().patch);
   CaptionFolder loaded{std::move(model), std::move(processor), PipelineTokenizer::Load(folder), {}};
   CheckRows(folder, loaded.tokenizer.size(), loaded.model->limits().target_vocabulary);
   ReadSettings(OpenModelFolder(folder), loaded);
@@ -89,18 +89,18 @@ std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder
   const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
   constexpr std::size_t at_once = 256;  // number of entries; bounds the memory of keys and values
   std::vector<std::vector<Hypothesis>> found;
-  for (std::size_t begin = 0, count = memory.sentences.size() * samples; begin < count; begin += at_once) {
+  for (std::size_t begin = 0, count = memory.sequences.size() * samples; begin < count; begin += at_once) {
     Memory entries{memory.rows, {}};
     DecodingOptions own = decoding;
     if (decoding.search.sample) own.search.n_best = 1;
     for (std::size_t i = begin; i < std::min(count, begin + at_once); ++i) {
-      entries.sentences.push_back(memory.sentences[i / samples]);
+      entries.sequences.push_back(memory.sequences[i / samples]);
       own.sources.push_back({{}, SampleStream(options.first_stream + which[i / samples], /*part=*/0, i % samples)});
     }
     std::ranges::move(Decode(*folder.model, entries, own), std::back_inserter(found));
   }
 
-  std::vector<std::vector<ImageCaption>> captions(memory.sentences.size());
+  std::vector<std::vector<ImageCaption>> captions(memory.sequences.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& hypothesis : found[i]) {
       ImageCaption& caption = captions[i / samples].emplace_back();

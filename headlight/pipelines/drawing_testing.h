@@ -15,10 +15,10 @@ namespace headlight {
 inline void SaveTinyDalle(const std::string& folder) {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
                              folder + "/tokenizer.json");
-  const auto initialise = [](Model& model) {
+  const auto initialize = [](Model& model) {
     for (Parameter& parameter : model.parameters().all())
-      if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
-    model.parameters().Initialise(/*seed=*/3);
+      if (parameter.shape.rank() == 2) parameter.initialization = Initialization::Normal(0.5);
+    model.parameters().Initialize(/*seed=*/3);
   };
   DalleConfig config;
   config.text_vocabulary = PipelineTokenizer::Load(folder).size();
@@ -33,10 +33,10 @@ inline void SaveTinyDalle(const std::string& folder) {
   config.kinds = {GridAttentionKind::full, GridAttentionKind::row, GridAttentionKind::column,
                   GridAttentionKind::convolution};
   Dalle model(config);
-  initialise(model);
+  initialize(model);
   model.Save(folder);
   DiscreteVae coder({.image = 8, .codes = 6, .code_width = 4, .layers = 1, .blocks = 1, .hidden = 8});
-  initialise(coder);
+  initialize(coder);
   std::filesystem::create_directory(folder + "/vae");
   coder.Save(folder + "/vae");
 }

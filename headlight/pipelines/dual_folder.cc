@@ -17,7 +17,7 @@ DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options,
     loaded.texts = WholeTexts::Load(folder, limits.positions, limits.filled);
     CheckRows(folder, loaded.texts->tokenizer.size(), limits.vocabulary);
   }
-  if (limits.has_images()) loaded.processor = LoadColourProcessor(folder, limits.images.channels, limits.images.patch);
+  if (limits.has_images()) loaded.processor = LoadColorProcessor(folder, limits.images.channels, limits.images.patch);
   return loaded;
 }
 

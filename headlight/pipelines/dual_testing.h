@@ -30,7 +30,7 @@ Config TinyDualConfig(std::int64_t vocabulary, std::int64_t positions) {
   return config;
 }
 
-// Saves a CLIP into `folder`, which must exist. Its inputs are centre-cropped images of 8 x 8 pixels and texts of at
+// Saves a CLIP into `folder`, which must exist. Its inputs are center-cropped images of 8 x 8 pixels and texts of at
 // most `positions` tokens.
 inline void SaveTinyClip(const std::string& folder, std::int64_t positions = 20, std::uint64_t seed = 3) {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_clip.json",
@@ -40,7 +40,7 @@ inline void SaveTinyClip(const std::string& folder, std::int64_t positions = 20,
   config.text->end_id = *tokenizer.Find("<|endoftext|>");
   config.vector = 10;
   Clip model(config);
-  model.parameters().Initialise(seed);
+  model.parameters().Initialize(seed);
   model.Save(folder);
   WriteFile(folder + "/preprocessor_config.json",
             R"({"image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 8}, )"
@@ -55,7 +55,7 @@ inline void SaveTinySiglip(const std::string& folder, std::int64_t positions = 2
   SiglipConfig config = TinyDualConfig<SiglipConfig>(PipelineTokenizer::Load(folder).size(), positions);
   config.text->vector = 16;
   Siglip model(config);
-  model.parameters().Initialise(seed);
+  model.parameters().Initialize(seed);
   model.Save(folder);
   WriteFile(folder + "/preprocessor_config.json",
             R"({"image_processor_type": "SiglipImageProcessor", "size": {"height": 8, "width": 8}})");

@@ -44,11 +44,11 @@ TEST(MaskFiller, EqualsTransformersPipeline) {
       const std::vector<JsonView> masks = expected[text].Items();
       ASSERT_EQ(filled[text].size(), masks.size());
       for (std::size_t mask = 0; mask < masks.size(); ++mask)
-        for (std::size_t place = 0; place < 3; ++place) {
-          const std::vector<JsonView> word = masks[mask].Items()[place].Items();
-          EXPECT_EQ(filled[text][mask][place].id, word[0].Integer());
-          EXPECT_EQ(filled[text][mask][place].text, word[1].String());
-          EXPECT_NEAR(filled[text][mask][place].score, word[2].Number(), 1e-5);
+        for (std::size_t index = 0; index < 3; ++index) {
+          const std::vector<JsonView> word = masks[mask].Items()[index].Items();
+          EXPECT_EQ(filled[text][mask][index].id, word[0].Integer());
+          EXPECT_EQ(filled[text][mask][index].text, word[1].String());
+          EXPECT_NEAR(filled[text][mask][index].score, word[2].Number(), 1e-5);
         }
     }
   }
@@ -338,11 +338,11 @@ TEST(QuestionAnswerer, EqualsTransformersPipelineInSeveralAnswers) {
     for (std::size_t i = 0; i < questions.size(); ++i) {
       const std::vector<JsonView> spans = expected[i].Items();
       ASSERT_EQ(answers[i].size(), spans.size()) << expected[i].location();
-      for (std::size_t place = 0; place < spans.size(); ++place) {
-        const std::vector<JsonView> span = spans[place].Items();
-        EXPECT_NEAR(answers[i][place].score, span[0].Number(), 1e-5) << spans[place].location();
-        EXPECT_EQ(answers[i][place].start, span[1].Integer()) << spans[place].location();
-        EXPECT_EQ(answers[i][place].end, span[2].Integer()) << spans[place].location();
+      for (std::size_t index = 0; index < spans.size(); ++index) {
+        const std::vector<JsonView> span = spans[index].Items();
+        EXPECT_NEAR(answers[i][index].score, span[0].Number(), 1e-5) << spans[index].location();
+        EXPECT_EQ(answers[i][index].start, span[1].Integer()) << spans[index].location();
+        EXPECT_EQ(answers[i][index].end, span[2].Integer()) << spans[index].location();
       }
     }
   }

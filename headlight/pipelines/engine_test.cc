@@ -379,10 +379,10 @@ TEST_F(EngineTest, ACallbackThatThrowsEndsItsOwnRequest) {
   bad.options.on_text = [&](std::size_t, std::string_view) {
     if (++calls == 3) throw std::out_of_range("the client is gone");
   };
-  auto neighbour = engine.Submit(Short());
+  auto neighbor = engine.Submit(Short());
   EXPECT_THROW(engine.Submit(bad).Wait(), std::out_of_range);
   EXPECT_EQ(calls, 3);
-  EXPECT_EQ(Described(neighbour.Wait()), Alone(generator_, Short()));
+  EXPECT_EQ(Described(neighbor.Wait()), Alone(generator_, Short()));
   ExpectIdle(engine);
 }
 

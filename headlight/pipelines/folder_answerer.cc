@@ -108,7 +108,7 @@ FolderAnswerer LoadLooking(const std::string& folder, const FolderAnswererOption
               for (const std::vector<VisualAnswer>& best : answerer.Answer(images, questions, how))
                 answers.push_back({.answer = best.front().answer, .score = best.front().score});
             } catch (const Error& error) {
-              if (error.blame() != Blame::user || !question_name || questions.empty()) throw;
+              if (error.cause() != ErrorCause::user || !question_name || questions.empty()) throw;
               Fail("{}{}: {}", question_name(0), questions.size() == 1 ? "" : " and on", error.what());
             }
             return answers;
@@ -149,7 +149,7 @@ FolderAnswerer LoadChoosing(const std::string& folder, const FolderAnswererOptio
                 answers.push_back({.answer = best.answer, .score = best.score});
               } catch (const Error& error) {
                 if (!question_name) throw;
-                throw Error(question_name(i) + ": " + error.what(), error.blame());
+                throw Error(question_name(i) + ": " + error.what(), error.cause());
               }
             }
             return answers;

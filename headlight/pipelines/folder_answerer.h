@@ -35,7 +35,7 @@ struct FolderAnswererOptions {
   bool align_words = true;                 ///< this option and the next two are as in AnswerOptions
   std::optional<std::int64_t> max_input_length =
       {};                                   ///< tokens of a window, which has the question and a part of the passage
-  std::optional<std::int64_t> stride = {};  ///< tokens that neighbouring windows share
+  std::optional<std::int64_t> stride = {};  ///< tokens that neighboring windows share
   /// For models that generate answers: truncates a passage that is too long for the model. `on_truncated` receives the
   /// question's name and the maximum number of tokens.
   bool truncate = false;

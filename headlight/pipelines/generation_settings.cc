@@ -159,7 +159,7 @@ void ReadSampling(const JsonView& json, SamplingOptions& sampling) {
   }
 }
 
-// Reads the logits processors. SearchOptions::writes_padding handles the padding token in bad_words_ids.
+// Reads the logits processors. SearchOptions::generates_padding handles the padding token in bad_words_ids.
 void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search) {
   LogitsProcessors& processors = search.processors;
   const auto size = [&](const char* name, std::int32_t& value) {
@@ -181,13 +181,13 @@ void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t 
           {ReadSequence(pair[0], vocabulary), static_cast<float>(pair[1].Number(-most, most))});
     }
   }
-  search.writes_padding = true;
+  search.generates_padding = true;
   if (const JsonView bad = json["bad_words_ids"]; bad.present()) {
     processors.bad_words.clear();
     for (const JsonView& sequence : bad.Items()) {
       std::vector<std::int32_t> ids = ReadSequence(sequence, vocabulary);
       if (ids == std::vector{pad_id})
-        search.writes_padding = false;
+        search.generates_padding = false;
       else
         processors.bad_words.push_back(std::move(ids));
     }

@@ -32,16 +32,16 @@ namespace {
 
 constexpr std::int64_t kTokens = 4096;  // tokens of one batch of an ImageGPT, which has one token per pixel
 
-// Returns the logits of images of one size. The input has the colours of each image without the start token, as in
+// Returns the logits of images of one size. The input has the colors of each image without the start token, as in
 // Transformers.
 Tensor LogitsOf(const ImageGpt& model, Context& context, const ImageProcessor& processor,
                 std::span<const Image> fitted) {
   std::vector<std::int32_t> ids;
   Sequences images;
   for (const Image& image : fitted) {
-    const std::vector<std::int32_t> colours = processor.Colours(image);
-    images.push_back({static_cast<std::int32_t>(ids.size()), static_cast<std::int32_t>(colours.size())});
-    ids.insert(ids.end(), colours.begin(), colours.end());
+    const std::vector<std::int32_t> colors = processor.Colors(image);
+    images.push_back({static_cast<std::int32_t>(ids.size()), static_cast<std::int32_t>(colors.size())});
+    ids.insert(ids.end(), colors.begin(), colors.end());
   }
   return model.ClassLogits(context, model.Decode(context, ids, images), images);
 }

@@ -15,7 +15,7 @@ void CheckImageOptions(const std::string& folder, const LoadOptions& options) {
   Check(!options.draft, "{}: draft is for a Translator or a TextGenerator: an image model generates no text", folder);
 }
 
-ImageProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch) {
+ImageProcessor LoadColorProcessor(const std::string& folder, std::int64_t channels, Grid patch) {
   ImageProcessor processor = LoadImageProcessor(folder);
   Check(processor.clusters.empty(),
         "{}: its preprocessor_config.json makes colors of a palette, which this model does "
@@ -33,14 +33,14 @@ ImageProcessor LoadColourProcessor(const std::string& folder, std::int64_t chann
 ImageFolder LoadImageFolder(const std::string& folder, const LoadOptions& options) {
   CheckImageOptions(folder, options);
   auto model = LoadModel<ImageEncoder>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
-  ImageProcessor processor = LoadColourProcessor(folder, model->limits().channels, model->limits().patch);
+  ImageProcessor processor = LoadColorProcessor(folder, model->limits().channels, model->limits().patch);
   return {std::move(model), std::move(processor)};
 }
 
 DetectorFolder LoadDetectorFolder(const std::string& folder, const LoadOptions& options) {
   CheckImageOptions(folder, options);
   auto model = LoadModel<DetectionModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
-  ImageProcessor processor = LoadColourProcessor(folder, model->limits().channels);
+  ImageProcessor processor = LoadColorProcessor(folder, model->limits().channels);
   // Boxes in a cropped image would not be boxes in the whole image.
   Check(!processor.crop && processor.resize.kind != ResizeRule::Kind::cropped,
         "{}: its preprocessor_config.json crops images, in which a detector would miss objects outside the crop",
@@ -63,7 +63,7 @@ std::vector<Image> FitImages(const ImageProcessor& processor, std::span<const Im
     try {
       fitted[i] = processor.Fit(image);
     } catch (const Error& error) {
-      throw Error(NameOfImage(name, i) + ": " + error.what(), error.blame());
+      throw Error(NameOfImage(name, i) + ": " + error.what(), error.cause());
     }
   });
   return fitted;

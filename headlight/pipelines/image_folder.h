@@ -27,7 +27,7 @@ void CheckImageOptions(const std::string& folder, const LoadOptions& options);
 
 /// Loads the folder's image processor. Throws Error if it maps pixels to a palette, if its images are smaller than a
 /// patch, and if the model does not read three channels.
-ImageProcessor LoadColourProcessor(const std::string& folder, std::int64_t channels, Grid patch = {1, 1});
+ImageProcessor LoadColorProcessor(const std::string& folder, std::int64_t channels, Grid patch = {1, 1});
 
 /// Loads an image encoder with its image processor. Throws Error if the folder has no image encoder with three channels
 /// or no image processor, and for options that image encoders do not have.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/image/colours.h"
+#include "headlight/image/colors.h"
 #include "headlight/image/processor.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
@@ -16,7 +16,7 @@ struct ImageGenerator::State {
   std::unique_ptr<const ImageGpt> model;
   ImageProcessor processor;
   ImageSize size = {};
-  std::vector<std::array<std::uint8_t, 3>> colours = {};
+  std::vector<std::array<std::uint8_t, 3>> colors = {};
 };
 
 ImageGenerator ImageGenerator::Load(const std::string& folder, const LoadOptions& options) {
@@ -24,7 +24,7 @@ ImageGenerator ImageGenerator::Load(const std::string& folder, const LoadOptions
   State state{.model = LoadModel<ImageGpt>(folder, {.compute = options.compute, .purpose = LoadFor::computing}),
               .processor = LoadImageProcessor(folder)};
   const ImageGptConfig& config = state.model->config();
-  Check(config.next_colour, "{}: this ImageGPT has no head that predicts the next color", folder);
+  Check(config.next_color, "{}: this ImageGPT has no head that predicts the next color", folder);
   const ResizeRule& resize = state.processor.resize;
   Check(resize.kind == ResizeRule::Kind::exact && !state.processor.crop,
         "{}: the processor must resize images to one height and width", folder);
@@ -35,14 +35,14 @@ ImageGenerator ImageGenerator::Load(const std::string& folder, const LoadOptions
   Check(state.size.height <= config.positions / state.size.width,
         "{}: the processor makes images of {} x {}, and the model generates at most {} pixels", folder,
         state.size.width, state.size.height, config.positions);
-  for (const Colour& colour : state.processor.clusters) state.colours.push_back(BytesOf(colour));
+  for (const PaletteColor& color : state.processor.clusters) state.colors.push_back(BytesOf(color));
   return ImageGenerator(std::make_shared<State>(std::move(state)));
 }
 
 std::int64_t ImageGenerator::height() const { return state_->size.height; }
 std::int64_t ImageGenerator::width() const { return state_->size.width; }
 
-// Samples the remaining colours of each image.
+// Samples the remaining colors of each image.
 std::vector<Image> ImageGenerator::Draw(const std::vector<std::vector<std::int32_t>>& begun,
                                         const TextToImageOptions& options) const {
   const ImageGpt& model = *state_->model;
@@ -50,17 +50,17 @@ std::vector<Image> ImageGenerator::Draw(const std::vector<std::vector<std::int32
   const std::int64_t pixels = height() * width();
   TokensToDraw wanted = {.prompts = {}, .count = pixels - std::ssize(begun.front())};
   if (model.outputs() > model.config().start_id()) wanted.never = model.config().start_id();
-  for (const std::vector<std::int32_t>& colours : begun) {
+  for (const std::vector<std::int32_t>& colors : begun) {
     std::vector<std::int32_t>& prompt = wanted.prompts.emplace_back(1, model.config().start_id());
-    prompt.insert(prompt.end(), colours.begin(), colours.end());
+    prompt.insert(prompt.end(), colors.begin(), colors.end());
   }
   const std::vector<std::vector<std::int32_t>> drawn = DrawTokens(model, wanted, options);
   std::vector<Image> images;
   for (std::size_t i = 0; i < begun.size(); ++i) {
     Image& image = images.emplace_back(Image{.height = height(), .width = width()});
     for (const std::vector<std::int32_t>& part : {begun[i], drawn[i]})
-      for (const std::int32_t colour : part) {
-        const std::array<std::uint8_t, 3>& bytes = state_->colours[static_cast<std::size_t>(colour)];
+      for (const std::int32_t color : part) {
+        const std::array<std::uint8_t, 3>& bytes = state_->colors[static_cast<std::size_t>(color)];
         image.pixels.insert(image.pixels.end(), bytes.begin(), bytes.end());
       }
   }
@@ -82,9 +82,9 @@ std::vector<std::vector<Image>> ImageGenerator::Complete(std::span<const Image> 
   const auto count = static_cast<std::size_t>(options.count);
   std::vector<std::vector<std::int32_t>> begun;
   for (const Image& image : images) {
-    std::vector<std::int32_t> colours = state_->processor.Colours(state_->processor.Fit(image));
-    colours.resize(static_cast<std::size_t>(kept * width()));
-    begun.insert(begun.end(), count, colours);
+    std::vector<std::int32_t> colors = state_->processor.Colors(state_->processor.Fit(image));
+    colors.resize(static_cast<std::size_t>(kept * width()));
+    begun.insert(begun.end(), count, colors);
   }
   std::vector<std::vector<Image>> completed(images.size());
   std::vector<Image> drawn = Draw(begun, options);

@@ -31,7 +31,7 @@ struct ImageGeneratorTest : testing::Test {
   const TemporaryFolder folder;
 };
 
-TEST_F(ImageGeneratorTest, GeneratesImagesInTheModelsColours) {
+TEST_F(ImageGeneratorTest, GeneratesImagesInTheModelsColors) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
   EXPECT_EQ(generator.height(), 4);
   EXPECT_EQ(generator.width(), 6);
@@ -102,7 +102,7 @@ TEST_F(ImageGeneratorTest, KeepsGivenRows) {
   EXPECT_EQ(At(both[1][0], 0, 0), (Pixel{0, 0, 0}));
 }
 
-// With tied embeddings, the start token also has a logit, although it is not a colour.
+// With tied embeddings, the start token also has a logit, although it is not a color.
 TEST(ImageGenerator, NeverSamplesTheStartToken) {
   const TemporaryFolder folder;
   SaveTinyImageGpt(folder.path(), /*tie_output=*/true);

@@ -6,7 +6,7 @@
 
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
-#include "headlight/image/colours.h"
+#include "headlight/image/colors.h"
 #include "headlight/image/processor.h"
 #include "headlight/image/testing.h"
 #include "headlight/kinds/image_encoder.h"
@@ -152,14 +152,14 @@ TEST_F(ImageTasks, RefuseInvalidInput) {
   EXPECT_THAT(ErrorOf([&] { ImageEmbedder::Load(folder.path()); }), HasSubstr("preprocessor_config.json"));
 }
 
-TEST(ImageGptClasses, DependOnTheImagesColours) {
+TEST(ImageGptClasses, DependOnTheImagesColors) {
   const TemporaryFolder folder;
   std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt_classes", folder.path(),
                         std::filesystem::copy_options::recursive);
-  std::vector<Colour> colours;
-  for (int i = 0; i < 22; ++i) colours.push_back({-1 + 2 * static_cast<float>(i) / 21, 0, 0});
+  std::vector<PaletteColor> colors;
+  for (int i = 0; i < 22; ++i) colors.push_back({-1 + 2 * static_cast<float>(i) / 21, 0, 0});
   const auto save = [&](ImageSize size) {
-    WriteFile(folder.File("preprocessor_config.json"), ColourProcessorConfig(size, colours).Text());
+    WriteFile(folder.File("preprocessor_config.json"), ColorProcessorConfig(size, colors).Text());
   };
   save({4, 6});
   const auto model = LoadModel<ImageGpt>(folder.path());
@@ -169,7 +169,7 @@ TEST(ImageGptClasses, DependOnTheImagesColours) {
     std::vector<std::int32_t> ids;
     for (std::size_t i = 0; i < 24; ++i) {
       ids.push_back(static_cast<std::int32_t>((i * (p + 3) + p) % 22));
-      const auto bytes = BytesOf(colours[static_cast<std::size_t>(ids.back())]);
+      const auto bytes = BytesOf(colors[static_cast<std::size_t>(ids.back())]);
       images[p].pixels.insert(images[p].pixels.end(), bytes.begin(), bytes.end());
     }
     Context context;
@@ -185,7 +185,7 @@ TEST(ImageGptClasses, DependOnTheImagesColours) {
             std::vector<float>(expected.begin() + 3, expected.begin() + 6));
   save({5, 6});
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), HasSubstr("at most 24 pixels"));
-  colours.pop_back();
+  colors.pop_back();
   save({4, 6});
   EXPECT_THAT(ErrorOf([&] { ImageClassifier::Load(folder.path()); }), HasSubstr("in 22 colors"));
   SaveTinyImageGpt(folder.path());

@@ -16,8 +16,8 @@ inline void SaveTinyVit(const std::string& folder, bool classes = true) {
   if (classes) config.labels = {"cat", "dog", "bird"};
   Vit model(config);
   for (Parameter& parameter : model.parameters().all())  // otherwise all images would have the same result
-    parameter.initialisation = Initialisation::Normal(0.5);
-  model.parameters().Initialise(/*seed=*/3);
+    parameter.initialization = Initialization::Normal(0.5);
+  model.parameters().Initialize(/*seed=*/3);
   model.Save(folder);
   WriteFile(folder + "/preprocessor_config.json",
             R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 8, "width": 8}})");

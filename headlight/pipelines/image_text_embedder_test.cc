@@ -137,7 +137,7 @@ TEST(ImageTextEmbedder, LoadsOneTower) {
     ClipConfig config = LoadModel<Clip>(folder.path())->config();
     text ? config.image.reset() : config.text.reset();
     Clip model(config);
-    model.parameters().Initialise(1);
+    model.parameters().Initialize(1);
     model.Save(folder.path());
     const ImageTextEmbedder embedder = ImageTextEmbedder::Load(folder.path());
     EXPECT_EQ(embedder.reads_texts(), text);

@@ -66,7 +66,7 @@ std::vector<std::vector<FilledMask>> MaskFiller::Fill(std::span<const std::strin
     for (std::size_t first = 0; first < rows.size(); first += kMasksAtOnce) {
       const std::span<const std::int32_t> some(rows.begin() + static_cast<std::ptrdiff_t>(first),
                                                std::min(kMasksAtOnce, rows.size() - first));
-      const Tensor probabilities = ops::Softmax(loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, some)));
+      const Tensor probabilities = ops::Softmax(loaded.model->MaskedTokenLogits(context, ops::Embedding(hidden, some)));
       for (std::size_t row = 0; row < some.size(); ++row) {
         CheckFinite(probabilities.ViewRows(static_cast<std::int64_t>(row), 1), *loaded.model,
                     "filling " + NameOf(options.name_of, text_of[first + row]));

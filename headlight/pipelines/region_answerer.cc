@@ -31,7 +31,7 @@ Regions RegionAnswerer::State::RegionsOf(const Image& image, std::span<const Box
     return PatchRegions(std::vector{processor->Values(fitted.front())}, limits.patch, limits.channels);
   }
   std::vector<Box> within;
-  std::ranges::copy_if(boxes, std::back_inserter(within), [&](const Box& box) { return LiesWithin(box, image); });
+  std::ranges::copy_if(boxes, std::back_inserter(within), [&](const Box& box) { return IsWithin(box, image); });
   const BoxRegions regions = RegionsOfBoxes(image, within, loaded.side, limits.box_numbers);
   return {regions.features, regions.places, {{0, static_cast<std::int32_t>(regions.features.rows())}}};
 }
@@ -44,7 +44,7 @@ RegionAnswerer RegionAnswerer::Load(const std::string& folder, const LoadOptions
   Check(model.pair_heads().answers, "{}: the model has no head for answers", folder);
   State state{std::move(loaded)};
   if (state.loaded.side == 0)
-    state.processor = LoadColourProcessor(folder, model.limits().channels, model.limits().patch);
+    state.processor = LoadColorProcessor(folder, model.limits().channels, model.limits().patch);
   return RegionAnswerer(std::make_shared<State>(std::move(state)));
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlight/base/file.h"
-#include "headlight/image/colours.h"
+#include "headlight/image/colors.h"
 #include "headlight/io/safetensors.h"
 #include "headlight/models/gpt.h"
 #include "headlight/models/imagegpt.h"
@@ -47,7 +47,7 @@ inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40
   config.start_id = config.pad_id = tokenizer.pad();
   config.end_id = tokenizer.eos();
   Transformer model(config);
-  model.parameters().Initialise(seed);
+  model.parameters().Initialize(seed);
   model.Save(folder);
 }
 
@@ -65,12 +65,12 @@ inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, 
   config.end_id = 0;
   Gpt model(config);
   for (Parameter& parameter : model.parameters().all())  // otherwise the model would repeat one token
-    if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
-  model.parameters().Initialise(/*seed=*/3);
+    if (parameter.shape.rank() == 2) parameter.initialization = Initialization::Normal(0.5);
+  model.parameters().Initialize(/*seed=*/3);
   model.Save(folder);
 }
 
-// Saves a tiny, untrained ImageGPT into `folder`, which must exist, for images of 6 x 4 pixels in three colours: black,
+// Saves a tiny, untrained ImageGPT into `folder`, which must exist, for images of 6 x 4 pixels in three colors: black,
 // red and white.
 inline void SaveTinyImageGpt(const std::string& folder, bool tie_output = false) {
   ImageGptConfig config;
@@ -82,11 +82,11 @@ inline void SaveTinyImageGpt(const std::string& folder, bool tie_output = false)
   config.tie_output = tie_output;
   ImageGpt model(config);
   for (Parameter& parameter : model.parameters().all())
-    if (parameter.shape.rank() == 2) parameter.initialisation = Initialisation::Normal(0.5);
-  model.parameters().Initialise(/*seed=*/3);
+    if (parameter.shape.rank() == 2) parameter.initialization = Initialization::Normal(0.5);
+  model.parameters().Initialize(/*seed=*/3);
   model.Save(folder);
   WriteFile(folder + "/preprocessor_config.json",
-            ColourProcessorConfig({.height = 4, .width = 6}, {{-1, -1, -1}, {1, -1, -1}, {1, 1, 1}}).Text());
+            ColorProcessorConfig({.height = 4, .width = 6}, {{-1, -1, -1}, {1, -1, -1}, {1, 1, 1}}).Text());
 }
 
 // Sets one value of every stored float32 tensor to NaN, as after training that diverged.

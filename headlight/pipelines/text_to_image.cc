@@ -38,7 +38,7 @@ TextToImage TextToImage::Load(const std::string& folder, const LoadOptions& opti
   Check(!options.shortlist && !options.draft, "{}: shortlist and draft are for models that write text", folder);
   auto model = LoadModel<TextToImageModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   const std::string coder_folder = folder + "/vae";
-  // The discrete VAE runs once per image, and rounded weights would change its codes and colours.
+  // The discrete VAE runs once per image, and rounded weights would change its codes and colors.
   auto coder = LoadModel<ImageCoder>(coder_folder, {.purpose = LoadFor::computing});
   const TextToImageModel::Drawing& drawing = model->drawing();
   const ImageCoder::Limits& limits = coder->limits();
@@ -57,7 +57,7 @@ const TextToImageModel& TextToImage::model() const { return *state_->model; }
 const PipelineTokenizer& TextToImage::tokenizer() const { return state_->tokenizer; }
 
 std::vector<std::int32_t> TextToImage::Encode(const Image& image) const {
-  const ImageProcessor processor = CentreSquare(side());
+  const ImageProcessor processor = CenterSquare(side());
   const Tensor values = processor.Values(processor.Fit(image));
   return CodesOf(*state_->coder, {&values, 1});
 }

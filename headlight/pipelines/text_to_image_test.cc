@@ -190,7 +190,7 @@ TEST_F(TextToImageTest, RefusesInvalidInput) {
   EXPECT_THAT(ErrorOf([&] { TextToImage::Load(folder.path(), {.draft = true}); }), HasSubstr("draft"));
   EXPECT_THAT(ErrorOf([&] { TextToImage::Load(folder.File("vae")); }), HasSubstr("a text-to-image model is needed"));
   DiscreteVae other({.image = 8, .codes = 7, .code_width = 4, .layers = 1, .blocks = 1, .hidden = 8});
-  other.parameters().Initialise(1);
+  other.parameters().Initialize(1);
   other.Save(folder.File("vae"));
   EXPECT_THAT(ErrorOf([&] { TextToImage::Load(folder.path()); }), HasSubstr("has 4 x 4 of"));
   std::filesystem::remove_all(folder.File("vae"));

@@ -21,7 +21,7 @@ struct TokenLabel {
 };
 
 // A word or token with its label.
-struct Labelled {
+struct Labeled {
   TextSpan bytes;
   TokenLabel label;
 };
@@ -55,11 +55,11 @@ struct Reading {
 };
 
 // Returns the words with their labels, or the tokens if there is no aggregation.
-std::vector<Labelled> LabelledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Reading& reading,
-                                    TagAggregation aggregation) {
+std::vector<Labeled> LabeledWords(const PipelineTokenizer& tokenizer, std::string_view text, const Reading& reading,
+                                  TagAggregation aggregation) {
   const Encoding& encoding = *reading.encoding;
   const std::span<const TokenLabel> tokens = reading.tokens;
-  std::vector<Labelled> words;
+  std::vector<Labeled> words;
   for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
     end = begin + 1;
     if (tokens[begin].label < 0) continue;
@@ -85,7 +85,7 @@ void SetPlaces(const std::string& text, std::vector<TextSpan> bytes, std::vector
   }
 }
 
-std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labelled>& words,
+std::vector<NamedSpan> Merge(const std::string& text, const std::vector<Labeled>& words,
                              const std::vector<std::string>& labels) {
   std::vector<NamedSpan> spans;
   std::vector<TextSpan> bytes;
@@ -232,12 +232,12 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
       const std::int32_t first = windows[first_of[which[i]]].begin;
       Reading& reading = readings[each_window ? which[i] : text];
       for (std::int32_t token = 0; token < window.count; ++token) {
-        const std::int32_t place = window.begin + token;
+        const std::int32_t index = window.begin + token;
         if (!each_window &&
-            window_of[text][static_cast<std::size_t>(place - first)] != static_cast<std::int32_t>(number))
+            window_of[text][static_cast<std::size_t>(index - first)] != static_cast<std::int32_t>(number))
           continue;
         const std::span row(probabilities.matrix<float>().row(places[i].begin + window.first + token), labels.size());
-        const auto at = static_cast<std::size_t>(each_window ? window.first + token : place);
+        const auto at = static_cast<std::size_t>(each_window ? window.first + token : index);
         reading.tokens[at] = MostProbable(row);
         if (keeps_all) std::ranges::copy(row, reading.all.begin() + static_cast<std::ptrdiff_t>(at * labels.size()));
       }
@@ -249,7 +249,7 @@ std::vector<std::vector<NamedSpan>> TokenClassifier::Tag(std::span<const std::st
     const std::string& text = texts[reading.text];
     std::vector<NamedSpan> found = aggregation == TagAggregation::none
                                        ? TokensAlone(text, reading, labels, options.top_k)
-                                       : Merge(text, LabelledWords(tokenizer, text, reading, aggregation), labels);
+                                       : Merge(text, LabeledWords(tokenizer, text, reading, aggregation), labels);
     std::ranges::move(found, std::back_inserter(spans[reading.text]));
   }
   if (each_window)

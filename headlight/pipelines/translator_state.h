@@ -41,8 +41,8 @@ struct TranslatorState {
     for (const auto& [name, ignored] : tasks) names.push_back(name);
     Check(found != tasks.end(), "{}: there is no task {} in task_specific_params; there are: {}", config_path,
           Quoted(options.task), names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
-    const std::string place = fmt::format("{}: task_specific_params.{}", config_path, options.task);
-    return ReadTranslationSettings(JsonView(found->second, place), settings, model->limits(),
+    const std::string location = fmt::format("{}: task_specific_params.{}", config_path, options.task);
+    return ReadTranslationSettings(JsonView(found->second, location), settings, model->limits(),
                                    GenerationKind::translation);
   }
 

@@ -99,7 +99,7 @@ std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::sp
         for (std::size_t i = 0; i < which.size(); ++i)
           for (const std::int64_t position : positions[which[i]])
             rows.push_back(texts[i].begin + static_cast<std::int32_t>(position));
-        const Tensor found = loaded.model->MaskedWordLogits(context, ops::Embedding(hidden, rows));
+        const Tensor found = loaded.model->MaskedTokenLogits(context, ops::Embedding(hidden, rows));
         CheckFinite(found, *loaded.model, "scoring " + name);
         std::int64_t row = 0;
         for (const std::size_t index : which) {

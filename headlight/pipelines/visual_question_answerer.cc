@@ -57,7 +57,7 @@ std::vector<std::vector<VisualAnswer>> VisualQuestionAnswerer::Answer(std::span<
           std::vector<std::int32_t> packed, lengths;
           for (std::size_t i = begin; i < end; ++i) {
             const std::vector<std::int32_t>& question = ids[about[i]];
-            seen.sentences.push_back(encoded.images[questions[about[i]].image - first]);
+            seen.sequences.push_back(encoded.images[questions[about[i]].image - first]);
             packed.insert(packed.end(), question.begin(), question.end());
             lengths.push_back(static_cast<std::int32_t>(question.size()));
           }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kTarget = 1 + kResidueTypes;
 constexpr std::int64_t kCell = kFeatureLetters + 2;                // the number of values per cell of an extra row
-constexpr std::int64_t kCentreCell = kCell + kFeatureLetters + 1;  // the number of values per cell of a cluster centre
+constexpr std::int64_t kCenterCell = kCell + kFeatureLetters + 1;  // the number of values per cell of a cluster center
 
 // Returns a random permutation of 1, ..., rows - 1.
 std::vector<std::int32_t> Shuffled(std::int64_t rows, Random& random) {
@@ -42,40 +42,40 @@ float Squashed(float deletions) { return std::atan(deletions / 3) * static_cast<
 
 // Counts the columns in which two rows have the same letter. The inner loop counts in bytes, which compilers vectorize.
 // A block of kBlock columns cannot overflow a byte.
-std::int64_t Agreement(const std::uint8_t* centre, const std::uint8_t* row, std::int64_t residues) {
+std::int64_t Agreement(const std::uint8_t* center, const std::uint8_t* row, std::int64_t residues) {
   std::int64_t sum = 0;
   constexpr std::int64_t kBlock = 255;
   for (std::int64_t first = 0; first < residues; first += kBlock) {
     const std::int64_t end = std::min(first + kBlock, residues);
     std::uint8_t equal = 0;
     for (std::int64_t i = first; i < end; ++i)
-      equal = static_cast<std::uint8_t>(equal + ((centre[i] == row[i]) & (row[i] < kGap)));
+      equal = static_cast<std::uint8_t>(equal + ((center[i] == row[i]) & (row[i] < kGap)));
     sum += equal;
   }
   return sum;
 }
 
-// Returns the rows of each centre's cluster.
+// Returns the rows of each center's cluster.
 std::vector<std::vector<std::int32_t>> Clusters(const AlignmentTable& table, const AlignmentChoices& choices) {
-  const std::int64_t rows = std::ssize(table.rows), residues = table.residues(), centres = std::ssize(choices.centres);
+  const std::int64_t rows = std::ssize(table.rows), residues = table.residues(), centers = std::ssize(choices.centers);
   std::vector<std::int32_t> nearest(static_cast<std::size_t>(rows), -1);
-  std::vector<std::uint8_t> is_centre(static_cast<std::size_t>(rows));
-  for (const std::int32_t centre : choices.centres) is_centre[static_cast<std::size_t>(centre)] = 1;
+  std::vector<std::uint8_t> is_center(static_cast<std::size_t>(rows));
+  for (const std::int32_t center : choices.centers) is_center[static_cast<std::size_t>(center)] = 1;
   constexpr std::int64_t kChunk = 64;  // rows per parallel task
   ParallelFor((rows + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
     for (std::int64_t row = chunk * kChunk; row < std::min((chunk + 1) * kChunk, rows); ++row) {
-      if (is_centre[static_cast<std::size_t>(row)]) continue;
+      if (is_center[static_cast<std::size_t>(row)]) continue;
       std::int64_t best = -1;
-      for (std::int64_t centre = 0; centre < centres; ++centre) {
-        const std::int64_t agreement = Agreement(choices.letters.data() + centre * residues,
+      for (std::int64_t center = 0; center < centers; ++center) {
+        const std::int64_t agreement = Agreement(choices.letters.data() + center * residues,
                                                  table.rows[static_cast<std::size_t>(row)].residues.data(), residues);
         if (agreement <= best) continue;
         best = agreement;
-        nearest[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(centre);
+        nearest[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(center);
       }
     }
   });
-  std::vector<std::vector<std::int32_t>> clusters(static_cast<std::size_t>(centres));
+  std::vector<std::vector<std::int32_t>> clusters(static_cast<std::size_t>(centers));
   for (std::size_t row = 0; row < nearest.size(); ++row)
     if (nearest[row] >= 0) clusters[static_cast<std::size_t>(nearest[row])].push_back(static_cast<std::int32_t>(row));
   return clusters;
@@ -97,12 +97,12 @@ void FillCells(const AlignmentTable::Row& row, const std::uint8_t* letters, std:
 
 void CheckChoices(const AlignmentTable& table, const AlignmentChoices& choices) {
   const std::int64_t rows = std::ssize(table.rows);
-  const std::size_t cells = choices.centres.size() * static_cast<std::size_t>(table.residues());
-  Check(!choices.centres.empty() && choices.centres.front() == 0 && choices.letters.size() == cells &&
+  const std::size_t cells = choices.centers.size() * static_cast<std::size_t>(table.residues());
+  Check(!choices.centers.empty() && choices.centers.front() == 0 && choices.letters.size() == cells &&
             choices.replaced.size() == cells,
         "{} centers with {} letters and {} marks do not fit {} residues, or the query is not the first center",
-        choices.centres.size(), choices.letters.size(), choices.replaced.size(), table.residues());
-  for (const std::vector<std::int32_t>* const part : {&choices.centres, &choices.extra})
+        choices.centers.size(), choices.letters.size(), choices.replaced.size(), table.residues());
+  for (const std::vector<std::int32_t>* const part : {&choices.centers, &choices.extra})
     for (const std::int32_t row : *part) Check(row >= 0 && row < rows, "row {} was chosen of {}", row, rows);
   for (const std::uint8_t letter : choices.letters)
     Check(letter < kFeatureLetters, "letter {} is not below {}", letter, kFeatureLetters);
@@ -123,14 +123,14 @@ AlignmentChoices DrawChoices(const AlignmentTable& table, const AlignmentSamplin
   AlignmentChoices choices;
   std::vector<std::int32_t> order = Shuffled(rows, random);
   const std::int64_t others = std::min(sampling.rows, rows) - 1;
-  choices.centres = {0};
-  choices.centres.insert(choices.centres.end(), order.begin(), order.begin() + others);
+  choices.centers = {0};
+  choices.centers.insert(choices.centers.end(), order.begin(), order.begin() + others);
   const std::int64_t extra = std::min(sampling.extra, rows - 1 - others);
   choices.extra.assign(order.begin() + others, order.begin() + others + extra);
 
   constexpr int kAminoAcids = 20;
-  for (const std::int32_t centre : choices.centres) {
-    const std::vector<std::uint8_t>& own = table.rows[static_cast<std::size_t>(centre)].residues;
+  for (const std::int32_t center : choices.centers) {
+    const std::vector<std::uint8_t>& own = table.rows[static_cast<std::size_t>(center)].residues;
     for (std::int64_t column = 0; column < residues; ++column) {
       std::uint8_t letter = own[static_cast<std::size_t>(column)];
       const bool replaced = random.Uniform() < sampling.masked;
@@ -153,7 +153,7 @@ AlignmentChoices DrawChoices(const AlignmentTable& table, const AlignmentSamplin
 
 AlignmentFeatures FeaturesOf(const AlignmentTable& table, const AlignmentChoices& choices, std::int64_t first,
                              std::int64_t count) {
-  const std::int64_t residues = table.residues(), centres = std::ssize(choices.centres),
+  const std::int64_t residues = table.residues(), centers = std::ssize(choices.centers),
                      extra = std::ssize(choices.extra);
   if (count < 0) count = residues - first;
   Check(first >= 0 && count >= 1 && first <= residues - count, "residues {} to {} of {}", first + 1, first + count,
@@ -161,18 +161,18 @@ AlignmentFeatures FeaturesOf(const AlignmentTable& table, const AlignmentChoices
   CheckChoices(table, choices);
   AlignmentFeatures features;
   features.target = Tensor::Zeros({count, kTarget});
-  features.alignment = Tensor::Zeros({centres * count, kCentreCell});
+  features.alignment = Tensor::Zeros({centers * count, kCenterCell});
   features.extra = Tensor::Zeros({extra * count, kCell});
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint8_t type = table.rows.front().residues[static_cast<std::size_t>(first + i)];
     features.types.push_back(type);
     features.target.data<float>()[i * kTarget + 1 + type] = 1;
   }
-  for (std::int64_t centre = 0; centre < centres; ++centre) {
-    const auto& own = table.rows[static_cast<std::size_t>(choices.centres[static_cast<std::size_t>(centre)])].residues;
+  for (std::int64_t center = 0; center < centers; ++center) {
+    const auto& own = table.rows[static_cast<std::size_t>(choices.centers[static_cast<std::size_t>(center)])].residues;
     for (std::int64_t i = first; i < first + count; ++i) {
       features.letters.push_back(own[static_cast<std::size_t>(i)]);
-      features.replaced.push_back(choices.replaced[static_cast<std::size_t>(centre * residues + i)]);
+      features.replaced.push_back(choices.replaced[static_cast<std::size_t>(center * residues + i)]);
     }
   }
   ParallelFor(extra, [&](std::int64_t i) {
@@ -181,26 +181,26 @@ AlignmentFeatures FeaturesOf(const AlignmentTable& table, const AlignmentChoices
   });
 
   const std::vector<std::vector<std::int32_t>> clusters = Clusters(table, choices);
-  ParallelFor(centres, [&](std::int64_t centre) {
-    const std::uint8_t* const letters = choices.letters.data() + centre * residues;
-    const auto& own = table.rows[static_cast<std::size_t>(choices.centres[static_cast<std::size_t>(centre)])];
-    float* const cells = features.alignment.data<float>() + centre * count * kCentreCell;
-    FillCells(own, letters, first, count, cells, kCentreCell);
+  ParallelFor(centers, [&](std::int64_t center) {
+    const std::uint8_t* const letters = choices.letters.data() + center * residues;
+    const auto& own = table.rows[static_cast<std::size_t>(choices.centers[static_cast<std::size_t>(center)])];
+    float* const cells = features.alignment.data<float>() + center * count * kCenterCell;
+    FillCells(own, letters, first, count, cells, kCenterCell);
     const auto add = [&](const AlignmentTable::Row& row, const std::uint8_t* its) {
-      for (std::int64_t i = 0; i < count; ++i) cells[i * kCentreCell + kCell + its[first + i]] += 1;
+      for (std::int64_t i = 0; i < count; ++i) cells[i * kCenterCell + kCell + its[first + i]] += 1;
       for (const Deletions& deletions : row.deletions)
         if (const std::int64_t column = deletions.column - first; column >= 0 && column < count)
-          cells[column * kCentreCell + kCell + kFeatureLetters] += static_cast<float>(deletions.count);
+          cells[column * kCenterCell + kCell + kFeatureLetters] += static_cast<float>(deletions.count);
     };
     add(own, letters);
-    const std::vector<std::int32_t>& members = clusters[static_cast<std::size_t>(centre)];
+    const std::vector<std::int32_t>& members = clusters[static_cast<std::size_t>(center)];
     for (const std::int32_t member : members) {
       const auto& row = table.rows[static_cast<std::size_t>(member)];
       add(row, row.residues.data());
     }
     const float size = 1e-6F + static_cast<float>(members.size() + 1);
     for (std::int64_t i = 0; i < count; ++i) {
-      float* const shares = cells + i * kCentreCell + kCell;
+      float* const shares = cells + i * kCenterCell + kCell;
       for (int letter = 0; letter < kFeatureLetters; ++letter) shares[letter] /= size;
       shares[kFeatureLetters] = Squashed(shares[kFeatureLetters] / size);
     }

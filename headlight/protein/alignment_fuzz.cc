@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     headlight::FastaReader reader(path);
     while (const auto sequence = reader.Next()) headlight::ResiduesOf(sequence->letters);
   } catch (const headlight::Error& error) {
-    if (error.blame() == headlight::Blame::internal) throw;
+    if (error.cause() == headlight::ErrorCause::internal) throw;
   }
   try {
     headlight::AlignmentReader reader(path);
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       Ensure(row->deletions.size() == row->residues.size(), "deletions of other columns");
     }
   } catch (const headlight::Error& error) {
-    if (error.blame() == headlight::Blame::internal) throw;
+    if (error.cause() == headlight::ErrorCause::internal) throw;
   }
   // Reads the bytes as an alignment of templates. Its row names select the chains.
   try {
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         Ensure(one.residues.size() == query->residues.size(), "a template of other columns");
     }
   } catch (const headlight::Error& error) {
-    if (error.blame() == headlight::Blame::internal) throw;
+    if (error.cause() == headlight::ErrorCause::internal) throw;
   }
   return 0;
 }

@@ -63,8 +63,8 @@ class TableBuilder {
     }
     // Reservoir sampling keeps each distinct row except the query with equal probability (Vitter, "Random Sampling with
     // a Reservoir", 1985, algorithm R).
-    const std::uint64_t place = random_.Below(static_cast<std::uint64_t>(table_.distinct - 1));
-    if (place < static_cast<std::uint64_t>(held_ - 1)) table_.rows[place + 1] = Compact(std::move(row));
+    const std::uint64_t index = random_.Below(static_cast<std::uint64_t>(table_.distinct - 1));
+    if (index < static_cast<std::uint64_t>(held_ - 1)) table_.rows[index + 1] = Compact(std::move(row));
   }
 
   AlignmentTable Finish() && {

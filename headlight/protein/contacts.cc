@@ -64,7 +64,7 @@ std::optional<double> ContactPrecision(const Matrix<const float>& scores, std::s
   return static_cast<double>(touching) / static_cast<double>(selected);
 }
 
-std::vector<float> WithoutMeans(const std::vector<float>& scores, std::int64_t columns) {
+std::vector<float> AverageProductCorrected(const std::vector<float>& scores, std::int64_t columns) {
   const auto count = static_cast<std::size_t>(columns);
   Check(scores.size() == count * count, "there are {} scores for the pairs of {} columns", scores.size(), columns);
   std::vector<double> mean(count);
@@ -93,7 +93,7 @@ std::vector<float> CorrectedMutualInformation(const AlignmentTable& alignment) {
   });
   for (std::size_t i = 0; i < columns; ++i)
     for (std::size_t j = i + 1; j < columns; ++j) information[j * columns + i] = information[i * columns + j];
-  return WithoutMeans(information, alignment.residues());
+  return AverageProductCorrected(information, alignment.residues());
 }
 
 }  // namespace headlight

@@ -27,7 +27,7 @@ HEADLIGHT_API std::optional<double> ContactPrecision(const Matrix<const float>& 
 /// Applies the average product correction to symmetric scores of pairs of columns, [columns, columns]. Subtracts the
 /// product of the two columns' means divided by the mean of all scores. The diagonal is excluded from the means and
 /// becomes 0. All results are 0 if the mean of all scores is not positive.
-HEADLIGHT_API std::vector<float> WithoutMeans(const std::vector<float>& scores, std::int64_t columns);
+HEADLIGHT_API std::vector<float> AverageProductCorrected(const std::vector<float>& scores, std::int64_t columns);
 
 /// Computes the mutual information of each pair of columns, with the average product correction (Dunn, Wahl and Gloor,
 /// "Mutual information without the influence of phylogeny or entropy dramatically improves residue contact prediction",

@@ -31,15 +31,15 @@ std::vector<double> Expectations(const Matrix<const float>& logits, const std::v
   return expectations;
 }
 
-// Returns the centres of the bins of aligned errors, in angstrom. The edges are evenly spaced from 0 to 31, and the
+// Returns the centers of the bins of aligned errors, in angstrom. The edges are evenly spaced from 0 to 31, and the
 // last bin is unbounded.
 std::vector<double> ErrorBins(std::int64_t bins) {
   constexpr double kLastEdge = 31;
   Check(bins >= 3, "at least 3 bins of errors are needed, not {}", bins);
   const double width = kLastEdge / static_cast<double>(bins - 2);
-  std::vector<double> centres;
-  for (std::int64_t bin = 0; bin < bins; ++bin) centres.push_back((static_cast<double>(bin) + 0.5) * width);
-  return centres;
+  std::vector<double> centers;
+  for (std::int64_t bin = 0; bin < bins; ++bin) centers.push_back((static_cast<double>(bin) + 0.5) * width);
+  return centers;
 }
 
 constexpr double kFirstEdge = 2.3125, kLastEdge = 21.6875;  // first and last edge of the distance bins, in angstrom
@@ -60,10 +60,10 @@ std::vector<double> EndsOfDistances(std::int64_t bins) {
 }  // namespace
 
 std::vector<float> ExpectedLddt(const Matrix<const float>& logits) {
-  std::vector<double> centres;
+  std::vector<double> centers;
   for (std::int64_t bin = 0; bin < logits.columns; ++bin)
-    centres.push_back(100 * (static_cast<double>(bin) + 0.5) / static_cast<double>(logits.columns));
-  const std::vector<double> lddt = Expectations(logits, centres);
+    centers.push_back(100 * (static_cast<double>(bin) + 0.5) / static_cast<double>(logits.columns));
+  const std::vector<double> lddt = Expectations(logits, centers);
   return {lddt.begin(), lddt.end()};
 }
 
@@ -73,10 +73,10 @@ std::vector<float> ExpectedErrors(const Matrix<const float>& logits) {
 }
 
 std::vector<float> ExpectedDistances(const Matrix<const float>& logits) {
-  std::vector<double> centres;
+  std::vector<double> centers;
   for (const double end : EndsOfDistances(logits.columns))
-    centres.push_back(end - WidthOfDistances(logits.columns) / 2);
-  const std::vector<double> distances = Expectations(logits, centres);
+    centers.push_back(end - WidthOfDistances(logits.columns) / 2);
+  const std::vector<double> distances = Expectations(logits, centers);
   return {distances.begin(), distances.end()};
 }
 

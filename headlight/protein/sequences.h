@@ -34,8 +34,8 @@ HEADLIGHT_API std::vector<std::uint8_t> ResiduesOf(std::string_view letters);
 
 /// Normalizes a sequence from a command line or a file. Converts it to upper case, and removes spaces and a final *
 /// (a stop). Throws Error for other characters and for more than kMostResidues letters. The message begins with
-/// `place`.
-HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view place);
+/// `location`.
+HEADLIGHT_API std::string LettersOf(std::string_view text, std::string_view location);
 
 /// Reads the sequences of a FASTA file, plain or gzip, one at a time. A sequence is a header line that begins with >,
 /// then lines of letters as in LettersOf. Empty lines, a byte order mark, the NULs that end MMseqs2's entries and

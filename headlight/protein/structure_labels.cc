@@ -86,17 +86,17 @@ void SetTorsions(ResidueLabels& labels, const Residue* before, const Residue& re
 std::vector<std::int32_t> PositionsOf(const ProteinChain& chain) {
   const std::vector<int> breaks = BreaksOf(chain);
   std::vector<std::int32_t> positions;
-  std::int64_t place = 0;
+  std::int64_t index = 0;
   for (std::size_t i = 0; i < chain.residues.size(); ++i) {
     if (i > 0) {
       const Residue &before = chain.residues[i - 1], &residue = chain.residues[i];
       const bool gap = before.observed() && residue.observed() &&
                        std::binary_search(breaks.begin(), breaks.end(), static_cast<int>(i) - 1);
-      place += gap ? std::max<std::int64_t>(1, std::int64_t{residue.number} - before.number) : 1;
+      index += gap ? std::max<std::int64_t>(1, std::int64_t{residue.number} - before.number) : 1;
     }
     constexpr std::int64_t kFarthest = std::int64_t{1} << 30;
-    Check(place <= kFarthest, "chain {}: the numbers of its residues jump by more than {}", chain.name, kFarthest);
-    positions.push_back(static_cast<std::int32_t>(place));
+    Check(index <= kFarthest, "chain {}: the numbers of its residues jump by more than {}", chain.name, kFarthest);
+    positions.push_back(static_cast<std::int32_t>(index));
   }
   return positions;
 }

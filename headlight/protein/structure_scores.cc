@@ -180,22 +180,22 @@ std::vector<ComparedAtom> AtomsOf(const Residue& model, const Residue& reference
 
 // The bounding sphere of a residue's atoms in the reference.
 struct Sphere {
-  Vector3 centre;
+  Vector3 center;
   double radius = 0;
 
   // Returns true if no two atoms of the spheres are within lDDT's inclusion radius. The slack allows for rounding
   // errors.
   bool IsFarFrom(const Sphere& other) const {
     constexpr double kSlack = 0.1;
-    return Distance(centre, other.centre) > radius + other.radius + kLddtInclusion + kSlack;
+    return Distance(center, other.center) > radius + other.radius + kLddtInclusion + kSlack;
   }
 };
 
 Sphere SphereOf(const std::vector<ComparedAtom>& atoms) {
   Sphere sphere;
-  if (!atoms.empty()) sphere.centre = atoms.front().reference;
+  if (!atoms.empty()) sphere.center = atoms.front().reference;
   for (const ComparedAtom& atom : atoms)
-    sphere.radius = std::max(sphere.radius, Distance(sphere.centre, atom.reference));
+    sphere.radius = std::max(sphere.radius, Distance(sphere.center, atom.reference));
   return sphere;
 }
 

@@ -48,7 +48,7 @@ std::array<double, 4> LargestEigenvector(Symmetric4 a) {
   return {vectors[0][largest], vectors[1][largest], vectors[2][largest], vectors[3][largest]};
 }
 
-Vector3 CentreOf(std::span<const Vector3> points) {
+Vector3 CenterOf(std::span<const Vector3> points) {
   Vector3 sum;
   for (const Vector3& point : points) sum = sum + point;
   return (1 / static_cast<double>(points.size())) * sum;
@@ -62,7 +62,7 @@ void CheckSame(std::span<const Vector3> a, std::span<const Vector3> b) {
 
 RigidFrame Superpose(std::span<const Vector3> moving, std::span<const Vector3> fixed) {
   CheckSame(moving, fixed);
-  const Vector3 from = CentreOf(moving), to = CentreOf(fixed);
+  const Vector3 from = CenterOf(moving), to = CenterOf(fixed);
   std::array<std::array<double, 3>, 3> s{};  // the cross-covariance matrix of the coordinates
   for (std::size_t i = 0; i < moving.size(); ++i) {
     const Vector3 a = moving[i] - from, b = fixed[i] - to;

@@ -35,12 +35,12 @@ ProteinTemplate BestOf(const Structure& structure, const std::string& path, std:
 // nullopt if the letters are not a part of the chain.
 std::optional<std::vector<std::int32_t>> PlacesOf(const AlignmentRow& row, std::span<const std::uint8_t> chain) {
   std::vector<std::pair<std::size_t, std::int32_t>> letters;  // the column of each letter and its index in the row
-  std::int64_t place = 0;
+  std::int64_t index = 0;
   for (std::size_t column = 0; column < row.residues.size(); ++column) {
-    place += row.deletions[column];
-    if (row.residues[column] != kGap) letters.emplace_back(column, static_cast<std::int32_t>(place++));
+    index += row.deletions[column];
+    if (row.residues[column] != kGap) letters.emplace_back(column, static_cast<std::int32_t>(index++));
   }
-  for (std::int64_t start = 0; start + place <= std::ssize(chain); ++start) {
+  for (std::int64_t start = 0; start + index <= std::ssize(chain); ++start) {
     const auto fits = [&](const auto& letter) {
       const std::uint8_t own = row.residues[letter.first],
                          other = chain[static_cast<std::size_t>(start + letter.second)];
@@ -175,10 +175,10 @@ std::int64_t ProteinTemplate::aligned() const {
 ProteinTemplate TemplateOf(std::string name, const ProteinChain& chain, std::span<const std::int32_t> places) {
   ProteinTemplate made{std::move(name), {}};
   const Residue gap = {.type = kGap};
-  for (const std::int32_t place : places) {
-    Check(place >= -1 && place < std::ssize(chain.residues), "{}: aligned to residue {} of {}", made.name, place + 1,
+  for (const std::int32_t index : places) {
+    Check(index >= -1 && index < std::ssize(chain.residues), "{}: aligned to residue {} of {}", made.name, index + 1,
           chain.residues.size());
-    made.residues.push_back(place < 0 ? gap : chain.residues[static_cast<std::size_t>(place)]);
+    made.residues.push_back(index < 0 ? gap : chain.residues[static_cast<std::size_t>(index)]);
   }
   Check(std::any_of(made.residues.begin(), made.residues.end(), HasBackbone),
         "{0}: none of the {1} residues aligned to the query has a known N, CA and C", made.name, made.aligned());

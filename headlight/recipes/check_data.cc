@@ -121,7 +121,7 @@ std::string CheckSummary(DataCheck options) {
   try {
     result = CheckData(options);
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) throw;
+    if (error.cause() != ErrorCause::user) throw;
     return "";  // the training run reports the error
   }
   std::string found;

@@ -35,10 +35,10 @@ class CheckDataTest : public testing::Test {
     WriteFile(path, text);
     return path;
   }
-  // Writes an image of this colour and returns its path.
-  std::string WriteImage(const std::string& name, int colour, std::int64_t side = 16) const {
+  // Writes an image of this color and returns its path.
+  std::string WriteImage(const std::string& name, int color, std::int64_t side = 16) const {
     Image image{.height = side, .width = side, .pixels = {}};
-    image.pixels.assign(static_cast<std::size_t>(side * side * 3), static_cast<std::uint8_t>(colour));
+    image.pixels.assign(static_cast<std::size_t>(side * side * 3), static_cast<std::uint8_t>(color));
     return Write(name, EncodePng(image));
   }
   // Returns each finding as "kind count" with its examples. The folder is omitted from the examples.

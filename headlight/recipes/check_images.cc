@@ -73,7 +73,7 @@ void Examine(ImageFile& image, const DataCheck& options) {
     image.height = decoded.height;
     image.width = decoded.width;
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) throw;
+    if (error.cause() != ErrorCause::user) throw;
     image.error = error.what();
   }
 }
@@ -144,7 +144,7 @@ class FolderChecker {
   // Returns true if a file with an unsupported extension is an image, judging by its content or extension.
   static bool IsOtherImage(const fs::path& path) {
     const std::string other = path.string();
-    if (IsUnreadImagePath(other)) return true;
+    if (IsUnsupportedImagePath(other)) return true;
     try {
       const std::string_view format = FormatOf(MappedFile(other).text());
       return !format.empty() && format != "bmp";  // a text may also begin with "BM"

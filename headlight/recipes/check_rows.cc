@@ -81,7 +81,7 @@ CheckedRow QuestionRow(AnsweredPassage question) {
 
 // Returns true if the first line of a .tsv file is a header.
 bool FitsHeader(const std::vector<std::string>& header, const DataCheck& options, const std::string& path) {
-  if (options.task == "labels") return IsLabelledHeader(header, options.columns, path + ":1");
+  if (options.task == "labels") return IsLabeledHeader(header, options.columns, path + ":1");
   if (options.task != "texts" && HasSides(header, options.pairs)) return true;
   return options.task != "pairs" && HasTexts(header, options.columns, TextsAsked::texts);
 }

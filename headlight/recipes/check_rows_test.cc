@@ -39,7 +39,7 @@ TEST(CheckRows, ReadOrRefuseTruncatedFiles) {
           for (const Finding& finding : CheckData(options).findings)
             for (const std::string& example : finding.examples) EXPECT_EQ(example.find('\n'), std::string::npos);
         } catch (const Error& error) {
-          EXPECT_EQ(error.blame(), Blame::user) << error.what();
+          EXPECT_EQ(error.cause(), ErrorCause::user) << error.what();
           EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos) << error.what();
         }
       }

@@ -120,7 +120,7 @@ class TextChecker {
       try {
         more = next();
       } catch (const Error& error) {
-        if (error.blame() != Blame::user || error.what() == last) throw;
+        if (error.cause() != ErrorCause::user || error.what() == last) throw;
         last = error.what();
         findings_.Add(FindingKind::unreadable, [&] { return last; });
         if (!in_valid_) ++rows_;
@@ -131,8 +131,8 @@ class TextChecker {
   std::uint64_t PlaceOf(std::int64_t line) const {
     return (files_.size() - 1) << 48 | static_cast<std::uint64_t>(line);
   }
-  std::string NameOf(std::uint64_t place) const {
-    return fmt::format("{}{}", files_[place >> 48], place & ((std::uint64_t{1} << 48) - 1));
+  std::string NameOf(std::uint64_t index) const {
+    return fmt::format("{}{}", files_[index >> 48], index & ((std::uint64_t{1} << 48) - 1));
   }
 
   void Read(const std::string& path) {
@@ -149,13 +149,13 @@ class TextChecker {
         --read;
         return false;
       }
-      const std::uint64_t place = PlaceOf(row->line);
+      const std::uint64_t index = PlaceOf(row->line);
       if (reader.is_tabbed()) {
         ColumnCount& count = counts[row->columns];
         ++count.rows;
-        if (std::ssize(count.first) < options_.examples) count.first.push_back(place);
+        if (std::ssize(count.first) < options_.examples) count.first.push_back(index);
       }
-      Add(*row, place, place);
+      Add(*row, index, index);
       return true;
     });
     if (read == 0) findings_.Add(FindingKind::empty_files, [&] { return path; });
@@ -175,7 +175,7 @@ class TextChecker {
       try {
         return lines.Next();
       } catch (const Error& error) {
-        if (error.blame() != Blame::user || error.what() == last) throw;
+        if (error.cause() != ErrorCause::user || error.what() == last) throw;
         last = error.what();
         findings_.Add(FindingKind::unreadable, [&] { return last; });
         bad = true;
@@ -196,9 +196,9 @@ class TextChecker {
       } else if (bad_source || bad_target) {
         if (!in_valid_) ++rows_;
       } else {
-        const std::uint64_t place = PlaceOf(sources.line_number());
-        Add({.texts = {std::string(*source), std::string(*target)}, .is_pair = true}, place,
-            place - (std::uint64_t{1} << 48));
+        const std::uint64_t index = PlaceOf(sources.line_number());
+        Add({.texts = {std::string(*source), std::string(*target)}, .is_pair = true}, index,
+            index - (std::uint64_t{1} << 48));
       }
     }
     for (const auto& [path, lines] : {std::pair(&source_path, &sources), {&target_path, &targets}})
@@ -228,48 +228,48 @@ class TextChecker {
     for (const auto& [columns, count] : counts) {
       if (columns == usual) continue;
       std::vector<std::string> examples;
-      for (const std::uint64_t place : count.first)
-        examples.push_back(fmt::format("{}: {} column{}, and {} are expected", NameOf(place), columns,
+      for (const std::uint64_t index : count.first)
+        examples.push_back(fmt::format("{}: {} column{}, and {} are expected", NameOf(index), columns,
                                        columns == 1 ? "" : "s", usual));
       findings_.Add(FindingKind::columns, count.rows, std::move(examples));
     }
   }
 
-  void CheckText(std::string_view text, std::uint64_t place, bool has_lines) {
+  void CheckText(std::string_view text, std::uint64_t index, bool has_lines) {
     if (const std::size_t valid = ValidUtf8(text); valid < text.size()) {
       findings_.Add(FindingKind::invalid_utf8,
-                    [&] { return fmt::format("{}: byte {} is not UTF-8", NameOf(place), valid); });
+                    [&] { return fmt::format("{}: byte {} is not UTF-8", NameOf(index), valid); });
       return;
     }
     if (const char32_t code = ControlIn(text, has_lines); code != 0)
       findings_.Add(FindingKind::control_characters,
-                    [&] { return fmt::format("{}: U+{:04X}", NameOf(place), static_cast<unsigned>(code)); });
+                    [&] { return fmt::format("{}: U+{:04X}", NameOf(index), static_cast<unsigned>(code)); });
     if (Trimmed(text).empty()) {
-      findings_.Add(FindingKind::empty, [&] { return NameOf(place); });
+      findings_.Add(FindingKind::empty, [&] { return NameOf(index); });
       return;
     }
     const std::int64_t characters = CountCharacters(text);
     if (characters > options_.max_characters) {
       findings_.Add(FindingKind::long_texts,
-                    [&] { return fmt::format("{}: {} characters", NameOf(place), characters); });
+                    [&] { return fmt::format("{}: {} characters", NameOf(index), characters); });
     } else if (tokenizer_) {
       const std::int64_t tokens = std::ssize(tokenizer_->Encode(text));
       if (tokens > options_.max_tokens)
-        findings_.Add(FindingKind::long_texts, [&] { return fmt::format("{}: {} tokens", NameOf(place), tokens); });
+        findings_.Add(FindingKind::long_texts, [&] { return fmt::format("{}: {} tokens", NameOf(index), tokens); });
     }
   }
 
   // Adds a row. `second_place` is the location of the target for a pair in two files.
-  void Add(const CheckedRow& row, std::uint64_t place, std::uint64_t second_place) {
+  void Add(const CheckedRow& row, std::uint64_t index, std::uint64_t second_place) {
     if (!in_valid_) ++rows_;
     pairs_ = pairs_ || row.is_pair;
     if (++read_ % 10'000 == 0 && observer_.progress) observer_.progress(read_);
     for (std::size_t i = 0; i < row.texts.size(); ++i)
-      CheckText(row.texts[i], i > 0 ? second_place : place, row.has_lines);
-    if (row.is_pair) CheckPair(Trimmed(row.texts[0]), Trimmed(row.texts[1]), place);
+      CheckText(row.texts[i], i > 0 ? second_place : index, row.has_lines);
+    if (row.is_pair) CheckPair(Trimmed(row.texts[0]), Trimmed(row.texts[1]), index);
     for (const std::string& answer : row.wrong_answers)
-      findings_.Add(FindingKind::answers, [&] { return fmt::format("{}: {}", NameOf(place), Excerpt(answer)); });
-    for (const std::string& label : row.labels) AddLabel(label, place);
+      findings_.Add(FindingKind::answers, [&] { return fmt::format("{}: {}", NameOf(index), Excerpt(answer)); });
+    for (const std::string& label : row.labels) AddLabel(label, index);
     Hash64 hash;
     bool any = false;
     for (const std::string_view text : row.texts) {
@@ -277,30 +277,30 @@ class TextChecker {
       hash.Update(Trimmed(text));
       hash.Update(std::string_view("\0", 1));
     }
-    if (any) (in_valid_ ? valid_hashes_ : hashes_).push_back({hash.value(), place});
+    if (any) (in_valid_ ? valid_hashes_ : hashes_).push_back({hash.value(), index});
   }
 
-  void CheckPair(std::string_view source, std::string_view target, std::uint64_t place) {
+  void CheckPair(std::string_view source, std::string_view target, std::uint64_t index) {
     if (source.empty() || target.empty()) return;
     if (source == target && HasLetter(source))
-      findings_.Add(FindingKind::copies, [&] { return fmt::format("{}: {}", NameOf(place), Excerpt(source)); });
+      findings_.Add(FindingKind::copies, [&] { return fmt::format("{}: {}", NameOf(index), Excerpt(source)); });
     const auto [shorter, longer] = std::minmax({CountCharacters(source), CountCharacters(target)});
     if (static_cast<double>(longer) > options_.max_ratio * static_cast<double>(shorter))
       findings_.Add(FindingKind::length_ratio, [&] {
-        return fmt::format("{}: {} and {} characters", NameOf(place), CountCharacters(source), CountCharacters(target));
+        return fmt::format("{}: {} and {} characters", NameOf(index), CountCharacters(source), CountCharacters(target));
       });
   }
 
-  void AddLabel(std::string_view label, std::uint64_t place) {
+  void AddLabel(std::string_view label, std::uint64_t index) {
     if (Trimmed(label).empty()) {
-      findings_.Add(FindingKind::empty_labels, [&] { return NameOf(place); });
+      findings_.Add(FindingKind::empty_labels, [&] { return NameOf(index); });
       return;
     }
     if (ValidUtf8(label) < label.size()) {
-      findings_.Add(FindingKind::invalid_utf8, [&] { return NameOf(place) + ": the label is not UTF-8"; });
+      findings_.Add(FindingKind::invalid_utf8, [&] { return NameOf(index) + ": the label is not UTF-8"; });
       return;
     }
-    if (!in_valid_) ++labelled_;
+    if (!in_valid_) ++labeled_;
     has_numbers_ = has_numbers_ || (label.find('.') != label.npos && NumberOf(label).has_value());
     std::map<std::string, std::int64_t, std::less<>>& labels = in_valid_ ? valid_labels_ : labels_;
     constexpr std::size_t most = 1 << 16;  // larger sets are unlikely to be labels, and would need too much memory
@@ -317,14 +317,14 @@ class TextChecker {
     std::int64_t duplicates = 0, leaks = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> first,
         first_leaks;  // heaps with the last location on top
-    const auto keep = [&](auto& heap, std::uint64_t place, std::uint64_t earlier) {
+    const auto keep = [&](auto& heap, std::uint64_t index, std::uint64_t earlier) {
       if (options_.examples == 0) return;
       if (std::ssize(heap) == options_.examples) {
-        if (heap.front().first < place) return;
+        if (heap.front().first < index) return;
         std::ranges::pop_heap(heap);
         heap.pop_back();
       }
-      heap.emplace_back(place, earlier);
+      heap.emplace_back(index, earlier);
       std::ranges::push_heap(heap);
     };
     auto valid = valid_hashes_.begin();
@@ -343,7 +343,7 @@ class TextChecker {
     const auto examples = [&](auto& heap) {
       std::ranges::sort_heap(heap);
       std::vector<std::string> all;
-      for (const auto& [place, earlier] : heap) all.push_back(fmt::format("{}: as {}", NameOf(place), NameOf(earlier)));
+      for (const auto& [index, earlier] : heap) all.push_back(fmt::format("{}: as {}", NameOf(index), NameOf(earlier)));
       return all;
     };
     findings_.Add(FindingKind::duplicates, duplicates, examples(first));
@@ -365,7 +365,7 @@ class TextChecker {
                       [&same = labels] { return fmt::format("{}", fmt::join(same, ", ")); });
     if (labels_.size() == 1) findings_.Add(FindingKind::one_class, [&] { return Quoted(labels_.begin()->first); });
     constexpr std::int64_t least = 20;  // fewest rows for this finding
-    if (labelled_ >= least && std::ssize(labels_) * 2 > labelled_)
+    if (labeled_ >= least && std::ssize(labels_) * 2 > labeled_)
       findings_.Add(FindingKind::many_labels, std::ssize(labels_), {Quoted(Excerpt(labels_.begin()->first))});
     if (labels_.empty()) return;
     for (const auto& [label, count] : valid_labels_)
@@ -379,7 +379,7 @@ class TextChecker {
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::vector<std::string> files_;  // names of the files so far, as printed before line numbers
   bool in_valid_ = false, rows_are_lines_ = true, pairs_ = false, has_numbers_ = false;
-  std::int64_t rows_ = 0, read_ = 0, labelled_ = 0;
+  std::int64_t rows_ = 0, read_ = 0, labeled_ = 0;
   std::deque<HashedRow> hashes_, valid_hashes_;  // deques grow without copying
   std::map<std::string, std::int64_t, std::less<>> labels_, valid_labels_;
 };

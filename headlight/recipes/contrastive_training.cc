@@ -33,7 +33,7 @@ std::unique_ptr<TextEncoder> ModelOf(const ContrastiveTraining& options, const T
                                      const PipelineTokenizer& tokenizer) {
   if (!options.from_scratch()) {
     const auto model = LoadModel<TextEncoder>(options.from, {.dropout = options.chosen_dropout()});
-    return GiveHeads(*model, {}, options.seed);
+    return AddHeads(*model, {}, options.seed);
   }
   BertConfig config;
   SetSizes(plan, config);
@@ -41,7 +41,7 @@ std::unique_ptr<TextEncoder> ModelOf(const ContrastiveTraining& options, const T
   config.vocabulary = tokenizer.size();
   config.pad_id = TokenOf(tokenizer, options.tokenizer, "token of padding", {"[PAD]", "<pad>"});
   auto model = std::make_unique<Bert>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

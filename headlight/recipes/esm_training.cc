@@ -42,7 +42,7 @@ std::unique_ptr<Esm> NewEsm(const TextTraining& options, const TrainingPlan& pla
   encoder.positions = options.longest() + encoder.pad_id + 1;
   encoder.on_top = heads;
   auto model = std::make_unique<Esm>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

@@ -23,7 +23,7 @@ EvaluationResult EvaluateDrawer(const Evaluation& options, const EvaluationObser
   const TextToImage drawer = Loaded(observer, [&] { return TextToImage::Load(options.folder, options.load); });
   const TextToImageModel& model = drawer.model();
   const ImageTextSet pairs(ListImageTexts(options.files, options.images), DecoderOf(options));
-  DrawnTexts drawn = {.cells = model.drawing().grid.cells()};
+  ImageCodesWithTexts drawn = {.cells = model.drawing().grid.cells()};
   Show(observer, "images in codes");
   for (std::int64_t i = 0; i < pairs.size(); ++i) {
     const std::vector<std::int32_t> codes = drawer.Encode(pairs[i]);
@@ -52,7 +52,7 @@ EvaluationResult EvaluateImageCoder(const Evaluation& options, const EvaluationO
   const std::unique_ptr<ImageCoder> model = Loaded(observer, [&] {
     return LoadModel<ImageCoder>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
   });
-  const ImageSet images({.sources = ListUnlabelledImages(options.files), .labels = {}}, DecoderOf(options));
+  const ImageSet images({.sources = ListUnlabeledImages(options.files), .labels = {}}, DecoderOf(options));
   ValidationReport report = ValidateImageCodes(*model, images, Watch(observer, "images evaluated"));
   CheckLoss(*model, report.loss);
   CheckLoss(*model, report.score);

@@ -50,7 +50,7 @@ void ForEachFitted(const FitImage& fit, const std::vector<ImageSource>& sources,
       try {
         fitted[static_cast<std::size_t>(i)] = fit(image);
       } catch (const Error& error) {
-        throw Error(source.name() + ": " + error.what(), error.blame());
+        throw Error(source.name() + ": " + error.what(), error.cause());
       }
     });
     done(fitted, begin);
@@ -64,8 +64,8 @@ void ForEachEncoded(const ImageFolder& folder, const std::vector<ImageSource>& s
   ForEachFitted(FitBy(folder.processor), sources, options, observer,
                 [&](std::span<const Image> fitted, std::int64_t first) {
                   EncodeImages(folder, fitted, EmbedImageOptions().batch_pixels,
-                               [&](Context& context, const EncodedImages& encoded, std::size_t place) {
-                                 done(context, encoded, static_cast<std::size_t>(first) + place);
+                               [&](Context& context, const EncodedImages& encoded, std::size_t index) {
+                                 done(context, encoded, static_cast<std::size_t>(first) + index);
                                });
                 });
 }
@@ -131,7 +131,7 @@ EvaluationResult EvaluateClasses(const Evaluation& options, const EvaluationObse
   Check(ReadProblem(ReadJson(options.folder + "/config.json"), labels.size()) == Problem::one_label,
         "{}: a multi-label classifier or a regression; only classifiers with one class per image can be evaluated",
         options.folder);
-  const ImageList images = ListLabelledImages(options.files, labels, NewLabels::refused_but_numbers);
+  const ImageList images = ListLabeledImages(options.files, labels, NewLabels::refused_but_numbers);
   CheckImages(options, observer, labels, images.sources);
   LogitScores scores(labels.size());
   ForEachEncoded(folder, images.sources, options, observer,
@@ -187,14 +187,14 @@ double Accuracy(const std::vector<std::int32_t>& found, const std::vector<std::i
 
 EvaluationResult EvaluateFeatures(const Evaluation& options, const EvaluationObserver& observer) {
   std::vector<std::string> labels;
-  const ImageList known = ListLabelledImages(options.train, labels, NewLabels::added);
-  const ImageList asked = ListLabelledImages(options.files, labels, NewLabels::refused);
-  const std::int64_t neighbours = options.knn.value_or(1);
-  Check(neighbours >= 1 && neighbours <= std::ssize(known.sources), "`knn` {}: `train` has {} images", neighbours,
+  const ImageList known = ListLabeledImages(options.train, labels, NewLabels::added);
+  const ImageList asked = ListLabeledImages(options.files, labels, NewLabels::refused);
+  const std::int64_t neighbors = options.knn.value_or(1);
+  Check(neighbors >= 1 && neighbors <= std::ssize(known.sources), "`knn` {}: `train` has {} images", neighbors,
         known.sources.size());
   Check(!options.linear_probe || labels.size() > 1, "`linear_probe`: all images of `train` have the same class");
   const ImageFolder folder = Loaded(observer, [&] { return LoadImageFolder(options.folder, options.load); });
-  const LabelledFeatures learned{FeaturesOf(folder, known.sources, options, observer), known.labels};
+  const LabeledFeatures learned{FeaturesOf(folder, known.sources, options, observer), known.labels};
   const Tensor vectors = FeaturesOf(folder, asked.sources, options, observer);
   Check(vectors.columns() == learned.vectors.columns(),
         "`pixels`: the model's preprocessor_config.json gives images of different sizes");
@@ -203,9 +203,9 @@ EvaluationResult EvaluateFeatures(const Evaluation& options, const EvaluationObs
   EvaluationResult result{Json::Object{{"task", "image-features"}}, ""};
   Show(observer, "comparing features");
   if (options.knn) {
-    const double accuracy = Accuracy(NeighbourClasses(learned, vectors, neighbours), asked.labels);
-    result.text += fmt::format("{} nearest neighbors: accuracy {:.2f} {}\n", neighbours, accuracy, of);
-    result.scores.Set("knn", neighbours);
+    const double accuracy = Accuracy(NeighborClasses(learned, vectors, neighbors), asked.labels);
+    result.text += fmt::format("{} nearest neighbors: accuracy {:.2f} {}\n", neighbors, accuracy, of);
+    result.scores.Set("knn", neighbors);
     result.scores.Set("knn_accuracy", accuracy);
   }
   if (options.linear_probe) {
@@ -235,7 +235,7 @@ EvaluationResult EvaluateImageEncoder(const Evaluation& options, const Evaluatio
 
 EvaluationResult EvaluateZeroShot(const Evaluation& options, const EvaluationObserver& observer) {
   std::vector<std::string> labels;
-  const ImageList images = ListLabelledImages(options.files, labels, NewLabels::added);
+  const ImageList images = ListLabeledImages(options.files, labels, NewLabels::added);
   CheckImages(options, observer, labels, images.sources);
   const ImageTextEmbedder embedder =
       Loaded(observer, [&] { return ImageTextEmbedder::Load(options.folder, options.load); });

@@ -13,7 +13,7 @@
 #include "headlight/image/decoding/voc.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
-#include "headlight/recipes/colour_images.h"
+#include "headlight/recipes/color_images.h"
 #include "headlight/recipes/evaluate_kinds.h"
 #include "headlight/recipes/evaluation_report.h"
 #include "headlight/text/printable.h"
@@ -26,10 +26,10 @@ EvaluationResult EvaluateImageGenerator(const Evaluation& options, const Evaluat
   const auto model = Loaded(observer, [&] {
     return LoadModel<ImageGpt>(options.folder, {.compute = options.load.compute, .purpose = LoadFor::computing});
   });
-  const ImageProcessor processor = LoadColourProcessor(options.folder);
+  const ImageProcessor processor = LoadColorProcessor(options.folder);
   const PassWatch watch = Watch(observer, "images evaluated");
-  const ColourImages images =
-      InColours(ReadFittedImages(options.files, processor, options.most_pixels.value_or(kMostPixels)), processor);
+  const ColorImages images =
+      InColors(ReadFittedImages(options.files, processor, options.most_pixels.value_or(kMostPixels)), processor);
   const ValidationReport report = ValidateImages(*model, images, watch);
   CheckLoss(*model, report.loss);
   const double bits = report.more_scores.front().value;

@@ -13,7 +13,7 @@ EvaluationResult EvaluateLanguageModel(const Evaluation& options, const Evaluati
 /// references.
 EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserver& observer);
 
-/// Scores the classification of labelled images. With options.knn or options.linear_probe, scores the features.
+/// Scores the classification of labeled images. With options.knn or options.linear_probe, scores the features.
 EvaluationResult EvaluateImageEncoder(const Evaluation& options, const EvaluationObserver& observer);
 /// Scores zero-shot classification by a CLIP or SigLIP. The class names are inserted into options.templates.
 EvaluationResult EvaluateZeroShot(const Evaluation& options, const EvaluationObserver& observer);

@@ -48,13 +48,13 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
   Check(heads.sequence_classes || (columns.text_pair.empty() && columns.label.empty()),
         "{}: `text_pair_column` and `label_column` are for encoders with a head for classes of texts", options.folder);
   const PassWatch watch = Watch(observer, "texts evaluated");
-  const bool labelled = heads.sequence_classes || heads.token_classes || heads.question_spans;
-  Check(!labelled || heads.sequence_classes || columns.text.empty(),
+  const bool labeled = heads.sequence_classes || heads.token_classes || heads.question_spans;
+  Check(!labeled || heads.sequence_classes || columns.text.empty(),
         "{}: `text_column` is for texts without labels and for classes of texts", options.folder);
   if (heads.sequence_classes) {
     const TextExamples texts = ReadClassifiedTexts(options.files, encoder.tokenizer, longest, labels,
                                                    {.rule = NewLabels::refused_but_numbers,
-                                                    .asked = AskedOf(heads.problem),
+                                                    .asked = LabelsPerTextOf(heads.problem),
                                                     .columns = columns,
                                                     .format = options.source_of_texts.format,
                                                     .truncate = options.truncate});
@@ -92,9 +92,8 @@ EvaluationResult EvaluateTextEncoder(const Evaluation& options, const Evaluation
     const TextExamples train = ReadTexts(options.train, encoder.tokenizer, longest, /*for_encoder=*/true, {}, source);
     const MaskBaselines bits = ScoreMaskBaselines(train.texts, texts.texts, masking, model.limits().vocabulary);
     evaluated.lines = fmt::format("bits per mask {:.4f} by frequencies, {:.4f} by both neighbors\n", bits.by_frequency,
-                                  bits.by_neighbours);
-    evaluated.members = {{"frequency_bits_per_mask", bits.by_frequency},
-                         {"neighbor_bits_per_mask", bits.by_neighbours}};
+                                  bits.by_neighbors);
+    evaluated.members = {{"frequency_bits_per_mask", bits.by_frequency}, {"neighbor_bits_per_mask", bits.by_neighbors}};
   }
   return result(evaluated);
 }

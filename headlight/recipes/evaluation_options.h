@@ -30,7 +30,7 @@ struct Evaluation {
   std::optional<std::int64_t> most_pixels = {};  ///< larger images cause errors before they are decoded [kMostPixels]
   bool confusion = false;  ///< for classifiers: if true, checks that the confusion matrix is not too large
 
-  /// Options of image encoders for evaluating features with the labelled images of `train`.
+  /// Options of image encoders for evaluating features with the labeled images of `train`.
   std::optional<std::int64_t> knn = {};  ///< for k-NN: the number of nearest images that vote
   bool linear_probe = false;             ///< if true, evaluates the features by logistic regression
   bool pixels = false;                   ///< if true, evaluates the preprocessed pixels instead of the features
@@ -39,7 +39,7 @@ struct Evaluation {
   bool zero_shot = false;                   ///< if true, the files have images by class, for zero-shot classification
   std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 
-  /// The training data. It has labelled images for `knn` and `linear_probe`, and questions for a baseline that ignores
+  /// The training data. It has labeled images for `knn` and `linear_probe`, and questions for a baseline that ignores
   /// the image. It has structures or texts for baselines without a model, and a translator's training texts for scores
   /// by group.
   std::vector<std::string> train = {};
@@ -80,7 +80,7 @@ struct EvaluationObserver {
   /// and `total` is 0 if it is unknown. An empty `what` means that the last step has ended.
   std::function<void(const char* what, std::int64_t done, std::int64_t total)> progress = {};
   std::function<void(const std::string& text)> note = {};  ///< notes for the user
-  /// Receives the labelled images before they are read. May throw Error, for example for a file that is also an output.
+  /// Receives the labeled images before they are read. May throw Error, for example for a file that is also an output.
   std::function<void(const std::vector<ImageSource>& images)> images = {};
 };
 

@@ -79,7 +79,7 @@ Augmentation AugmentationOf(const ImageAugmentation& options, const ImageProcess
                                        .contrast = options.contrast.value_or(0),
                                        .saturation = options.saturation.value_or(0),
                                        .hue = options.hue.value_or(0)},
-                            .grey = options.grayscale.value_or(0),
+                            .gray = options.grayscale.value_or(0),
                             .blur = options.gaussian_blur.value_or(0),
                             .solarize = options.solarize.value_or(0)};
   if (const double least = options.random_resized_crop.value_or(1); least < 1) augmentation.share = Range{least, 1};

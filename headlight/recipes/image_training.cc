@@ -116,7 +116,7 @@ std::vector<bool> ReadableImages(std::size_t count, const std::function<void(std
     try {
       read(image);
     } catch (const Error& error) {
-      if (error.blame() != Blame::user) throw;
+      if (error.cause() != ErrorCause::user) throw;
       errors[image] = error.what();
     }
   });
@@ -192,22 +192,22 @@ VitConfig NewVitConfig(const ImageTraining& options, const TrainingPlan& plan) {
 
 std::unique_ptr<ImageEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
                                             const std::vector<std::string>& labels) {
-  const auto initialised = [&](auto config, auto make) {
+  const auto initialized = [&](auto config, auto make) {
     config.classes = !labels.empty();
     config.labels = labels;
     std::unique_ptr<ImageEncoder> model = make(config);
-    model->parameters().Initialise(options.seed);
+    model->parameters().Initialize(options.seed);
     return model;
   };
   if (options.channels.empty())
-    return initialised(NewVitConfig(options, plan),
+    return initialized(NewVitConfig(options, plan),
                        [](const VitConfig& config) { return std::make_unique<Vit>(config); });
   ResnetConfig config;
   config.embedding = options.channels.front();
   config.hidden = options.channels;
   config.depths = options.depths;
   config.bottleneck = false;
-  return initialised(config, [](const ResnetConfig& sizes) { return std::make_unique<Resnet>(sizes); });
+  return initialized(config, [](const ResnetConfig& sizes) { return std::make_unique<Resnet>(sizes); });
 }
 
 Json NewPreprocessorConfig(const ImageTraining& options) {

@@ -68,9 +68,9 @@ ImageBoxes::ImageBoxes(const std::vector<std::string>& boxes, const std::string&
   }
 }
 
-std::vector<std::vector<LabelledBox>> ImageBoxes::Of(const std::vector<Image>& images,
-                                                     const std::vector<std::string>& paths) const {
-  std::vector<std::vector<LabelledBox>> all(images.size());
+std::vector<std::vector<LabeledBox>> ImageBoxes::Of(const std::vector<Image>& images,
+                                                    const std::vector<std::string>& paths) const {
+  std::vector<std::vector<LabeledBox>> all(images.size());
   if (detector_) {
     const DetectOptions how = {.name_of = [&](std::size_t i) { return paths[i]; }};
     const std::vector<std::vector<DetectedObject>> found = detector_->Detect(images, how);
@@ -106,14 +106,14 @@ std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const
     ParallelFor(std::ssize(some), [&](std::int64_t i) {
       images[static_cast<std::size_t>(i)] = ReadImage(some[static_cast<std::size_t>(i)]);
     });
-    const std::vector<std::vector<LabelledBox>> found = boxes.Of(images, some);
+    const std::vector<std::vector<LabeledBox>> found = boxes.Of(images, some);
     ParallelFor(std::ssize(some), [&](std::int64_t index) {
       const auto i = static_cast<std::size_t>(index);
       std::vector<Box> within;
       ImageRegions& own = regions[first + i];
       own.classes = {-1};  // the region of the whole image has no class
-      for (const LabelledBox& one : found[i]) {
-        if (!LiesWithin(one.box, images[i])) continue;
+      for (const LabeledBox& one : found[i]) {
+        if (!IsWithin(one.box, images[i])) continue;
         within.push_back(one.box);
         own.classes.push_back(one.label);
       }

@@ -53,8 +53,8 @@ class ImageBoxes {
 
   const std::vector<std::string>& labels() const { return labels_; }
   /// Returns the boxes of the images with these paths. Throws Error naming an image without boxes in the files.
-  std::vector<std::vector<LabelledBox>> Of(const std::vector<Image>& images,
-                                           const std::vector<std::string>& paths) const;
+  std::vector<std::vector<LabeledBox>> Of(const std::vector<Image>& images,
+                                          const std::vector<std::string>& paths) const;
 
  private:
   std::optional<ObjectDetector> detector_;

@@ -25,7 +25,7 @@ namespace headlight {
 struct TextTraining : ModelTraining {
   std::string tokenizer;                  ///< folder of the tokenizer, for a model from scratch
   std::optional<std::int64_t> positions;  ///< tokens of the longest text, for a model from scratch [512]
-  TextSource source;  ///< the location of the texts in the files; for labelled texts, only `format` is used
+  TextSource source;  ///< the location of the texts in the files; for labeled texts, only `format` is used
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
   std::int64_t longest() const { return positions.value_or(512); }

@@ -46,7 +46,7 @@ std::unique_ptr<CaptionModel> NewModel(const CaptionTraining& options, const Tra
   config.start_id = config.end_id = decoder.end_id =
       TokenOf(tokenizer, options.tokenizer, "token that ends a text", {"<|endoftext|>", "</s>", "[SEP]"});
   auto model = std::make_unique<VisionEncoderDecoder>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

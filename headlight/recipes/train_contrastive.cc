@@ -107,7 +107,7 @@ std::unique_ptr<DualEncoder> NewModel(const ContrastiveTraining& options, const 
     config.text->vector = plan.sizes.model;
     model = std::make_unique<Siglip>(config);
   }
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

@@ -115,7 +115,7 @@ std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPl
   if (options.num_queries) config.queries = *options.num_queries;
   config.labels = labels;
   auto model = std::make_unique<Detr>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

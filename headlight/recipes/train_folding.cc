@@ -87,7 +87,7 @@ AlphaFoldConfig ConfigOf(const FoldingTraining& options, const TrainingPlan& pla
 std::unique_ptr<AlphaFold> ModelOf(const FoldingTraining& options, const TrainingPlan& plan) {
   if (!options.from_scratch()) return LoadModel<AlphaFold>(options.from, {.dropout = options.chosen_dropout()});
   auto model = std::make_unique<AlphaFold>(ConfigOf(options, plan));
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

@@ -116,13 +116,13 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
   const auto [plan, folder] = BeginImageTraining(options, kImageDefaults, observer, /*validates=*/true);
 
   std::vector<std::string> labels;
-  ImageList list = ListLabelledImages(options.train, labels, NewLabels::added);
+  ImageList list = ListLabeledImages(options.train, labels, NewLabels::added);
   NoteNamesOfSets(labels, observer);
   const std::vector<std::string> found = labels;
   std::unique_ptr<ImageEncoder> model =
       options.from_scratch() ? NewImageModel(options, plan, labels) : ModelFor(options, labels, observer);
   constexpr NewLabels rule = NewLabels::refused_but_numbers;
-  if (labels != found) list = ListLabelledImages(options.train, labels, rule);  // with the model's order of classes
+  if (labels != found) list = ListLabeledImages(options.train, labels, rule);  // with the model's order of classes
   const auto read = [&](const ImageList& from, const std::vector<std::string>& paths, const TextShare& share,
                         const char* purpose) {
     if (options.sources) options.sources(from.sources);
@@ -133,7 +133,7 @@ TrainingResult TrainImageClassifier(ImageClassifierTraining options, const Train
   };
   const ImageSet train = read(list, options.train, options.learned(), "train on");
   NoteCheckOfImages(observer, options.train, /*classes=*/true);
-  if (!options.valid.empty()) list = ListLabelledImages(options.valid, labels, rule);
+  if (!options.valid.empty()) list = ListLabeledImages(options.valid, labels, rule);
   const ImageSet valid = read(list, options.validation(), options.validated(), "validate on");
   const ImageProcessor processor = ProcessorOf(options);
   const ImageAugmentation& augmentation = options.augmentation;

@@ -25,7 +25,7 @@ std::unique_ptr<ImageCoder> ModelOf(const ImageCodesTraining& options, const Tra
   config.hidden = plan.sizes.model;
   config.distribution = options.loss == "l2" ? PixelDistribution::normal : PixelDistribution::logit_laplace;
   auto model = std::make_unique<DiscreteVae>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 
@@ -82,7 +82,7 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
   const std::unique_ptr<ImageCoder> model = ModelOf(options, plan);
   const ImageCoder::Limits& limits = model->limits();
   const auto read = [&](const std::vector<std::string>& paths, const TextShare& share, const char* purpose) {
-    ImageSet set = ReadImageSet({.sources = ListUnlabelledImages(paths), .labels = {}}, options.skip_errors,
+    ImageSet set = ReadImageSet({.sources = ListUnlabeledImages(paths), .labels = {}}, options.skip_errors,
                                 options.most_pixels, observer, share);
     CheckNotEmpty(static_cast<std::size_t>(set.size()), "images", paths, share);
     Note(observer, fmt::format("{}: {} to {}, {} x {} pixels in {} x {} of {} codes", fmt::join(paths, ", "),

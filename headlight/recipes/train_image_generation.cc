@@ -11,11 +11,11 @@
 #include "headlight/base/file.h"
 #include "headlight/base/hash.h"
 #include "headlight/base/option_checks.h"
-#include "headlight/image/colours.h"
+#include "headlight/image/colors.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/models/family.h"
 #include "headlight/models/imagegpt.h"
-#include "headlight/recipes/colour_images.h"
+#include "headlight/recipes/color_images.h"
 #include "headlight/recipes/image_training.h"
 #include "headlight/recipes/training_folder.h"
 #include "headlight/train/objectives/image_generation.h"
@@ -37,7 +37,7 @@ std::unique_ptr<ImageGpt> ModelOf(const ImageGenerationTraining& options, const 
   config.vocabulary = options.clusters + 1;
   config.positions = options.image_size * options.image_size;
   auto model = std::make_unique<ImageGpt>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 
@@ -51,7 +51,7 @@ void Describe(OptionTable& table, ImageGenerationTraining& options) {
   Describe(table, options, kGenerationDefaults, WordsOfImages("Folder of an ImageGPT to train further"));
   AddModelNumber(table, "--image-size", options.image_size, Between(1, 1024),
                  "Resize images to this many pixels per side");
-  AddModelNumber(table, "--clusters", options.clusters, Between(1, kMostColours),
+  AddModelNumber(table, "--clusters", options.clusters, Between(1, kMostColors),
                  "Colors, computed from the images by k-means");
   DescribeMostPixels(table, options.most_pixels);
   DescribeSkipErrors(table, options.skip_errors);
@@ -66,7 +66,7 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   const std::unique_ptr<ImageGpt> model = ModelOf(options, plan);
   const ImageSize size = {options.image_size, options.image_size};
   ImageProcessor processor =
-      options.from_scratch() ? ProcessorOf(ColourProcessorConfig(size, {})) : LoadColourProcessor(options.from);
+      options.from_scratch() ? ProcessorOf(ColorProcessorConfig(size, {})) : LoadColorProcessor(options.from);
 
   const auto read_images = [&](const std::vector<std::string>& paths, const TextShare& share) {
     std::vector<std::string> skipped;
@@ -79,14 +79,14 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
                      valid = read_images(options.validation(), options.validated());
   Json config;
   if (options.from_scratch()) {
-    ColourCounts counts;
+    ColorCounts counts;
     for (const Image& image : train) counts.Add(image);
-    config = ColourProcessorConfig(size, counts.Cluster(options.clusters));
+    config = ColorProcessorConfig(size, counts.Cluster(options.clusters));
     processor = ProcessorOf(config);
   }
-  const ColourSets images = {InColours(train, processor), InColours(valid, processor)};
+  const ColorSets images = {InColors(train, processor), InColors(valid, processor)};
   train = valid = {};
-  const auto note = [&](const std::vector<std::string>& paths, const ColourImages& read, const char* purpose) {
+  const auto note = [&](const std::vector<std::string>& paths, const ColorImages& read, const char* purpose) {
     Note(observer, fmt::format("{}: {} to {}, {} x {} pixels in {} colors", fmt::join(paths, ", "),
                                Counted(read.count(), "image"), purpose, read.size.width, read.size.height,
                                processor.clusters.size()));
@@ -95,11 +95,11 @@ TrainingResult TrainImageGeneration(ImageGenerationTraining options, const Train
   note(options.train, images.train, "train on");
   note(options.validation(), images.valid, "validate on");
   Note(observer,
-       fmt::format("baseline: the frequencies of the colors give {:.4f} bits per pixel", ColourEntropy(images.valid)));
+       fmt::format("baseline: the frequencies of the colors give {:.4f} bits per pixel", ColorEntropy(images.valid)));
 
   const TrainingTask task = ImageGenerationTask(*model, images, {.batches = plan.batches, .flip = options.flip});
-  const auto& colours = images.train.colours;
-  const std::string_view bytes(reinterpret_cast<const char*>(colours.data()), colours.size() * sizeof(colours[0]));
+  const auto& colors = images.train.colors;
+  const std::string_view bytes(reinterpret_cast<const char*>(colors.data()), colors.size() * sizeof(colors[0]));
   Json of = Json::Object{{"batch_size", plan.batches.batch_size}, {"flip", options.flip}};
   if (options.from_scratch()) {
     of.Set("image_size", options.image_size);

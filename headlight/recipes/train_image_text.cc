@@ -62,7 +62,7 @@ std::unique_ptr<RegionTextEncoder> ModelOf(const ImageTextTraining& options, con
     config.region_classes = classes;
     config.pretraining = true;
     auto model = std::make_unique<Vilbert>(config);
-    model->parameters().Initialise(options.seed);
+    model->parameters().Initialize(options.seed);
     return model;
   }
   auto model = LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});

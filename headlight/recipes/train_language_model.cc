@@ -65,7 +65,7 @@ std::unique_ptr<LanguageModel> FromScratch(const LanguageModelTraining& options,
                    .experts_per_token = options.experts_per_token.value_or(usual.experts_per_token),
                    .dropout = plan.dropout,
                    .attention_dropout = plan.attention_dropout});
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

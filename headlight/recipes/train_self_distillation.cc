@@ -152,14 +152,14 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
 
   std::vector<std::string> labels;
   ImageList list;
-  if (!options.labeled.empty()) list = ListLabelledImages(options.labeled, labels, NewLabels::added);
-  std::vector<ImageSource> unlabelled = ListUnlabelledImages(options.train);
+  if (!options.labeled.empty()) list = ListLabeledImages(options.labeled, labels, NewLabels::added);
+  std::vector<ImageSource> unlabeled = ListUnlabeledImages(options.train);
   if (options.sources)
-    for (const std::vector<ImageSource>* sources : {&unlabelled, &list.sources}) options.sources(*sources);
-  const ImageSet train = ReadImageSet({std::move(unlabelled), {}}, options.skip_errors, options.most_pixels, observer);
+    for (const std::vector<ImageSource>* sources : {&unlabeled, &list.sources}) options.sources(*sources);
+  const ImageSet train = ReadImageSet({std::move(unlabeled), {}}, options.skip_errors, options.most_pixels, observer);
   Note(observer, fmt::format("{}: {} to train on", fmt::join(options.train, ", "), Counted(train.size(), "image")));
   NoteCheckOfImages(observer, options.train, /*classes=*/false);
-  const ImageSet labelled = ReadImageSet(list, options.skip_errors, options.most_pixels, observer);
+  const ImageSet labeled = ReadImageSet(list, options.skip_errors, options.most_pixels, observer);
 
   SelfDistillation distillation(*student, *teacher, options.distillation);
   teacher->parameters().SetCompute(plan.compute);
@@ -171,10 +171,10 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
   if (options.labeled.empty()) {
     validated.count = std::min<std::int64_t>(learned.count, 256);
   } else {
-    validated = CropsOf(labelled, processor, options);
+    validated = CropsOf(labeled, processor, options);
     validated.classes = list.labels;
     Note(observer, fmt::format("{}: {} of {} to validate on", fmt::join(options.labeled, ", "),
-                               Counted(labelled.size(), "image"), Counted(labels.size(), "class")));
+                               Counted(labeled.size(), "image"), Counted(labels.size(), "class")));
   }
   const SelfDistillationOptions& d = options.distillation;
   Json of = Json::Object{{"final_weight_decay", final_weight_decay},
@@ -190,7 +190,7 @@ TrainingResult TrainSelfDistillation(SelfDistillationTraining options, const Tra
                          {"teacher_warmup", d.warmup_epochs},
                          {"teacher_momentum", d.teacher_momentum},
                          {"frozen_prototypes", d.frozen_epochs},
-                         {"labelled_hash", fmt::format("{:016x}", labelled.hash())}};
+                         {"labelled_hash", fmt::format("{:016x}", labeled.hash())}};
   return RunImageTraining(distillation.Task(learned, validated), options, plan, "self-distillation", "images",
                           train.hash(), std::move(of), *teacher, observer);
 }

@@ -22,7 +22,7 @@ struct SelfDistillationTraining : ImageTraining {
   MultiCrop crops{.global_size = 0, .local_size = 0};  ///< 0: chosen for the model
   std::optional<double> final_weight_decay;            ///< weight decay at the end of a cosine schedule [0.4]
   double clip_parameter_norm = 3;                      ///< clips each parameter's gradient to this norm; 0: no clipping
-  std::vector<std::string> labeled;                    ///< labelled images, for k-NN accuracy in validation
+  std::vector<std::string> labeled;                    ///< labeled images, for k-NN accuracy in validation
   /// Called with the list of images before the first image is decoded. May be empty.
   std::function<void(const std::vector<ImageSource>& sources)> sources = {};
   /// Called with the crops of some images before training. May be empty.

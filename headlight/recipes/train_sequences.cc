@@ -65,7 +65,7 @@ std::unique_ptr<EncoderDecoder> MakeModel(const SequenceTraining& options, const
     model = std::make_unique<T5>(T5Of(options, plan, tokenizer));
   else
     model = std::make_unique<Bart>(BartOf(options, plan, tokenizer));
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 

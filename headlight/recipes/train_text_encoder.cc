@@ -59,7 +59,7 @@ std::unique_ptr<Bert> NewBert(const EncoderTraining& options, const TrainingPlan
   config.on_top = heads;
   config.on_top.pooler = heads.sequence_classes;
   auto model = std::make_unique<Bert>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 
@@ -103,7 +103,7 @@ void NoteCheckOfLabels(const Reading& reading, const std::string& task, bool sev
 
 PreparedTask ReadClasses(const Reading& reading) {
   const auto sets = std::make_shared<TextSets>();
-  const LabelsPerText asked = AskedOf(reading.problem);
+  const LabelsPerText asked = LabelsPerTextOf(reading.problem);
   Check(asked == LabelsPerText::one || reading.options.class_weights.empty(),
         "`class_weights` are for texts that have one class each");
   const auto read = [&](const Paths& paths, const TextShare& share, NewLabels rule) {
@@ -209,7 +209,7 @@ TrainingResult Train(const EncoderTask& task, EncoderTraining& options, const Tr
                        ? fmt::format("{}: the head for {} is for another problem; a new one is initialized",
                                      options.from, task.head)
                        : fmt::format("{}: no head for {}; a new one is initialized", options.from, task.head));
-    model = GiveHeads(*model, heads, options.seed);
+    model = AddHeads(*model, heads, options.seed);
   }
   return RunTextTraining(prepared.task(*model), options, plan, task.name, "target tokens", HashOfTexts(*prepared.texts),
                          prepared.run, observer, tokenizer_json);

@@ -73,16 +73,16 @@ std::unique_ptr<TextToImageModel> ModelOf(const TextToImageTraining& options, co
   config.dropout = plan.dropout;
   config.attention_dropout = plan.attention_dropout;
   auto model = std::make_unique<Dalle>(config);
-  model->parameters().Initialise(options.seed);
+  model->parameters().Initialize(options.seed);
   return model;
 }
 
 // Encodes the images as codes of the discrete VAE, and the texts as token ids.
-DrawnTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, const PipelineTokenizer& tokenizer,
-                   std::int32_t positions) {
+ImageCodesWithTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, const PipelineTokenizer& tokenizer,
+                            std::int32_t positions) {
   const std::int64_t at_once = ImagesAtOnce(coder);
-  const ImageProcessor processor = CentreSquare(coder.limits().image);
-  DrawnTexts drawn = {.cells = coder.limits().grid().cells()};
+  const ImageProcessor processor = CenterSquare(coder.limits().image);
+  ImageCodesWithTexts drawn = {.cells = coder.limits().grid().cells()};
   for (std::int64_t begin = 0; begin < pairs.size(); begin += at_once) {
     std::vector<Tensor> images(static_cast<std::size_t>(std::min(at_once, pairs.size() - begin)));
     ParallelFor(std::ssize(images), [&](std::int64_t i) {
@@ -100,7 +100,7 @@ DrawnTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, const Pip
 }
 
 // Returns a hash of all training data. It depends on the discrete VAE and the tokenizer.
-std::uint64_t HashOf(const DrawnTexts& pairs) {
+std::uint64_t HashOf(const ImageCodesWithTexts& pairs) {
   Hash64 hash;
   const auto add = [&](const std::vector<std::int32_t>& numbers) {
     const std::int64_t size = std::ssize(numbers);
@@ -172,7 +172,7 @@ TrainingResult TrainTextToImage(TextToImageTraining options, const TrainingObser
                                Counted(pairs.text_count(), "text"), purpose));
     return InCodes(pairs, *coder, tokenizer, model->drawing().text_positions);
   };
-  const DrawnTextSets pairs = {read(options.train, options.learned(), "train on"),
+  const ImageCodeSets pairs = {read(options.train, options.learned(), "train on"),
                                read(options.validation(), options.validated(), "validate on")};
   const TrainingTask task = TextToImageTask(*model, pairs, plan.batches, options.drop_text);
   Json of = Json::Object{{"batch_size", plan.batches.batch_size}};

@@ -314,7 +314,7 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
   if (splits) Note(observer, fmt::format("{} pairs are held out to validate on", validation.sources.size()));
 
   Transformer model(config);
-  model.parameters().Initialise(options.seed);
+  model.parameters().Initialize(options.seed);
   options.teacher_forcing.batches = plan.batches;
   PairOptions pairs{.start_id = config.start_id, .eos_id = config.end_id};
   if (options.bpe_dropout > 0)

@@ -24,12 +24,12 @@ class TrainTranslationTest : public testing::Test {
  protected:
   TrainTranslationTest() {
     std::string german, english;
-    const std::vector<std::string> colours[] = {{"rote", "gelbe", "blaue"}, {"red", "yellow", "blue"}};
+    const std::vector<std::string> colors[] = {{"rote", "gelbe", "blaue"}, {"red", "yellow", "blue"}};
     const std::vector<std::string> things[] = {{"Rose", "Lampe", "Katze", "Tasse"}, {"rose", "lamp", "cat", "cup"}};
     for (std::size_t c = 0; c < 3; ++c)
       for (std::size_t t = 0; t < 4; ++t) {
-        german += "die " + colours[0][c] + " " + things[0][t] + " steht da\n";
-        english += "the " + colours[1][c] + " " + things[1][t] + " stands there\n";
+        german += "die " + colors[0][c] + " " + things[0][t] + " steht da\n";
+        english += "the " + colors[1][c] + " " + things[1][t] + " stands there\n";
       }
     WriteFile(scratch_.File("de"), german);
     WriteFile(scratch_.File("en"), english);

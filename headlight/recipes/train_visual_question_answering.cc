@@ -63,7 +63,7 @@ std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::
   }
   Note(observer, fmt::format("{}: {}; a new head for {} is initialized", options.from,
                              known.empty() ? "no head for answers" : "it does not have all answers", labels.size()));
-  return GiveAnswers(*model, labels, options.seed);
+  return AddAnswers(*model, labels, options.seed);
 }
 
 std::uint64_t HashOfQuestions(const VisualQuestions& set) {
@@ -98,7 +98,7 @@ TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining opti
     VilbertConfig config = NewVilbertConfig(options, plan, tokenizer.size());
     config.labels = labels;
     model = std::make_unique<Vilbert>(config);
-    model->parameters().Initialise(options.seed);
+    model->parameters().Initialize(options.seed);
   } else {
     model = ModelFor(options, labels, observer);
     Check(tokenizer.size() <= model->limits().vocabulary, "{}: the tokenizer has {} tokens, and the model {}",

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                  index.size(),
              "more hits than vectors");
   } catch (const headlight::Error& error) {
-    if (error.blame() == headlight::Blame::internal) throw;
+    if (error.cause() == headlight::ErrorCause::internal) throw;
   }
   return 0;
 }

@@ -10,11 +10,11 @@
 namespace headlight {
 namespace {
 
-std::span<const std::int32_t> NeighboursOf(const FaissGraph& graph, std::int64_t node, std::int32_t level) {
+std::span<const std::int32_t> NeighborsOf(const FaissGraph& graph, std::int64_t node, std::int32_t level) {
   const std::uint64_t first = graph.offsets[static_cast<std::size_t>(node)];
   const auto begin = static_cast<std::size_t>(graph.ends[static_cast<std::size_t>(level)]);
   const auto end = static_cast<std::size_t>(graph.ends[static_cast<std::size_t>(level) + 1]);
-  const auto all = std::span(graph.neighbours).subspan(first + begin, end - begin);
+  const auto all = std::span(graph.neighbors).subspan(first + begin, end - begin);
   return all.first(static_cast<std::size_t>(std::ranges::find(all, -1) - all.begin()));
 }
 
@@ -59,7 +59,7 @@ std::vector<ScoredRow> SearchGraph(const FaissGraph& graph, std::int64_t top, st
   for (std::int32_t level = graph.top_level; level >= 1; --level) {
     for (std::int64_t before = -1; before != nearest.row;) {
       before = nearest.row;
-      for (const std::int32_t node : NeighboursOf(graph, before, level))
+      for (const std::int32_t node : NeighborsOf(graph, before, level))
         if (const float score = score_of(node); score > nearest.score) nearest = {node, score};
     }
   }
@@ -75,7 +75,7 @@ std::vector<ScoredRow> SearchGraph(const FaissGraph& graph, std::int64_t top, st
   while (!candidates.empty()) {
     const ScoredRow from = candidates.Pop();
     if (candidates.Above(from.score) >= ef_search) break;
-    for (const std::int32_t node : NeighboursOf(graph, from.row, 0))
+    for (const std::int32_t node : NeighborsOf(graph, from.row, 0))
       if (!met.contains(node)) meet({node, score_of(node)});
   }
   return best.Take();

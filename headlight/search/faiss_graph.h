@@ -13,12 +13,12 @@ namespace headlight {
 /// An HNSW graph. FaissIndex::Open validates all its numbers.
 struct FaissGraph {
   std::vector<std::int32_t>
-      ends;  // end of a node's neighbours on each level, relative to its first neighbour: [levels + 1], from 0
-  std::vector<std::uint64_t> offsets;    // offset of a node's first neighbour: [nodes + 1]
-  std::vector<std::int32_t> neighbours;  // node indices; -1 after the last neighbour of a level
-  std::int32_t entry = -1;               // a node on the highest level; -1 if the graph is empty
-  std::int32_t top_level = -1;           // index of the highest level, from 0
-  std::int64_t ef_search = 16;           // number of candidates that a search keeps
+      ends;  // end of a node's neighbors on each level, relative to its first neighbor: [levels + 1], from 0
+  std::vector<std::uint64_t> offsets;   // offset of a node's first neighbor: [nodes + 1]
+  std::vector<std::int32_t> neighbors;  // node indices; -1 after the last neighbor of a level
+  std::int32_t entry = -1;              // a node on the highest level; -1 if the graph is empty
+  std::int32_t top_level = -1;          // index of the highest level, from 0
+  std::int64_t ef_search = 16;          // number of candidates that a search keeps
 };
 
 /// Returns the `top` nodes nearest to a query, nearest first. Uses Faiss's algorithm: a greedy search on the upper

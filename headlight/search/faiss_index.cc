@@ -127,23 +127,23 @@ FaissGraph ReadGraph(Reader& reader, std::int64_t nodes) {
                kMostLevels);
   const auto levels = ReadNumbers<std::int32_t>(reader, "the levels");
   graph.offsets = ReadNumbers<std::uint64_t>(reader, "the offsets of nodes");
-  graph.neighbours = ReadNumbers<std::int32_t>(reader, "the neighbors");
+  graph.neighbors = ReadNumbers<std::int32_t>(reader, "the neighbors");
   reader.Check(std::cmp_equal(levels.size(), nodes) && graph.offsets.size() == levels.size() + 1 &&
-                   graph.offsets.front() == 0 && graph.offsets.back() == graph.neighbours.size(),
+                   graph.offsets.front() == 0 && graph.offsets.back() == graph.neighbors.size(),
                "the graph has {} levels, {} offsets and {} neighbors for {} vectors", levels.size(),
-               graph.offsets.size(), graph.neighbours.size(), nodes);
+               graph.offsets.size(), graph.neighbors.size(), nodes);
   for (std::size_t node = 0; node < levels.size(); ++node) {
     const std::int32_t count = levels[node];
     reader.Check(count >= 1 && static_cast<std::size_t>(count) < graph.ends.size(),
                  "node {} is on {} levels, but there are {}", node, count, graph.ends.size() - 1);
     const std::uint64_t begin = graph.offsets[node], end = graph.offsets[node + 1];
     const auto own = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(count)]);
-    reader.Check(begin <= end && end - begin == own && end <= graph.neighbours.size(),
+    reader.Check(begin <= end && end - begin == own && end <= graph.neighbors.size(),
                  "the neighbors of node {} are those from {} to {}, but it has {}", node, begin, end, own);
     for (std::int32_t level = 0; level < count; ++level) {
       for (auto at = static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level)]);
            at < static_cast<std::uint64_t>(graph.ends[static_cast<std::size_t>(level) + 1]); ++at) {
-        const std::int32_t other = graph.neighbours[begin + at];
+        const std::int32_t other = graph.neighbors[begin + at];
         reader.Check(other >= -1 && std::cmp_less(other, nodes) &&
                          (other < 0 || levels[static_cast<std::size_t>(other)] > level),
                      "node {} has the neighbor {}, which is not on level {}", node, other, level);

@@ -77,9 +77,10 @@ IndexItem IndexPart::Item(std::int64_t row) const {
   const std::int64_t begin = row == 0 ? 0 : ends_[row - 1], end = ends_[row];
   Check(begin >= 0 && begin <= end && end <= std::ssize(names_), "{}: row {}: its name is not within the names",
         file_.path(), row);
-  const std::string place = fmt::format("{}: row {}", file_.path(), row);
+  const std::string location = fmt::format("{}: row {}", file_.path(), row);
   const JsonView json(
-      ParseJson(names_.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), place), place);
+      ParseJson(names_.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), location),
+      location);
   if (json["text"].present()) return {.name = json["text"].String()};
   // Indexes of version 0.1 have the key "picture".
   return {json[json["image"].present() ? "image" : "picture"].String(), true, json.Get("bytes", 0).Integer(),

@@ -188,16 +188,16 @@ TEST_F(VectorIndexTest, ErrorsNameTheProblem) {
   const std::string part = folder + "/part-00000.safetensors";
   const std::string before = ReadFile(part);
   // A changed byte may cause an Error, and a truncation must cause an Error. Neither may cause a crash.
-  for (std::size_t place = 0; place < before.size(); ++place) {
+  for (std::size_t position = 0; position < before.size(); ++position) {
     std::string bad = before;
-    bad[place] = static_cast<char>(bad[place] ^ 0x15);
+    bad[position] = static_cast<char>(bad[position] ^ 0x15);
     WriteFile(part, bad);
     ErrorOf([&] {
       const VectorIndex index = VectorIndex::Open(folder);
       for (const VectorIndex::Hit& hit : index.Search(VectorOf(1, 7), 3)) index.Item(hit.row);
     });
-    WriteFile(part, before.substr(0, place));
-    EXPECT_NE(ErrorOf([&] { VectorIndex::Open(folder); }), "") << place;
+    WriteFile(part, before.substr(0, position));
+    EXPECT_NE(ErrorOf([&] { VectorIndex::Open(folder); }), "") << position;
   }
   WriteFile(part, before);
   std::filesystem::rename(part, folder + "/part-00001.safetensors");

@@ -11,7 +11,7 @@ NounPhrase Pronoun(const Agreement& who) { return {.head = Head::pronoun, .agree
 
 Kinds KindsOf(const NounPhrase& phrase) { return phrase.head == Head::noun ? phrase.noun->kinds : kind::person; }
 
-bool CanBeTakenUp(const NounPhrase& phrase) {
+bool CanBecomePronoun(const NounPhrase& phrase) {
   if (phrase.head == Head::name || phrase.head == Head::pronoun) return true;
   if (phrase.head != Head::noun || phrase.determiner == every || phrase.determiner == negative ||
       phrase.determiner == many || phrase.determiner == of)
@@ -28,7 +28,7 @@ namespace {
 
 bool CanOwn(const NounPhrase& phrase) {
   if (phrase.head == Head::noun ? (phrase.noun->kinds & kind::being) == 0 : !phrase.agreement.human) return false;
-  return CanBeTakenUp(phrase);
+  return CanBecomePronoun(phrase);
 }
 
 }  // namespace

@@ -254,7 +254,7 @@ Sentence Sampler::WithCircumstance() {
     ClauseScene scene{.brief = true, .third_object = false, .plain = always, .past = !always && Chance(0.3)};
     sentence.main = MakeClause(scene);
     const Agreement subject = AgreementOf(sentence.main.subject);
-    const bool again = CanBeTakenUp(sentence.main.subject) && Chance(0.6);
+    const bool again = CanBecomePronoun(sentence.main.subject) && Chance(0.6);
     scene.third_subject = false;
     if (again) {
       scene.subject = Pronoun(subject);
@@ -281,7 +281,7 @@ Sentence Sampler::WithProperty() {
     Clause& main = sentence.main;
     main.place.reset();
     main.companion.reset();
-    if (main.object->head != Head::noun || IsBeing(*main.object) || !CanBeTakenUp(*main.object)) continue;
+    if (main.object->head != Head::noun || IsBeing(*main.object) || !CanBecomePronoun(*main.object)) continue;
     const Agreement object = AgreementOf(*main.object);
     const auto taken = [&](const NounPhrase& phrase) { return SamePronoun(AgreementOf(phrase), object); };
     if (taken(main.subject) || (main.subject.owner != nullptr && taken(*main.subject.owner))) continue;

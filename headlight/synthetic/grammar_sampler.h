@@ -97,7 +97,7 @@ NounPhrase Pronoun(const Agreement& who);
 Kinds KindsOf(const NounPhrase& phrase);
 /// Returns true if "sein", "ihr" and pronouns may refer to the phrase. Phrases with "every", "no", "many" or an owner
 /// are excluded. Neuter nouns for persons are excluded too, since German uses both "es" and "sie" for them.
-bool CanBeTakenUp(const NounPhrase& phrase);
+bool CanBecomePronoun(const NounPhrase& phrase);
 /// Returns true if the same German pronoun can refer to both.
 bool SamePronoun(const Agreement& a, const Agreement& b);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<double, 4> kSamples = {0.125, 0.375, 0.625,
                                             0.875};  // subpixel positions along each side of a pixel
 
-// Returns true if the point is inside the shape, which is centred at (0, 0) with radius 1.
+// Returns true if the point is inside the shape, which is centered at (0, 0) with radius 1.
 bool Inside(std::int32_t label, double x, double y) {
   const double radius = std::hypot(x, y);
   switch (label) {
@@ -18,7 +18,7 @@ bool Inside(std::int32_t label, double x, double y) {
       return radius <= 1;
     case 1:
       return std::max(std::abs(x), std::abs(y)) <= std::numbers::sqrt2 / 2;
-    case 2:  // equilateral triangle, with sides at a distance of half a radius from the centre
+    case 2:  // equilateral triangle, with sides at a distance of half a radius from the center
       return y <= 0.5 && std::abs(x) * std::numbers::sqrt3 - y <= 1;
     case kStar: {  // star with five points; straight edges connect the points, at radius 1, with the notches
       const double notch = 0.45, sector = std::numbers::pi / 5;

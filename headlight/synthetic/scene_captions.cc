@@ -40,7 +40,7 @@ SceneCaption ParseCaption(std::string_view text, SceneLanguage language) {
 
 bool Fits(const SceneMention& mention, const SceneShape& shape) {
   const auto fits = [](const std::optional<std::int32_t>& said, std::int32_t is) { return said.value_or(is) == is; };
-  return fits(mention.size, shape.size) && fits(mention.colour, shape.colour) && fits(mention.kind, shape.kind) &&
+  return fits(mention.size, shape.size) && fits(mention.color, shape.color) && fits(mention.kind, shape.kind) &&
          fits(mention.place, shape.place);
 }
 
@@ -112,7 +112,7 @@ SceneCaption FullCaption(const SceneContent& scene) {
   SceneCaption caption;
   for (const SceneShape& shape : shapes)
     caption.push_back(
-        {.subject = {.size = shape.size, .colour = shape.colour, .kind = shape.kind, .place = shape.place}});
+        {.subject = {.size = shape.size, .color = shape.color, .kind = shape.kind, .place = shape.place}});
   return caption;
 }
 
@@ -145,7 +145,7 @@ SceneCaption Counted(const std::vector<SceneMention>& mentions) {
 SceneMention RandomMention(Random& random, const SceneShape& shape, bool with_place) {
   SceneMention mention = {.kind = shape.kind};
   if (OneIn(random, 2)) mention.size = shape.size;
-  if (!OneIn(random, 4)) mention.colour = shape.colour;
+  if (!OneIn(random, 4)) mention.color = shape.color;
   if (with_place && OneIn(random, 2)) mention.place = shape.place;
   return mention;
 }
@@ -176,17 +176,17 @@ SceneCaption RandomCaption(Random& random, const SceneContent& scene) {
       caption.push_back(*relation);
       told = OneIn(random, 2) ? order.size() : 2;  // half of these captions describe only two shapes
     }
-  if (form == 4) {  // counts shapes of a kind or of a colour
+  if (form == 4) {  // counts shapes of a kind or of a color
     const bool kinds = OneIn(random, 2);
     for (const std::size_t i : order) {
       const SceneShape& shape = scene.shapes[i];
-      mentions.push_back(kinds ? SceneMention{.kind = shape.kind} : SceneMention{.colour = shape.colour});
+      mentions.push_back(kinds ? SceneMention{.kind = shape.kind} : SceneMention{.color = shape.color});
     }
   } else {
     for (; told < order.size(); ++told) mentions.push_back(RandomMention(random, scene.shapes[order[told]], true));
   }
   for (SceneStatement& statement : Counted(mentions)) caption.push_back(std::move(statement));
-  // "Two circles" is false if there is a third circle, even if it is described separately by its colour.
+  // "Two circles" is false if there is a third circle, even if it is described separately by its color.
   return IsTrue(caption, scene) ? caption : FullCaption(scene);
 }
 
@@ -215,7 +215,7 @@ std::vector<std::vector<SceneCaption>> Changes(const SceneCaption& caption) {
               [&](SceneCaption & in) -> auto& { return mention(in).*which; }, 0, count - 1);
       };
       attribute(&SceneMention::size, kSceneSizes);
-      attribute(&SceneMention::colour, kSceneColours);
+      attribute(&SceneMention::color, kSceneColors);
       attribute(&SceneMention::kind, kSceneKinds);
       attribute(&SceneMention::place, kScenePlaces);
       if (said.count > 1)

@@ -42,7 +42,7 @@ bool Holds(SceneRelation relation, const SceneContent& scene, std::size_t a, std
 /// requires at least two circles. "Two circles" requires exactly two.
 bool IsTrue(const SceneCaption& caption, const SceneContent& scene);
 
-/// Returns the caption that lists every shape with its size, colour, kind and position, sorted by position. Contents
+/// Returns the caption that lists every shape with its size, color, kind and position, sorted by position. Contents
 /// that differ in any of these have distinct captions. The caption does not describe which shapes are hidden.
 SceneCaption FullCaption(const SceneContent& scene);
 /// Returns a true caption: some or all shapes with some of their attributes, counts, or a relation.

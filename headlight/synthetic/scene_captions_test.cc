@@ -38,9 +38,9 @@ TEST(SceneCaptions, AreInBothLanguages) {
             "ein großer roter Kreis oben links, ein kleines grünes Quadrat in der Mitte und ein großer blauer Stern "
             "unten");
   const SceneCaption relations = {
-      {.subject = {.size = 1, .kind = kCircle}, .relation = SceneRelation::left_of, .object = {.colour = kBlue}},
-      {.subject = {.count = 2, .colour = kGreen, .kind = kSquare}},
-      {.subject = {.kind = kSquare}, .relation = SceneRelation::smaller_than, .object = {.colour = kRed, .kind = 2}}};
+      {.subject = {.size = 1, .kind = kCircle}, .relation = SceneRelation::left_of, .object = {.color = kBlue}},
+      {.subject = {.count = 2, .color = kGreen, .kind = kSquare}},
+      {.subject = {.kind = kSquare}, .relation = SceneRelation::smaller_than, .object = {.color = kRed, .kind = 2}}};
   EXPECT_EQ(Say(relations, SceneLanguage::english),
             "a large circle left of a blue shape, two green squares and a square smaller than a red triangle");
   EXPECT_EQ(Say(relations, SceneLanguage::german),
@@ -113,7 +113,7 @@ TEST(SceneCaptions, HardNegativesChangeOneThing) {
     int changed = 0;
     for (std::size_t statement = 0; statement < caption.size(); ++statement) {
       const SceneMention &was = caption[statement].subject, &is = miss[statement].subject;
-      changed += (was.size != is.size) + (was.colour != is.colour) + (was.kind != is.kind) + (was.place != is.place);
+      changed += (was.size != is.size) + (was.color != is.color) + (was.kind != is.kind) + (was.place != is.place);
     }
     EXPECT_EQ(changed, 1);
     misses.insert(Say(miss, SceneLanguage::german));
@@ -126,9 +126,9 @@ TEST(SceneCaptions, HardNegativesChangeOneThing) {
 // Checks captions of all contents of one and of two shapes, and of three shapes in the first three cells: almost two
 // million.
 TEST(SceneCaptions, DistinguishMoreThanAMillionContents) {
-  constexpr std::int32_t variants = kSceneKinds * kSceneColours * kSceneSizes;
+  constexpr std::int32_t variants = kSceneKinds * kSceneColors * kSceneSizes;
   const auto variant = [](std::int32_t index, std::int32_t place) {
-    return SceneShape{index % kSceneKinds, index / kSceneKinds % kSceneColours, index / kSceneKinds / kSceneColours,
+    return SceneShape{index % kSceneKinds, index / kSceneKinds % kSceneColors, index / kSceneKinds / kSceneColors,
                       place};
   };
   std::unordered_set<std::uint64_t> captions;

@@ -29,7 +29,7 @@ std::string IdxHeader(const std::vector<std::int64_t>& shape) {
 struct CocoSet {
   Json::Array images, boxes;
 
-  void Add(std::int64_t number, const Image& image, const std::vector<LabelledBox>& found) {
+  void Add(std::int64_t number, const Image& image, const std::vector<LabeledBox>& found) {
     images.push_back(Json::Object{{"id", number},
                                   {"file_name", fmt::format("{}.png", number)},
                                   {"height", image.height},
@@ -142,9 +142,9 @@ void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64
     }
   }
   std::vector<std::string> labels;
-  for (std::int32_t colour = 0; colour < kSceneColours; ++colour)
+  for (std::int32_t color = 0; color < kSceneColors; ++color)
     for (std::int32_t kind = 0; kind < kSceneKinds; ++kind)
-      labels.push_back(ColourWord(colour, SceneLanguage::english) + " " + KindWord(kind, SceneLanguage::english));
+      labels.push_back(ColorWord(color, SceneLanguage::english) + " " + KindWord(kind, SceneLanguage::english));
   std::move(set).Write(folder, labels);
   for (std::size_t i = 0; i < languages.size(); ++i) {
     WriteFile(fmt::format("{}/captions.{}.jsonl", folder, languages[i].second), all[i].captions);

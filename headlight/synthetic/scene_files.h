@@ -19,7 +19,7 @@ void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t se
 void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t seed, SceneOptions options = {});
 
 /// Writes scenes 0 to count - 1 of a seed and a portion with their texts into a folder, which is created if necessary:
-/// - NUMBER.png, and annotations.json with their boxes in COCO's format. Classes are a colour and a kind, such as "red
+/// - NUMBER.png, and annotations.json with their boxes in COCO's format. Classes are a color and a kind, such as "red
 ///   circle".
 /// - captions.en.jsonl and captions.de.jsonl (data/image_texts.h): for each image the full caption and up to three
 ///   others, with a hard negative of each as "hard_negatives".

@@ -42,7 +42,7 @@ TEST(SceneFiles, ContainShapesAndTheirClasses) {
   const SceneOptions one = {.height = 32, .width = 48, .fewest = 1, .most = 1};
   WriteShapes(folder.File("some"), 40, 1, kScenes);
   std::vector<std::string> labels;
-  const ImageList list = ListLabelledImages(
+  const ImageList list = ListLabeledImages(
       {folder.File("some-images-idx4-ubyte"), folder.File("some-labels-idx1-ubyte")}, labels, NewLabels::added);
   EXPECT_EQ(labels, (std::vector<std::string>{"0", "1", "2", "3", "4", "5"}));
   std::size_t drawn = 0;

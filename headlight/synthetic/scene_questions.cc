@@ -13,12 +13,12 @@ std::int64_t CountOf(const SceneMention& mention, const SceneContent& scene) {
   return std::ranges::count_if(scene.shapes, [&](const SceneShape& shape) { return Fits(mention, shape); });
 }
 
-enum Attributes : unsigned { with_size = 1, with_colour = 2, with_kind = 4, with_place = 8 };
+enum Attributes : unsigned { with_size = 1, with_color = 2, with_kind = 4, with_place = 8 };
 
 SceneMention MentionOf(const SceneShape& shape, unsigned attributes) {
   SceneMention mention;
   if ((attributes & with_size) != 0) mention.size = shape.size;
-  if ((attributes & with_colour) != 0) mention.colour = shape.colour;
+  if ((attributes & with_color) != 0) mention.color = shape.color;
   if ((attributes & with_kind) != 0) mention.kind = shape.kind;
   if ((attributes & with_place) != 0) mention.place = shape.place;
   return mention;
@@ -56,19 +56,19 @@ std::optional<SceneQuestion> AskWhat(Random& random, const SceneContent& scene, 
     return SceneQuestion{(english ? "What is " : "Was ist ") + PlaceWords(shape.place, language) + "?",
                          KindWord(shape.kind, language)};
   }
-  return AskForShape(random, scene, with_size | with_colour, [&](const SceneShape& shape, const SceneMention& mention) {
+  return AskForShape(random, scene, with_size | with_color, [&](const SceneShape& shape, const SceneMention& mention) {
     return SceneQuestion{
         (english ? "What is " : "Was ist ") + MentionPhrase(mention, Article::definite, language) + "?",
         KindWord(shape.kind, language)};
   });
 }
 
-std::optional<SceneQuestion> AskColour(Random& random, const SceneContent& scene, SceneLanguage language) {
+std::optional<SceneQuestion> AskColor(Random& random, const SceneContent& scene, SceneLanguage language) {
   return AskForShape(random, scene, with_size | with_kind | with_place,
                      [&](const SceneShape& shape, const SceneMention& mention) {
                        return SceneQuestion{(IsEnglish(language) ? "Which colour is " : "Welche Farbe hat ") +
                                                 MentionPhrase(mention, Article::definite, language) + "?",
-                                            ColourWord(shape.colour, language)};
+                                            ColorWord(shape.color, language)};
                      });
 }
 
@@ -77,7 +77,7 @@ SceneQuestion AskNumber(Random& random, const SceneContent& scene, SceneLanguage
   SceneShape shape = scene.shapes[random.Below(scene.shapes.size())];
   if (random.Below(3) == 0)
     shape = {.kind = static_cast<std::int32_t>(random.Below(kSceneKinds)),
-             .colour = static_cast<std::int32_t>(random.Below(kSceneColours)),
+             .color = static_cast<std::int32_t>(random.Below(kSceneColors)),
              .size = static_cast<std::int32_t>(random.Below(kSceneSizes))};
   const SceneMention mention = MentionOf(shape, static_cast<unsigned>(random.Below(8)));
   const std::string phrase = MentionPhrase(mention, Article::bare, language);
@@ -110,7 +110,7 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
       // The question must not reveal the answer. It never names a position. For "larger than" and "smaller than", it
       // names no size.
       const bool sizes = relation == SceneRelation::larger_than || relation == SceneRelation::smaller_than;
-      const unsigned attributes = with_colour | with_kind | (sizes ? 0U : unsigned{with_size});
+      const unsigned attributes = with_color | with_kind | (sizes ? 0U : unsigned{with_size});
       const auto first = OnlyMention(random, scene, a, attributes), second = OnlyMention(random, scene, b, attributes);
       if (!first || !second) continue;
       return SceneQuestion{(IsEnglish(language) ? "Is " : "Ist ") + MentionPhrase(*first, Article::definite, language) +
@@ -133,8 +133,8 @@ std::optional<SceneQuestion> AskAbout(Random& random, const SceneContent& scene,
   switch (kind) {
     case QuestionKind::what:
       return AskWhat(random, scene, language);
-    case QuestionKind::which_colour:
-      return AskColour(random, scene, language);
+    case QuestionKind::which_color:
+      return AskColor(random, scene, language);
     case QuestionKind::how_many:
       return AskNumber(random, scene, language);
     default:
@@ -145,7 +145,7 @@ std::optional<SceneQuestion> AskAbout(Random& random, const SceneContent& scene,
 std::vector<std::string> SceneAnswers(SceneLanguage language) {
   std::vector<std::string> answers;
   for (std::int32_t kind = 0; kind < kSceneKinds; ++kind) answers.push_back(KindWord(kind, language));
-  for (std::int32_t colour = 0; colour < kSceneColours; ++colour) answers.push_back(ColourWord(colour, language));
+  for (std::int32_t color = 0; color < kSceneColors; ++color) answers.push_back(ColorWord(color, language));
   for (std::size_t count = 0; count <= kMostSceneShapes; ++count) answers.push_back(std::to_string(count));
   answers.push_back(YesOrNo(true, language));
   answers.push_back(YesOrNo(false, language));

@@ -18,9 +18,9 @@ std::string AnswerOf(const std::string& question, const SceneContent& scene, Sce
     std::vector<std::size_t> shapes;
     for (std::int32_t all = 0; all < 3 * 9 * 7 * 10; ++all) {
       SceneMention mention;
-      const std::int32_t size = all % 3, colour = all / 3 % 9, kind = all / 27 % 7, place = all / 189;
+      const std::int32_t size = all % 3, color = all / 3 % 9, kind = all / 27 % 7, place = all / 189;
       if (size > 0) mention.size = size - 1;
-      if (colour > 0) mention.colour = colour - 1;
+      if (color > 0) mention.color = color - 1;
       if (kind > 0) mention.kind = kind - 1;
       if (place > 0) mention.place = place - 1;
       if (MentionPhrase(mention, article, language, dative) != phrase) continue;
@@ -39,7 +39,7 @@ std::string AnswerOf(const std::string& question, const SceneContent& scene, Sce
     return shapes.at(0);
   };
   const std::string what = english ? "What is " : "Was ist ",
-                    colour = english ? "Which colour is " : "Welche Farbe hat ";
+                    color = english ? "Which colour is " : "Welche Farbe hat ";
   const std::string many = english ? "How many " : "Wie viele ", there = english ? " are there?" : " gibt es?";
   const std::string is = english ? "Is " : "Ist ";
   if (question.starts_with(what)) {
@@ -47,8 +47,8 @@ std::string AnswerOf(const std::string& question, const SceneContent& scene, Sce
       if (between(what, "?") == PlaceWords(shape.place, language)) return KindWord(shape.kind, language);
     return KindWord(scene.shapes[only(named(between(what, "?"), Article::definite, false))].kind, language);
   }
-  if (question.starts_with(colour))
-    return ColourWord(scene.shapes[only(named(between(colour, "?"), Article::definite, false))].colour, language);
+  if (question.starts_with(color))
+    return ColorWord(scene.shapes[only(named(between(color, "?"), Article::definite, false))].color, language);
   if (question.starts_with(many)) return std::to_string(named(between(many, there), Article::bare, false).size());
   const std::string rest = between(is, "?");
   for (std::int32_t i = 0; i < kSceneRelations; ++i) {
@@ -99,8 +99,8 @@ TEST(SceneQuestions, HaveTheExpectedWords) {
   EXPECT_FALSE(AskAbout(random, scene, QuestionKind::is_related, SceneLanguage::english).has_value());
   std::set<std::string> english, german;
   for (int i = 0; i < 200; ++i) {
-    english.insert(AskAbout(random, scene, QuestionKind::which_colour, SceneLanguage::english)->question);
-    german.insert(AskAbout(random, scene, QuestionKind::which_colour, SceneLanguage::german)->question);
+    english.insert(AskAbout(random, scene, QuestionKind::which_color, SceneLanguage::english)->question);
+    german.insert(AskAbout(random, scene, QuestionKind::which_color, SceneLanguage::german)->question);
   }
   EXPECT_TRUE(english.contains("Which colour is the large circle?"));
   EXPECT_TRUE(english.contains("Which colour is the shape at the top left?"));

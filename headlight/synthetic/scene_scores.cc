@@ -25,17 +25,17 @@ std::int64_t NumberOf(const std::string& image, const JsonView& record) {
 // Returns SceneShape::label by name, such as "red circle".
 std::map<std::string, std::int32_t> LabelNumbers() {
   std::map<std::string, std::int32_t> numbers;
-  for (std::int32_t colour = 0; colour < kSceneColours; ++colour)
+  for (std::int32_t color = 0; color < kSceneColors; ++color)
     for (std::int32_t kind = 0; kind < kSceneKinds; ++kind)
-      numbers[ColourWord(colour, SceneLanguage::english) + " " + KindWord(kind, SceneLanguage::english)] =
-          SceneShape{.kind = kind, .colour = colour}.label();
+      numbers[ColorWord(color, SceneLanguage::english) + " " + KindWord(kind, SceneLanguage::english)] =
+          SceneShape{.kind = kind, .color = color}.label();
   return numbers;
 }
 
-// Returns true if all statements are counts, or name the size, colour, kind and position of a shape.
+// Returns true if all statements are counts, or name the size, color, kind and position of a shape.
 bool NamesAll(const SceneCaption& caption) {
   return std::ranges::all_of(caption, [](const SceneStatement& one) {
-    return !one.relation && one.subject.size && one.subject.colour && one.subject.kind && one.subject.place;
+    return !one.relation && one.subject.size && one.subject.color && one.subject.kind && one.subject.place;
   });
 }
 
@@ -75,7 +75,7 @@ SceneScores ScoreDrawings(const std::string& path, const std::vector<std::string
     const std::int64_t number = NumberOf((*record)["image"].String(), *record);
     Check(number >= 1 && number <= std::ssize(texts), "{}: an image is of text {}, but there are {}",
           record->location(), number, texts.size());
-    std::vector<LabelledBox> boxes;
+    std::vector<LabeledBox> boxes;
     for (const JsonView& found : (*record)["boxes"].Items()) {
       const auto label = labels.find(found["label"].String());
       Check(label != labels.end(), "{}: '{}' is not a shape with a colour", record->location(),

@@ -24,11 +24,11 @@ constexpr std::array<SceneNoun, kSceneKinds + 1> kNouns = {
      {"cross", "crosses", "Kreuz", "Kreuze", Gender::neuter},
      {"ring", "rings", "Ring", "Ringe", Gender::masculine},
      {"shape", "shapes", "Form", "Formen", Gender::feminine}}};
-// The stems of the colour adjectives. German adds an ending.
-constexpr std::array<std::string_view, kSceneColours> kEnglishColours = {"red",   "green", "blue",  "yellow",
-                                                                         "white", "black", "brown", "purple"};
-constexpr std::array<std::string_view, kSceneColours> kGermanColours = {"rot",  "grün",    "blau",  "gelb",
-                                                                        "weiß", "schwarz", "braun", "violett"};
+// The stems of the color adjectives. German adds an ending.
+constexpr std::array<std::string_view, kSceneColors> kEnglishColors = {"red",   "green", "blue",  "yellow",
+                                                                       "white", "black", "brown", "purple"};
+constexpr std::array<std::string_view, kSceneColors> kGermanColors = {"rot",  "grün",    "blau",  "gelb",
+                                                                      "weiß", "schwarz", "braun", "violett"};
 constexpr std::array<std::string_view, kSceneSizes> kEnglishSizes = {"small", "large"},
                                                     kGermanSizes = {"klein", "groß"};
 constexpr std::array<std::string_view, kScenePlaces> kEnglishPlaces = {
@@ -59,7 +59,7 @@ std::string EnglishPhrase(const SceneMention& mention, Article article) {
   if (article == Article::definite) add("the");
   if (article == Article::indefinite) add(mention.count > 1 ? At(kEnglishNumbers, mention.count) : "a");
   if (mention.size) add(At(kEnglishSizes, *mention.size));
-  if (mention.colour) add(At(kEnglishColours, *mention.colour));
+  if (mention.color) add(At(kEnglishColors, *mention.color));
   add(plural ? NounOf(mention).english_plural : NounOf(mention).english);
   if (mention.place) add(At(kEnglishPlaces, *mention.place));
   return phrase;
@@ -90,7 +90,7 @@ std::string GermanPhrase(const SceneMention& mention, Article article, bool dati
   }
   if (!word.empty()) add(word);
   if (mention.size) add(At(kGermanSizes, *mention.size), ending);
-  if (mention.colour) add(At(kGermanColours, *mention.colour), ending);
+  if (mention.color) add(At(kGermanColors, *mention.color), ending);
   // The German dative plural ends in n.
   add(plural ? noun.german_plural : noun.german, plural && dative && !noun.german_plural.ends_with('n') ? "n" : "");
   if (mention.place) add(At(kGermanPlaces, *mention.place));
@@ -139,8 +139,8 @@ std::string KindWord(std::int32_t kind, SceneLanguage language) {
   return std::string(language == SceneLanguage::english ? noun.english : noun.german);
 }
 
-std::string ColourWord(std::int32_t colour, SceneLanguage language) {
-  return std::string(At(language == SceneLanguage::english ? kEnglishColours : kGermanColours, colour));
+std::string ColorWord(std::int32_t color, SceneLanguage language) {
+  return std::string(At(language == SceneLanguage::english ? kEnglishColors : kGermanColors, color));
 }
 
 SceneWords::SceneWords(std::string_view text) : text_(text) {
@@ -193,7 +193,7 @@ SceneMention SceneWords::TakeMention(SceneLanguage language) {
     }
   if (!article) FailHere("an article or a number");
   mention.size = TakeAdjective(english ? kEnglishSizes : kGermanSizes, language);
-  mention.colour = TakeAdjective(english ? kEnglishColours : kGermanColours, language);
+  mention.color = TakeAdjective(english ? kEnglishColors : kGermanColors, language);
   bool noun = false;
   for (std::size_t kind = 0; !noun && kind < kNouns.size(); ++kind) {
     const SceneNoun& one = kNouns[kind];

@@ -24,7 +24,7 @@ SceneRelation Opposite(SceneRelation relation);
 /// "shape".
 struct SceneMention {
   std::int32_t count = 1;  // 1: at least one such shape exists; more: exactly this number exists
-  std::optional<std::int32_t> size = {}, colour = {}, kind = {}, place = {};
+  std::optional<std::int32_t> size = {}, color = {}, kind = {}, place = {};
   bool operator==(const SceneMention&) const = default;
 };
 
@@ -41,7 +41,7 @@ bool TakesDative(SceneRelation relation);  // true if German uses the dative; fa
 std::string PlaceWords(std::int32_t place, SceneLanguage language);  // such as "at the top left" or "oben links"
 /// Returns the words for answers, such as "circle", "Kreis", "red", "rot".
 std::string KindWord(std::int32_t kind, SceneLanguage language);
-std::string ColourWord(std::int32_t colour, SceneLanguage language);
+std::string ColorWord(std::int32_t color, SceneLanguage language);
 
 /// Splits a text into lower-case words and parses them from left to right.
 class SceneWords {

@@ -46,7 +46,7 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
 
   const Color corner = RandomColor(random), opposite = RandomColor(random);
   const double slope = Between(random, 0, 0.5), noise = Between(random, 0, 12);
-  Color background;  // colour in the middle of the image
+  Color background;  // color in the middle of the image
   for (std::size_t i = 0; i < 3; ++i) background[i] = corner[i] + slope / 2 * (opposite[i] - corner[i]);
   canvas.Fill([&](std::int64_t x, std::int64_t y) {
     const double share = slope * (static_cast<double>(x) / width + static_cast<double>(y) / height) / 2;
@@ -65,7 +65,7 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
     }
 
   std::vector<Shape2d> shapes;
-  std::vector<LabelledBox> boxes;
+  std::vector<LabeledBox> boxes;
   std::vector<std::int32_t> owner(static_cast<std::size_t>(options.height * options.width),
                                   -1);  // index of the visible shape of each pixel
   const auto wanted = static_cast<std::uint64_t>(options.fewest) +
@@ -86,7 +86,7 @@ Scene DrawScene(std::uint64_t seed, std::uint64_t number, const SceneOptions& op
       shape.y = std::clamp(other.y + distance * std::sin(shape.angle), radius, height - radius);
     }
     if (Distance(shape.color, background) < 80) continue;
-    // Overlapping shapes have different colours, and neither hides most of the other.
+    // Overlapping shapes have different colors, and neither hides most of the other.
     if (std::ranges::any_of(shapes, [&](const Shape2d& other) {
           const double share = Overlap(shape, other);
           return share > 0.5 || (share > 0 && Distance(shape.color, other.color) < 80);

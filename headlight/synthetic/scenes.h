@@ -1,5 +1,5 @@
 // Generates synthetic scenes to train and evaluate detectors without photographs. A scene has overlapping shapes of
-// several sizes and colours on a background with noise and clutter. Each shape has a box and a class.
+// several sizes and colors on a background with noise and clutter. Each shape has a box and a class.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct SceneOptions {
 
 struct Scene {
   Image image;
-  std::vector<LabelledBox> boxes;  // LabelledBox::area is the visible area of a shape
+  std::vector<LabeledBox> boxes;  // LabeledBox::area is the visible area of a shape
 };
 
 /// Returns the class names: circle, square, triangle, star, cross, ring.

@@ -28,7 +28,7 @@ TEST(Scenes, HaveEveryClassAndSizeInsideTheImage) {
     EXPECT_EQ(scene.image.pixels.size(), 96U * 128U * 3U);
     most = std::max(most, scene.boxes.size());
     fewest = std::min(fewest, scene.boxes.size());
-    for (const LabelledBox& one : scene.boxes) {
+    for (const LabeledBox& one : scene.boxes) {
       labels.insert(one.label);
       EXPECT_GE(one.box.left, 0);
       EXPECT_GE(one.box.top, 0);
@@ -50,11 +50,11 @@ TEST(Scenes, HaveEveryClassAndSizeInsideTheImage) {
   EXPECT_GT(hidden, 0.1);  // at least one circle is partly hidden by another shape
 }
 
-// Checks that the middle of the box has the shape's colour, which differs from the colour at the image's corners.
+// Checks that the middle of the box has the shape's color, which differs from the color at the image's corners.
 TEST(Scenes, ShapesDifferFromTheBackground) {
   const Scene scene = DrawScene(2, 0, {.height = 64, .width = 64, .fewest = 1, .most = 1, .clutter = false});
   ASSERT_EQ(scene.boxes.size(), 1U);
-  const LabelledBox& one = scene.boxes.front();
+  const LabeledBox& one = scene.boxes.front();
   // Pixels on the box's border belong to the shape.
   std::int64_t distinct = 0;
   const std::uint8_t* const corner = scene.image.row(0);

@@ -14,14 +14,14 @@
 namespace headlight {
 namespace {
 
-constexpr std::array<Color, kSceneColours> kColours = {{{215, 35, 35},
-                                                        {40, 160, 50},
-                                                        {40, 75, 215},
-                                                        {240, 215, 50},
-                                                        {246, 246, 246},
-                                                        {15, 15, 15},
-                                                        {115, 70, 30},
-                                                        {145, 45, 170}}};
+constexpr std::array<Color, kSceneColors> kColors = {{{215, 35, 35},
+                                                      {40, 160, 50},
+                                                      {40, 75, 215},
+                                                      {240, 215, 50},
+                                                      {246, 246, 246},
+                                                      {15, 15, 15},
+                                                      {115, 70, 30},
+                                                      {145, 45, 170}}};
 constexpr std::array<double, kSceneSizes> kRadii = {0.11, 0.2};  // relative to the image's side
 constexpr double kLeastHidden = 0.08, kMostHidden = 0.45;        // limits on the hidden share of a shape's area
 
@@ -33,14 +33,14 @@ std::vector<SceneShape> RandomShapes(Random& random, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::swap(places[i], places[i + random.Below(places.size() - i)]);
     shapes[i] = {.kind = static_cast<std::int32_t>(random.Below(kSceneKinds)),
-                 .colour = static_cast<std::int32_t>(random.Below(kSceneColours)),
+                 .color = static_cast<std::int32_t>(random.Below(kSceneColors)),
                  .size = static_cast<std::int32_t>(random.Below(kSceneSizes)),
                  .place = places[i]};
   }
   return shapes;
 }
 
-// Places the shape near the centre of its cell, entirely within the image.
+// Places the shape near the center of its cell, entirely within the image.
 Shape2d Placed(Random& random, const SceneShape& shape, double side) {
   const double radius = side * kRadii[static_cast<std::size_t>(shape.size)] * Between(random, 0.92, 1.08);
   const auto near = [&](std::int32_t cell) {
@@ -48,7 +48,7 @@ Shape2d Placed(Random& random, const SceneShape& shape, double side) {
   };
   const double x = near(shape.column()), y = near(shape.row());
   const double upright = shape.kind == kStar ? -std::numbers::pi / 2 : 0;
-  Color color = kColours[static_cast<std::size_t>(shape.colour)];
+  Color color = kColors[static_cast<std::size_t>(shape.color)];
   for (double& channel : color) channel += Between(random, -9, 9);
   return {shape.kind, x, y, radius, upright + Between(random, -0.25, 0.25), color};
 }
@@ -86,8 +86,8 @@ std::optional<ShapeScene> PlaceShapes(const std::vector<SceneShape>& shapes, con
     for (std::size_t by = of + 1; by < shapes.size(); ++by) {
       const double share = static_cast<double>(hidden[by][of]) / size;
       if (share > 0 && share < kLeastHidden) return std::nullopt;
-      // If two shapes have the same colour, it is not visible which one is in front.
-      if (share > 0 && shapes[by].colour == shapes[of].colour) return std::nullopt;
+      // If two shapes have the same color, it is not visible which one is in front.
+      if (share > 0 && shapes[by].color == shapes[of].color) return std::nullopt;
       scene.hides[by][of] = share > 0;
     }
   }
@@ -96,13 +96,13 @@ std::optional<ShapeScene> PlaceShapes(const std::vector<SceneShape>& shapes, con
 
 Image Draw(Random& random, const std::vector<Shape2d>& placed, std::int64_t side) {
   SceneCanvas canvas(side, side);
-  const double grey = Between(random, 130, 185), noise = Between(random, 0, 8), slope = Between(random, -25, 25);
+  const double gray = Between(random, 130, 185), noise = Between(random, 0, 8), slope = Between(random, -25, 25);
   const Color tint = {Between(random, -10, 10), Between(random, -10, 10), Between(random, -10, 10)};
   canvas.Fill([&](std::int64_t, std::int64_t y) {
     Color color = tint;
     for (double& channel : color)
       channel +=
-          grey + slope * (static_cast<double>(y) / static_cast<double>(side) - 0.5) + Between(random, -noise, noise);
+          gray + slope * (static_cast<double>(y) / static_cast<double>(side) - 0.5) + Between(random, -noise, noise);
     return color;
   });
   for (const Shape2d& shape : placed) canvas.Draw(shape);
@@ -123,7 +123,7 @@ std::optional<ShapeScene> TrySampleScene(Random& random, const std::vector<Scene
 }
 
 // Returns all sets of shapes that differ in one attribute of one shape, in random order. The changed attribute (size,
-// colour, kind or position) and its new value are uniformly distributed.
+// color, kind or position) and its new value are uniformly distributed.
 std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<SceneShape>& shapes) {
   std::vector<std::vector<std::vector<SceneShape>>> groups;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -137,7 +137,7 @@ std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<S
       }
     };
     change(&SceneShape::size, kSceneSizes);
-    change(&SceneShape::colour, kSceneColours);
+    change(&SceneShape::color, kSceneColors);
     change(&SceneShape::kind, kSceneKinds);
     change(&SceneShape::place, kScenePlaces);
   }
@@ -158,7 +158,7 @@ std::vector<std::vector<SceneShape>> Changes(Random& random, const std::vector<S
 }  // namespace
 
 Portion PortionOf(const std::vector<SceneShape>& shapes) {
-  // For each cell: colour, kind and size of its shape as a number from 1, or 0 if empty.
+  // For each cell: color, kind and size of its shape as a number from 1, or 0 if empty.
   std::array<std::int32_t, kScenePlaces> at = {};
   for (const SceneShape& shape : shapes)
     at[static_cast<std::size_t>(shape.place)] = 1 + shape.label() * kSceneSizes + shape.size;
@@ -188,19 +188,19 @@ ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion port
   }
 }
 
-SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side) {
+SceneContent ContentOfBoxes(std::span<const LabeledBox> boxes, double side) {
   constexpr double kLeastLarge = 0.26, kFirstBorder = 0.37, kSecondBorder = 0.63;  // relative to the image's side
   SceneContent content;
-  for (const LabelledBox& one : boxes) {
-    Check(one.label >= 0 && one.label < kSceneKinds * kSceneColours,
-          "a box has class {}, but shapes have classes 0 to {}", one.label, kSceneKinds * kSceneColours - 1);
+  for (const LabeledBox& one : boxes) {
+    Check(one.label >= 0 && one.label < kSceneKinds * kSceneColors,
+          "a box has class {}, but shapes have classes 0 to {}", one.label, kSceneKinds * kSceneColors - 1);
     const auto third = [&](double low, double high) {
       const double middle = (low + high) / 2 / side;
       return (middle > kFirstBorder ? 1 : 0) + (middle > kSecondBorder ? 1 : 0);
     };
     const bool large = std::max(one.box.width(), one.box.height()) > kLeastLarge * side;
     content.shapes.push_back({.kind = one.label % kSceneKinds,
-                              .colour = one.label / kSceneKinds,
+                              .color = one.label / kSceneKinds,
                               .size = large ? 1 : 0,
                               .place = 3 * third(one.box.top, one.box.bottom) + third(one.box.left, one.box.right)});
   }

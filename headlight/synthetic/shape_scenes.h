@@ -1,5 +1,5 @@
 // Generates synthetic scenes that can be described in words, to train vision-language models without downloads. A scene
-// has one to four shapes of named kinds, colours and sizes at named positions. Some shapes partly hide others. See
+// has one to four shapes of named kinds, colors and sizes at named positions. Some shapes partly hide others. See
 // synthetic/scene_captions.h and synthetic/scene_questions.h for the texts.
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace headlight {
 
-inline constexpr std::int32_t kSceneKinds = 6;    // circle, square, triangle, star, cross, ring (SceneLabels)
-inline constexpr std::int32_t kSceneColours = 8;  // red, green, blue, yellow, white, black, brown, purple
+inline constexpr std::int32_t kSceneKinds = 6;   // circle, square, triangle, star, cross, ring (SceneLabels)
+inline constexpr std::int32_t kSceneColors = 8;  // red, green, blue, yellow, white, black, brown, purple
 inline constexpr std::int32_t kSceneSizes =
     2;  // small and large, with a radius of about 0.11 and 0.2 of the image's side
 inline constexpr std::int32_t kScenePlaces = 9;  // 3 * row + column, from the top left
 inline constexpr std::size_t kMostSceneShapes = 4;
 
 struct SceneShape {
-  std::int32_t kind = 0, colour = 0, size = 0, place = 0;
+  std::int32_t kind = 0, color = 0, size = 0, place = 0;
 
   std::int32_t column() const { return place % 3; }
   std::int32_t row() const { return place / 3; }
-  /// Returns the class for detectors: a combination of kind and colour.
-  std::int32_t label() const { return colour * kSceneKinds + kind; }
+  /// Returns the class for detectors: a combination of kind and color.
+  std::int32_t label() const { return color * kSceneKinds + kind; }
   bool operator==(const SceneShape&) const = default;
 };
 
@@ -40,13 +40,13 @@ struct SceneContent {
 
 struct ShapeScene : SceneContent {
   Image image;
-  std::vector<LabelledBox> boxes;  // box of each whole shape; the area is the visible part
+  std::vector<LabeledBox> boxes;  // box of each whole shape; the area is the visible part
 };
 
 struct ShapeSceneOptions {
   std::int64_t side = 64;             // side of the square image in pixels: 32 to 1024
   std::int32_t fewest = 1, most = 4;  // number of shapes
-  /// If true, each scene with an odd number differs from the previous scene in the size, the colour, the kind or the
+  /// If true, each scene with an odd number differs from the previous scene in the size, the color, the kind or the
   /// position of one shape. Their images and captions are then hard negatives of each other. If no such change is
   /// possible, the scene is random.
   bool twins = false;
@@ -63,8 +63,8 @@ ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion port
 Portion PortionOf(const std::vector<SceneShape>& shapes);
 
 /// Returns the scene content for boxes in a square image of this side, such as a detector's boxes. Labels are
-/// SceneShape::label. Shapes of at most 0.26 of the side are small, and the position is the cell of the box's centre.
+/// SceneShape::label. Shapes of at most 0.26 of the side are small, and the position is the cell of the box's center.
 /// Hidden shapes are unknown. Throws Error for an invalid label.
-SceneContent ContentOfBoxes(std::span<const LabelledBox> boxes, double side);
+SceneContent ContentOfBoxes(std::span<const LabeledBox> boxes, double side);
 
 }  // namespace headlight

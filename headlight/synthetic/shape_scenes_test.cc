@@ -36,14 +36,14 @@ TEST(ShapeScenes, ImagesMatchTheContents) {
     std::set<std::int32_t> here;
     for (std::size_t i = 0; i < scene.shapes.size(); ++i) {
       const SceneShape& shape = scene.shapes[i];
-      const LabelledBox& one = scene.boxes[i];
+      const LabeledBox& one = scene.boxes[i];
       labels.insert(one.label);
       here.insert(shape.place);
       places.insert(shape.place);
       EXPECT_EQ(one.label, shape.label());
       EXPECT_GE(one.box.left, 0);
       EXPECT_LE(one.box.bottom, 64);
-      // The centre of the box is in the named column and row.
+      // The center of the box is in the named column and row.
       const double x = (one.box.left + one.box.right) / 2 / 64, y = (one.box.top + one.box.bottom) / 2 / 64;
       EXPECT_NEAR(x, 0.5 + 0.26 * (shape.column() - 1), 0.11) << number;
       EXPECT_NEAR(y, 0.5 + 0.26 * (shape.row() - 1), 0.11) << number;
@@ -68,10 +68,10 @@ TEST(ShapeScenes, ImagesMatchTheContents) {
   EXPECT_GT(hiding, 60);
 }
 
-// Checks the colour in the middle of the foremost shape's box, except for rings.
-TEST(ShapeScenes, ShapesHaveTheirColours) {
-  std::array<std::array<double, 3>, kSceneColours> sums = {};
-  std::array<int, kSceneColours> counts = {};
+// Checks the color in the middle of the foremost shape's box, except for rings.
+TEST(ShapeScenes, ShapesHaveTheirColors) {
+  std::array<std::array<double, 3>, kSceneColors> sums = {};
+  std::array<int, kSceneColors> counts = {};
   for (std::uint64_t number = 0; number < 400; ++number) {
     const ShapeScene scene = DrawShapeScene(2, number, Portion::training);
     const SceneShape& shape = scene.shapes.back();
@@ -79,11 +79,11 @@ TEST(ShapeScenes, ShapesHaveTheirColours) {
     const Box& box = scene.boxes.back().box;
     const std::uint8_t* const pixel = scene.image.row(static_cast<std::int64_t>((box.top + box.bottom) / 2)) +
                                       3 * static_cast<std::int64_t>((box.left + box.right) / 2);
-    const auto colour = static_cast<std::size_t>(shape.colour);
-    for (std::size_t i = 0; i < 3; ++i) sums[colour][i] += pixel[i];
-    ++counts[colour];
+    const auto color = static_cast<std::size_t>(shape.color);
+    for (std::size_t i = 0; i < 3; ++i) sums[color][i] += pixel[i];
+    ++counts[color];
   }
-  const auto mean = [&](std::size_t colour, std::size_t channel) { return sums[colour][channel] / counts[colour]; };
+  const auto mean = [&](std::size_t color, std::size_t channel) { return sums[color][channel] / counts[color]; };
   EXPECT_GT(mean(0, 0), mean(0, 1) + 150);  // red
   EXPECT_GT(mean(1, 1), mean(1, 0) + 90);   // green
   EXPECT_GT(mean(2, 2), mean(2, 0) + 130);  // blue
@@ -136,7 +136,7 @@ TEST(ShapeScenes, TwinsDifferInOneAttribute) {
     for (std::size_t i = 0; i < std::min(one.shapes.size(), other.shapes.size()); ++i) {
       const SceneShape &a = one.shapes[i], &b = other.shapes[i];
       if (a.size != b.size) here.emplace_back("size");
-      if (a.colour != b.colour) here.emplace_back("colour");
+      if (a.color != b.color) here.emplace_back("colour");
       if (a.kind != b.kind) here.emplace_back("kind");
       if (a.place != b.place) here.emplace_back("place");
     }
@@ -152,7 +152,7 @@ TEST(ShapeScenes, BoxesDetermineTheContent) {
     EXPECT_EQ(ContentOfBoxes(scene.boxes, 96).shapes, scene.shapes) << number;
   }
   EXPECT_THAT(ErrorOf([] {
-                ContentOfBoxes(std::vector<LabelledBox>{{.box = {0, 0, 9, 9}, .label = 48}}, 64);
+                ContentOfBoxes(std::vector<LabeledBox>{{.box = {0, 0, 9, 9}, .label = 48}}, 64);
               }),
               testing::HasSubstr("class 48"));
 }

@@ -55,7 +55,7 @@ TEST(Utf8, NamesTheFirstBadByte) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "corpus.de: line 7: byte 6 is not UTF-8");
-    EXPECT_EQ(error.blame(), Blame::user);
+    EXPECT_EQ(error.cause(), ErrorCause::user);
   }
 }
 

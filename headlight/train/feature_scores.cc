@@ -28,15 +28,15 @@ Tensor UnitVectors(const Tensor& vectors) {
   return units;
 }
 
-// Returns the class with the most votes of the nearest neighbours. If several classes tie, returns the smallest. The
+// Returns the class with the most votes of the nearest neighbors. If several classes tie, returns the smallest. The
 // example `itself` does not vote.
-std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbours,
+std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbors,
                   std::int64_t itself) {
   std::vector<std::pair<float, std::int64_t>> nearest;  // negated cosines and indices
   nearest.reserve(cosines.size());
   for (std::int64_t i = 0; i < std::ssize(cosines); ++i)
     if (i != itself) nearest.emplace_back(-cosines[static_cast<std::size_t>(i)], i);
-  const auto kept = nearest.begin() + std::min<std::ptrdiff_t>(neighbours, std::ssize(nearest));
+  const auto kept = nearest.begin() + std::min<std::ptrdiff_t>(neighbors, std::ssize(nearest));
   std::partial_sort(nearest.begin(), kept, nearest.end());
   std::map<std::int32_t, double> votes;
   for (auto one = nearest.begin(); one != kept; ++one)
@@ -45,7 +45,7 @@ std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t
   return best == votes.end() ? -1 : best->first;
 }
 
-std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& queries, std::int64_t neighbours,
+std::vector<std::int32_t> Votes(const LabeledFeatures& known, const Tensor& queries, std::int64_t neighbors,
                                 bool among_others) {
   const std::int64_t count = known.vectors.rows(), dimension = known.vectors.columns();
   Check(queries.columns() == dimension, "features have {} numbers each, but the labeled ones have {}",
@@ -61,7 +61,7 @@ std::vector<std::int32_t> Votes(const LabelledFeatures& known, const Tensor& que
     kernels::Gemm<float>(units.ViewRows(begin, rows).matrix<float>(), packed, cosines.matrix<float>());
     ParallelFor(rows, [&](std::int64_t row) {
       found[static_cast<std::size_t>(begin + row)] =
-          Vote({cosines.matrix<float>().row(row), static_cast<std::size_t>(count)}, known.classes, neighbours,
+          Vote({cosines.matrix<float>().row(row), static_cast<std::size_t>(count)}, known.classes, neighbors,
                among_others ? begin + row : -1);
     });
   }
@@ -121,8 +121,8 @@ class Regression {
       loss += losses[part];
       for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += gradients[part][i];
     }
-    const auto penalised = gradient.size() - static_cast<std::size_t>(classes_);
-    for (std::size_t i = 0; i < penalised; ++i) {
+    const auto penalized = gradient.size() - static_cast<std::size_t>(classes_);
+    for (std::size_t i = 0; i < penalized; ++i) {
       loss += weights[i] * weights[i] / 2;
       gradient[i] += weights[i];
     }
@@ -138,21 +138,20 @@ class Regression {
 
 }  // namespace
 
-std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& queries,
-                                           std::int64_t neighbours) {
-  Check(neighbours >= 1 && neighbours <= known.vectors.rows(), "{} neighbors: there are {} labeled examples",
-        neighbours, known.vectors.rows());
-  return Votes(known, queries, neighbours, /*among_others=*/false);
+std::vector<std::int32_t> NeighborClasses(const LabeledFeatures& known, const Tensor& queries, std::int64_t neighbors) {
+  Check(neighbors >= 1 && neighbors <= known.vectors.rows(), "{} neighbors: there are {} labeled examples", neighbors,
+        known.vectors.rows());
+  return Votes(known, queries, neighbors, /*among_others=*/false);
 }
 
-double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours) {
-  const std::vector<std::int32_t> found = Votes(features, features.vectors, neighbours, /*among_others=*/true);
+double NeighborAccuracy(const LabeledFeatures& features, std::int64_t neighbors) {
+  const std::vector<std::int32_t> found = Votes(features, features.vectors, neighbors, /*among_others=*/true);
   const auto right = std::inner_product(found.begin(), found.end(), features.classes.begin(), std::int64_t{0},
                                         std::plus<>(), std::equal_to<>());
   return 100.0 * static_cast<double>(right) / static_cast<double>(std::max<std::size_t>(1, found.size()));
 }
 
-LinearProbe::LinearProbe(const LabelledFeatures& features)
+LinearProbe::LinearProbe(const LabeledFeatures& features)
     : dimension_(features.vectors.columns()),
       classes_(features.classes.empty() ? 0 : *std::ranges::max_element(features.classes) + 1),
       mean_(static_cast<std::size_t>(dimension_)),
@@ -175,7 +174,7 @@ LinearProbe::LinearProbe(const LabelledFeatures& features)
     scale_[i] = deviation > 1e-7 * std::abs(sums[i] / rows) ? static_cast<float>(1 / deviation) : 1;
   }
   const Regression regression(features.vectors, mean_, scale_, classes_);
-  converged_ = Minimise([&](const std::vector<double>& weights,
+  converged_ = Minimize([&](const std::vector<double>& weights,
                             std::vector<double>& gradient) { return regression(features.classes, weights, gradient); },
                         weights_);
 }

@@ -1,4 +1,4 @@
-// Evaluation of frozen features on labelled examples: k nearest neighbours and a linear probe.
+// Evaluation of frozen features on labeled examples: k nearest neighbors and a linear probe.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,28 @@
 
 namespace headlight {
 
-struct LabelledFeatures {
+struct LabeledFeatures {
   Tensor vectors;                     // [examples, dimension], float32
   std::vector<std::int32_t> classes;  // class of each example, from 0
 };
 
-/// Classifies by k nearest neighbours, as DINO evaluates features (Caron et al., 2021, section 4.1). Each of the
-/// `neighbours` most similar known vectors votes for its class with weight exp(cosine / 0.07). Returns the class of
-/// each row of `queries` [examples, dimension]. Throws Error if there are fewer than `neighbours` known vectors.
-HEADLIGHT_API std::vector<std::int32_t> NeighbourClasses(const LabelledFeatures& known, const Tensor& queries,
-                                                         std::int64_t neighbours);
+/// Classifies by k nearest neighbors, as DINO evaluates features (Caron et al., 2021, section 4.1). Each of the
+/// `neighbors` most similar known vectors votes for its class with weight exp(cosine / 0.07). Returns the class of
+/// each row of `queries` [examples, dimension]. Throws Error if there are fewer than `neighbors` known vectors.
+HEADLIGHT_API std::vector<std::int32_t> NeighborClasses(const LabeledFeatures& known, const Tensor& queries,
+                                                        std::int64_t neighbors);
 
-/// Returns the leave-one-out accuracy of the classifier above, in per cent. If there are fewer than `neighbours` other
+/// Returns the leave-one-out accuracy of the classifier above, in per cent. If there are fewer than `neighbors` other
 /// vectors, all of them vote.
-HEADLIGHT_API double NeighbourAccuracy(const LabelledFeatures& features, std::int64_t neighbours);
+HEADLIGHT_API double NeighborAccuracy(const LabeledFeatures& features, std::int64_t neighbors);
 
 /// Logistic regression on features that are standardized to mean 0 and standard deviation 1 over the training examples.
-/// It minimises the sum of the negative log-probabilities plus half the sum of the squared weights (without the
+/// It minimizes the sum of the negative log-probabilities plus half the sum of the squared weights (without the
 /// biases), like scikit-learn's LogisticRegression with C = 1 after a StandardScaler.
 class HEADLIGHT_API LinearProbe {
  public:
   /// Throws Error if the features have fewer than two classes.
-  explicit LinearProbe(const LabelledFeatures& features);
+  explicit LinearProbe(const LabeledFeatures& features);
 
   std::vector<std::int32_t> Classes(const Tensor& queries) const;  // class of each row
   std::vector<double> Probabilities(const Tensor& queries) const;  // [rows, classes]

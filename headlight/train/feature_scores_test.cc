@@ -29,26 +29,26 @@ struct Golden {
     for (const JsonView& one : json[name].Items()) classes.push_back(static_cast<std::int32_t>(one.Integer()));
     return classes;
   }
-  LabelledFeatures Known() const { return {Vectors("known"), Classes("known_classes")}; }
+  LabeledFeatures Known() const { return {Vectors("known"), Classes("known_classes")}; }
 };
 
-TEST(NeighbourClasses, MatchScikitLearn) {
+TEST(NeighborClasses, MatchScikitLearn) {
   const Golden golden;
-  const auto found = NeighbourClasses(golden.Known(), golden.Vectors("asked"), golden.json["neighbours"].Integer());
+  const auto found = NeighborClasses(golden.Known(), golden.Vectors("asked"), golden.json["neighbours"].Integer());
   EXPECT_EQ(found, golden.Classes("neighbour_classes"));
   EXPECT_NE(found, golden.Classes("asked_classes"));  // some predictions are wrong, so the comparison is not trivial
-  EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), golden.Vectors("asked"), 61); }),
+  EXPECT_THAT(ErrorOf([&] { NeighborClasses(golden.Known(), golden.Vectors("asked"), 61); }),
               HasSubstr("there are 60 labeled examples"));
-  EXPECT_THAT(ErrorOf([&] { NeighbourClasses(golden.Known(), Tensor::Zeros({1, 5}), 1); }), HasSubstr("5 numbers"));
+  EXPECT_THAT(ErrorOf([&] { NeighborClasses(golden.Known(), Tensor::Zeros({1, 5}), 1); }), HasSubstr("5 numbers"));
 }
 
-TEST(NeighbourAccuracy, VotesByCosineLeavingOneOut) {
+TEST(NeighborAccuracy, VotesByCosineLeavingOneOut) {
   // The vectors of each class have similar directions and different lengths. One vector is closest to the vectors of
   // the other class.
   const Tensor vectors = Tensor::From<float>({1, 0, 5, 0.1F, 2, -0.1F, 0, 1, 0.1F, 3, 9, 0.5F}, {6, 2});
-  EXPECT_NEAR(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 1}}, 2), 100.0 * 5 / 6, 1e-9);
-  EXPECT_EQ(NeighbourAccuracy({vectors, {0, 0, 0, 1, 1, 0}}, 1), 100);
-  EXPECT_EQ(NeighbourAccuracy({Tensor::From<float>({1, 0}, {1, 2}), {0}}, 3), 0);  // there is no other vector
+  EXPECT_NEAR(NeighborAccuracy({vectors, {0, 0, 0, 1, 1, 1}}, 2), 100.0 * 5 / 6, 1e-9);
+  EXPECT_EQ(NeighborAccuracy({vectors, {0, 0, 0, 1, 1, 0}}, 1), 100);
+  EXPECT_EQ(NeighborAccuracy({Tensor::From<float>({1, 0}, {1, 2}), {0}}, 3), 0);  // there is no other vector
 }
 
 TEST(LinearProbe, MatchesScikitLearn) {

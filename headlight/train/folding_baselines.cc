@@ -78,7 +78,7 @@ BaselineScores MeanOver(const ChainSet& chains,
 }
 
 // Returns points [n] in space whose distances approximate `distances` [n, n]. Uses the three largest eigenvectors of
-// the centred squared distances.
+// the centered squared distances.
 std::vector<Vector3> Embedded(const std::vector<double>& distances, std::size_t n) {
   std::vector<double> product(n * n), row_means(n);
   double mean = 0;

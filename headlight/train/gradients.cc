@@ -124,7 +124,7 @@ double ComputeGradients(const Parameters& parameters, const PartLoss& loss, std:
   const auto count = std::ssize(parts);
   const int size = options.ranks == nullptr ? 1 : options.ranks->size();
   const auto rank = static_cast<std::size_t>(options.ranks == nullptr ? 0 : options.ranks->rank());
-  const std::vector<std::int64_t> dealt = DealParts(count, size);
+  const std::vector<std::int64_t> dealt = DivideParts(count, size);
   const Tensor& gradients = parameters.gradients();
   GradientTree tree(count, options.type);
   std::optional<RankSum> rank_sum;

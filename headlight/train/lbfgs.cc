@@ -63,7 +63,7 @@ bool Search(const Objective& objective, const Vector& x, const Vector& direction
 
 }  // namespace
 
-bool Minimise(const Objective& objective, Vector& x, const LbfgsOptions& options) {
+bool Minimize(const Objective& objective, Vector& x, const LbfgsOptions& options) {
   Vector gradient(x.size()), next(x.size()), next_gradient(x.size());
   double value = objective(x, gradient);
   std::deque<Pair> history;

@@ -21,6 +21,6 @@ struct LbfgsOptions {
 
 /// Moves x to a minimum. Returns false if the gradient still exceeds the tolerance after the last iteration, or if no
 /// step along the gradient decreases the value. Deterministic.
-HEADLIGHT_API bool Minimise(const Objective& objective, std::vector<double>& x, const LbfgsOptions& options = {});
+HEADLIGHT_API bool Minimize(const Objective& objective, std::vector<double>& x, const LbfgsOptions& options = {});
 
 }  // namespace headlight

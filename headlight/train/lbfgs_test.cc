@@ -5,7 +5,7 @@
 namespace headlight::lbfgs_test {
 namespace {
 
-// Computes the extended Rosenbrock function, which has one valley for each pair of neighbouring variables. Its minimum
+// Computes the extended Rosenbrock function, which has one valley for each pair of neighboring variables. Its minimum
 // is at 1 in every variable.
 double Valley(const std::vector<double>& x, std::vector<double>& gradient) {
   double value = 0;
@@ -22,24 +22,24 @@ double Valley(const std::vector<double>& x, std::vector<double>& gradient) {
 TEST(Lbfgs, FindsTheMinimumOfRosenbrock) {
   for (const std::size_t size : {2U, 7U}) {
     std::vector<double> x(size, -0.5);
-    EXPECT_TRUE(Minimise(Valley, x, {.tolerance = 1e-9}));
+    EXPECT_TRUE(Minimize(Valley, x, {.tolerance = 1e-9}));
     for (const double number : x) EXPECT_NEAR(number, 1, 1e-8);
   }
 }
 
 TEST(Lbfgs, ReportsThatItDidNotConverge) {
   std::vector<double> x(2, -0.5);
-  EXPECT_FALSE(Minimise(Valley, x, {.iterations = 3}));
+  EXPECT_FALSE(Minimize(Valley, x, {.iterations = 3}));
   // This function has no minimum.
   const Objective line = [](const std::vector<double>& at, std::vector<double>& gradient) {
     gradient[0] = -1;
     return -at[0];
   };
   std::vector<double> one = {0};
-  EXPECT_FALSE(Minimise(line, one));
+  EXPECT_FALSE(Minimize(line, one));
   // The minimum is also the start.
   std::vector<double> there = {1, 1};
-  EXPECT_TRUE(Minimise(Valley, there, {.iterations = 0}));
+  EXPECT_TRUE(Minimize(Valley, there, {.iterations = 0}));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class PointModel : public Model {
  public:
   explicit PointModel(std::int64_t outputs = 2)
       : Model(DType::float32), layer_(Scope(parameters_), {"layer"}, 2, outputs) {
-    parameters_.Initialise(1);
+    parameters_.Initialize(1);
   }
   Tensor operator()(Context& context, const Tensor& points) const { return layer_(context, points); }
   Json::Object Description() const override { return {}; }

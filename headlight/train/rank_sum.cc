@@ -56,7 +56,7 @@ int TagOf(std::size_t piece, std::size_t index) { return static_cast<int>(1 + pi
 
 }  // namespace
 
-std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks) {
+std::vector<std::int64_t> DivideParts(std::int64_t parts, int ranks) {
   const std::int64_t most = (parts + ranks - 1) / ranks;
   std::vector<std::int64_t> bounds = {0};
   for (std::int64_t left = ranks - 1; left > 0; --left) {
@@ -95,7 +95,7 @@ RankSum::RankSum(Ranks& ranks, std::int64_t parts, GradientType type, const Tens
       pieces_(PiecesOf(gradients.elements(), ranks.size())),
       states_(pieces_.size()),
       transfers_(ranks) {
-  const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
+  const std::vector<std::int64_t> dealt = DivideParts(parts, ranks.size());
   std::vector<std::vector<GradientTree::NodeIndex>> nodes;  // nodes of each rank
   std::size_t all = 0;
   for (std::size_t rank = 0; rank + 1 < dealt.size(); ++rank) {

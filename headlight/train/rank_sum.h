@@ -21,7 +21,7 @@ namespace headlight {
 /// Divides a step's parts among ranks. Rank r computes parts result[r] to result[r + 1] - 1. No rank has more than
 /// ceil(parts / ranks) parts. Within this limit, the parts are divided at the boundaries of the largest subtrees to
 /// minimize communication.
-HEADLIGHT_API std::vector<std::int64_t> DealParts(std::int64_t parts, int ranks);
+HEADLIGHT_API std::vector<std::int64_t> DivideParts(std::int64_t parts, int ranks);
 
 /// The elements [begin, end) of a vector, and the rank that owns them.
 struct Piece {
@@ -33,7 +33,7 @@ struct Piece {
 /// whatever the order in which the gradient is completed.
 HEADLIGHT_API std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks);
 
-/// Communicates and sums on a separate thread, while another thread computes the parts of this rank (DealParts).
+/// Communicates and sums on a separate thread, while another thread computes the parts of this rank (DivideParts).
 class HEADLIGHT_API RankSum {
  public:
   /// Starts the sum. `gradients` is a vector that becomes the sum of all parts. If `own_pieces` is set, only this

@@ -42,10 +42,10 @@ Tensor PartGradient(std::int64_t part) {
   return gradients[static_cast<std::size_t>(part)].Clone();
 }
 
-// Adds this rank's parts (DealParts). The last part is added piece by piece from the end, as in a backward pass.
+// Adds this rank's parts (DivideParts). The last part is added piece by piece from the end, as in a backward pass.
 void SumParts(Ranks& ranks, std::int64_t parts, GradientType type, const Tensor& gradients) {
   const auto rank = static_cast<std::size_t>(ranks.rank());
-  const std::vector<std::int64_t> dealt = DealParts(parts, ranks.size());
+  const std::vector<std::int64_t> dealt = DivideParts(parts, ranks.size());
   GradientTree tree(parts, type);
   RankSum sum(ranks, parts, type, gradients, /*own_pieces=*/false);
   for (std::int64_t part = dealt[rank]; part < dealt[rank + 1]; ++part) {
@@ -132,7 +132,7 @@ TEST(RankSum, Bfloat16SendsHalf) {
 TEST(RankSum, DealsAllPartsEvenly) {
   for (std::int64_t parts = 1; parts <= 40; ++parts)
     for (int ranks = 1; ranks <= 12; ++ranks) {
-      const std::vector<std::int64_t> dealt = DealParts(parts, ranks);
+      const std::vector<std::int64_t> dealt = DivideParts(parts, ranks);
       ASSERT_EQ(dealt.size(), static_cast<std::size_t>(ranks) + 1);
       EXPECT_EQ(dealt.front(), 0);
       EXPECT_EQ(dealt.back(), parts);
@@ -144,8 +144,8 @@ TEST(RankSum, DealsAllPartsEvenly) {
 }
 
 TEST(RankSum, DealsWholeSubtreesIfPossible) {
-  EXPECT_EQ(DealParts(8, 4), (std::vector<std::int64_t>{0, 2, 4, 6, 8}));
-  EXPECT_EQ(DealParts(10, 4), (std::vector<std::int64_t>{0, 2, 4, 7, 10}));
+  EXPECT_EQ(DivideParts(8, 4), (std::vector<std::int64_t>{0, 2, 4, 6, 8}));
+  EXPECT_EQ(DivideParts(10, 4), (std::vector<std::int64_t>{0, 2, 4, 7, 10}));
 }
 
 TEST(RankSum, SendsCompletedPiecesEarly) {

@@ -26,7 +26,7 @@ StepBatches::Step StepBatches::NextStep() {
     step.batch.batches_in_epoch = batch.batches_in_epoch;
     if (batch.next.batch == 0) break;
   }
-  const std::vector<std::int64_t> dealt = DealParts(std::ssize(step.batch.parts), size_);
+  const std::vector<std::int64_t> dealt = DivideParts(std::ssize(step.batch.parts), size_);
   step.begin = dealt[rank_];
   step.end = dealt[rank_ + 1];
   return step;

@@ -130,7 +130,7 @@ class Training {
     const Clock::time_point begin = Clock::now();
     const double waited = ranks_.several() ? ranks_.ranks()->seconds_waited : 0;
     if (ranks_.several()) ranks_.ranks()->step = optimizer_.step + 1;
-    const BatchPosition place = state_.position;
+    const BatchPosition location = state_.position;
     const auto [parts, labels, next, batches_in_epoch] = batches.Next();
     state_.position = next;
     batches_in_epoch_ = batches_in_epoch;
@@ -144,7 +144,8 @@ class Training {
                                           .sums = task_.part_sums});
     const double learning_rate = LearningRate(options_.schedule, optimizer_.step + 1, Progress());
     const auto fail_diverged = [&](const char* what) {
-      FailDiverged(what, optimizer_.step + 1, fmt::format("epoch {}, batch {}", place.epoch + 1, place.batch + 1));
+      FailDiverged(what, optimizer_.step + 1,
+                   fmt::format("epoch {}, batch {}", location.epoch + 1, location.batch + 1));
     };
     if (!std::isfinite(loss)) fail_diverged("training loss");
     try {
@@ -238,7 +239,7 @@ class Training {
 
   bool OutOfPatience() const { return options_.patience > 0 && state_.validations_since_best >= options_.patience; }
 
-  [[noreturn]] void FailDiverged(const char* what, std::int64_t step, const std::string& place) const {
+  [[noreturn]] void FailDiverged(const char* what, std::int64_t step, const std::string& location) const {
     std::string kept = "there is no checkpoint yet";
     if (saved_step_ > 0)
       kept = fmt::format("the last checkpoint, {} (step {}), is kept", keep_.checkpoint, saved_step_);
@@ -248,7 +249,7 @@ class Training {
     Fail(
         "the training has diverged: the {} is not finite at step {} ({}, learning rate {:.2e}); {}. Try a lower "
         "learning rate, a longer warm-up or a smaller limit of the gradient's norm",
-        what, step, place, LearningRate(options_.schedule, step, Progress()), kept);
+        what, step, location, LearningRate(options_.schedule, step, Progress()), kept);
   }
 
   bool AtLimit() const {

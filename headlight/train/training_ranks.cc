@@ -72,16 +72,16 @@ std::optional<std::string> TrainingRanks::SlowRank() {
 
 void NameRankInErrors(const TrainingRanks& ranks, const std::function<void()>& body) {
   if (!ranks.several()) return body();
-  const auto fail = [&](const std::string& message, Blame blame) {
+  const auto fail = [&](const std::string& message, ErrorCause cause) {
     const Ranks& all = *ranks.ranks();
-    throw Error(fmt::format("{}, step {}: {}", all.Name(all.rank()), all.step, message), blame);
+    throw Error(fmt::format("{}, step {}: {}", all.Name(all.rank()), all.step, message), cause);
   };
   try {
     body();
   } catch (const Error& error) {
-    fail(error.what(), error.blame());
+    fail(error.what(), error.cause());
   } catch (const std::bad_alloc&) {
-    fail("there is not enough memory for this", Blame::user);
+    fail("there is not enough memory for this", ErrorCause::user);
   }
 }
 

@@ -65,7 +65,7 @@ TEST_F(BenchTest, TranslatesRandomSentencesOfAFixedLength) {
 
 TEST_F(BenchTest, ReadsRandomTexts) {
   Bert bert({.model = 16, .layers = 2, .heads = 2, .ffn = 32, .vocabulary = 50, .positions = 12});
-  bert.parameters().Initialise(5);
+  bert.parameters().Initialize(5);
   std::filesystem::create_directory(folder.File("bert"));
   bert.Save(folder.File("bert"));
   const JsonView json = Bench({"encode", folder.File("bert"), "--batch-size", "3", "--length", "2:5", "--repetitions",

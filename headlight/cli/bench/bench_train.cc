@@ -52,7 +52,7 @@ void Run(const Options& options) {
   }();
 
   Transformer model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   model.parameters().SetCompute(compute);
   model.parameters().PrepareTraining();
   Optimizer optimizer({}, model.parameters());

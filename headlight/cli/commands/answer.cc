@@ -93,7 +93,7 @@ std::vector<FolderAnswer> AnswerImages(const FolderAnswerer& answerer, const Lin
       try {
         images.push_back(ReadImage(path));
       } catch (const Error& error) {
-        throw Error(batch.name_of(line) + ": " + error.what(), error.blame());
+        throw Error(batch.name_of(line) + ": " + error.what(), error.cause());
       }
       paths.push_back(std::move(path));
     }

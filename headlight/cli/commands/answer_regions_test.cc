@@ -44,7 +44,7 @@ struct AnswerWithVilt : testing::Test {
     config.vocabulary = PipelineTokenizer::Load(folder.path()).size();
     config.labels = {"yes", "no", "red"};
     Vilt model(config);
-    model.parameters().Initialise(1);
+    model.parameters().Initialize(1);
     for (Parameter& parameter : model.parameters().all())
       if (parameter.names.front() == "classifier.3.bias")
         parameter.value.CopyFrom(Tensor::From({0.F, 0.5F, 0.25F}, {3}));
@@ -114,7 +114,7 @@ TEST_F(AnswerWithVilt, RefusesWhatItDoesNotRead) {
 }
 
 // Checks that ViLT models cannot be trained, because the training needs boxes.
-TEST_F(AnswerWithVilt, IsNotTrainedHere) {
+TEST_F(AnswerWithVilt, CannotBeTrained) {
   const std::string questions = folder.File("questions.jsonl");
   WriteFile(questions, fmt::format("{{\"path\": \"{}\", \"question\": \"Is it?\", \"answer\": \"yes\"}}\n", kImage));
   const Outcome refused = RunProgram({"train", "visual-question-answering", "--train", questions, "--valid", questions,

@@ -68,9 +68,9 @@ void Run(const Options& options) {
   Progress progress("sequences read");
   std::int64_t sequences = 0;
   while (const auto sequence = reader.Next()) {
-    const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
+    const std::string location = fmt::format("{}: line {}", reader.name(), sequence->line);
     Write(options, sequence->name, sequence->letters.size(),
-          predictor.Predict(sequence->letters, options.separation, place));
+          predictor.Predict(sequence->letters, options.separation, location));
     progress.ShowShare(++sequences, reader.share());
   }
 }

@@ -71,7 +71,7 @@ TEST_F(ContactsTest, OtherCommandsReadProteins) {
   const Outcome lines = RunProgram({"embed", esm, "--json"}, "MKVLA\nGG\n");
   ASSERT_EQ(lines.exit_code, 0) << lines.err;
   EXPECT_EQ(RunProgram({"embed", esm, Write("two.fa", ">a\nMKV\nla\n\n>b\nGG*\n"), "--json"}).out, lines.out);
-  // The format is also recognised from standard input, and in a file with another extension.
+  // The format is also recognized from standard input, and in a file with another extension.
   const std::string fasta = ">a\nMKV\nla\n\n>b\nGG*\n";
   EXPECT_EQ(RunProgram({"embed", esm, "-", "--json"}, fasta).out, lines.out);
   EXPECT_EQ(RunProgram({"embed", esm, "--json"}, "\xEF\xBB\xBF" + fasta).out, lines.out);

@@ -173,7 +173,7 @@ std::vector<float> OutputsOf(const Model& model) {
     const TextHeadsConfig& heads = encoder->heads();
     Append(outputs, hidden);
     if (heads.pooler) Append(outputs, encoder->Pool(context, hidden, text));
-    if (heads.masked_words) Append(outputs, encoder->MaskedWordLogits(context, hidden));
+    if (heads.masked_words) Append(outputs, encoder->MaskedTokenLogits(context, hidden));
     if (heads.sequence_classes) Append(outputs, encoder->SequenceClassLogits(context, hidden, text));
     if (heads.token_classes) Append(outputs, encoder->TokenClassLogits(context, hidden));
     if (heads.question_spans) Append(outputs, encoder->SpanLogits(context, hidden));
@@ -250,8 +250,8 @@ std::vector<float> OutputsOf(const Model& model) {
     const auto& words = dynamic_cast<const LanguageModel&>(model);
     const Tensor hidden = words.Decode(context, ids, text);
     if (words.outputs() > 0) Append(outputs, words.Logits(context, hidden));
-    if (const auto* colours = dynamic_cast<const ImageGpt*>(&model); colours != nullptr && colours->config().classes)
-      Append(outputs, colours->ClassLogits(context, hidden, text));
+    if (const auto* colors = dynamic_cast<const ImageGpt*>(&model); colors != nullptr && colors->config().classes)
+      Append(outputs, colors->ClassLogits(context, hidden, text));
   }
   return outputs;
 }

@@ -49,7 +49,7 @@ ImageTraining SettingsOf(const std::string& out, std::int64_t steps, std::uint64
 
 ImageSet ReadShapes(const std::string& prefix) {
   std::vector<std::string> numbers;
-  return {ListLabelledImages({prefix + "-images-idx4-ubyte", prefix + "-labels-idx1-ubyte"}, numbers, NewLabels::added),
+  return {ListLabeledImages({prefix + "-images-idx4-ubyte", prefix + "-labels-idx1-ubyte"}, numbers, NewLabels::added),
           [](std::span<const std::byte> file, const std::string& name) { return DecodeImage(file, name); }};
 }
 

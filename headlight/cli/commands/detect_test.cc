@@ -76,7 +76,7 @@ TEST_F(DetectCommand, PrintsAnObjectForEachImage) {
 }
 
 TEST_F(DetectCommand, DrawsTheBoxes) {
-  // The best box must be drawn last, in the colour of its class. DrawBoxes is not called in this process, because
+  // The best box must be drawn last, in the color of its class. DrawBoxes is not called in this process, because
   // fontconfig never frees its memory and the leak checker would report it.
   const std::string expected = folder.File("boxes.png"), none = folder.File("none.png");
   MustRun({"detect", model, files[0], "--threshold", "0", "--out", expected});

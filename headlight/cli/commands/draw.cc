@@ -86,9 +86,9 @@ std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageT
 
 // Returns the path of an image in the folder --out. Its name is the number of the text, followed by the number of the
 // image if a text has several images.
-std::string PathOf(const Options& options, std::size_t text, std::size_t place) {
+std::string PathOf(const Options& options, std::size_t text, std::size_t position) {
   const std::string of_text = fmt::format("{}/{}", options.out, text + 1);
-  return of_text + (options.n_best > 1 ? fmt::format("-{}.png", place + 1) : ".png");
+  return of_text + (options.n_best > 1 ? fmt::format("-{}.png", position + 1) : ".png");
 }
 
 void CheckOutput(const Options& options, std::size_t texts) {
@@ -100,8 +100,8 @@ void CheckOutput(const Options& options, std::size_t texts) {
   Check(!options.columns, "--columns is for a sheet, and --out {} is a folder", options.out);
   std::vector<OutputFile> outputs = {{"--out", options.out}};
   for (std::size_t text = 0; text < texts; ++text)
-    for (std::int64_t place = 0; place < options.n_best; ++place)
-      outputs.push_back({"--out", PathOf(options, text, static_cast<std::size_t>(place))});
+    for (std::int64_t position = 0; position < options.n_best; ++position)
+      outputs.push_back({"--out", PathOf(options, text, static_cast<std::size_t>(position))});
   CheckOutputs(outputs, std::move(inputs));
 }
 
@@ -146,17 +146,17 @@ void Run(const Options& options) {
         begun ? drawer.Complete(some, *begun, options.keep_rows, draw) : drawer.Generate(some, draw);
     for (std::size_t i = 0; i < some.size(); ++i) {
       const std::vector<RankedImage> kept = Kept(options, ranker, some[i], drawings[i]);
-      for (std::size_t place = 0; place < kept.size(); ++place) {
-        const GeneratedImage& drawing = drawings[i][kept[place].index];
-        const std::string path = folder ? PathOf(options, first + i, place) : "";
+      for (std::size_t position = 0; position < kept.size(); ++position) {
+        const GeneratedImage& drawing = drawings[i][kept[position].index];
+        const std::string path = folder ? PathOf(options, first + i, position) : "";
         if (folder) WritePng(path, drawing.image);
         if (sheet) on_sheet.push_back(drawing.image);
         if (!options.json) continue;
         Json::Object row = {{"text", some[i]},
-                            {"index", static_cast<std::int64_t>(kept[place].index) + 1},
+                            {"index", static_cast<std::int64_t>(kept[position].index) + 1},
                             {"codes", Json::Array(drawing.codes.begin(), drawing.codes.end())}};
         if (folder) row.push_back({"image", path});
-        if (ranker) row.push_back({"score", kept[place].score});
+        if (ranker) row.push_back({"score", kept[position].score});
         WriteResult(Json(std::move(row)).Line() + "\n");
       }
     }

@@ -171,7 +171,7 @@ TEST_F(Draw, CompletesAnImage) {
 }
 
 TEST_F(Draw, RefusesWhatItCannotDraw) {
-  const std::string idx = files.File("halves-idx3-ubyte");  // two grey images of 2 x 2 pixels
+  const std::string idx = files.File("halves-idx3-ubyte");  // two gray images of 2 x 2 pixels
   WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
   EXPECT_THAT(RefusalOf({"draw", model, "dog"}), HasSubstr("--out is required"));
   EXPECT_THAT(RefusalOf({"draw", model, "--out", out}), HasSubstr("TEXT or --file FILE"));
@@ -306,8 +306,8 @@ TEST_F(Draw, IsEvaluated) {
   double expected = 0;
   for (const auto& [image, ids] : {std::pair(Pattern(8, 8), texts[0]), std::pair(Pattern(20, 9), texts[1])}) {
     const std::vector<std::int32_t> codes = drawer.Encode(image);
-    DrawingBatch batch;
-    AppendDrawing(drawer.model(), DrawingIds(drawer.tokenizer(), ids, 12, "text"), codes, batch);
+    TextToImageBatch batch;
+    AppendTextAndCodes(drawer.model(), DrawingIds(drawer.tokenizer(), ids, 12, "text"), codes, batch);
     Context context;
     const Tensor hidden = drawer.model().Decode(context, batch.ids, {{0, static_cast<std::int32_t>(batch.ids.size())}});
     const Tensor logits = ops::Linear(hidden.ViewRows(hidden.rows() - 16, 16), drawer.model().OutputWeight(context),
@@ -330,7 +330,7 @@ TEST_F(Draw, IsEvaluated) {
   EXPECT_EQ(of_coder["codes"].Integer(), 6);
   double psnr = 0;
   for (const Image& image : {Pattern(8, 8), Pattern(20, 9)}) {
-    const Image fitted = CentreSquare(8).Fit(image), decoded = drawer.Decode(drawer.Encode(image));
+    const Image fitted = CenterSquare(8).Fit(image), decoded = drawer.Decode(drawer.Encode(image));
     double squares = 0;
     for (std::size_t i = 0; i < fitted.pixels.size(); ++i)
       squares += std::pow((int{fitted.pixels[i]} - int{decoded.pixels[i]}) / 255.0, 2) / 192;

@@ -62,7 +62,7 @@ std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_
 // A search result: the text of a line, or the name of an image.
 struct Found {
   double score;
-  std::int64_t place;  // index of the line or image, from 0
+  std::int64_t position;  // index of the line or image, from 0
   std::string text;
 };
 
@@ -70,7 +70,7 @@ struct Found {
 void KeepBest(std::vector<Found>& found, std::int64_t top) {
   const auto best = found.begin() + std::min<std::ptrdiff_t>(top, std::ssize(found));
   std::partial_sort(found.begin(), best, found.end(), [](const Found& a, const Found& b) {
-    return a.score != b.score ? a.score > b.score : a.place < b.place;
+    return a.score != b.score ? a.score > b.score : a.position < b.position;
   });
   found.erase(best, found.end());
 }
@@ -103,18 +103,18 @@ class Vectors {
   bool has_query() const { return !query_.empty(); }
   OutputIndex* index() { return index_ ? &*index_ : nullptr; }
 
-  // Stores the vector, or returns false if the caller must print it. `place` is the index among all lines or images,
+  // Stores the vector, or returns false if the caller must print it. `position` is the index among all lines or images,
   // from 0, in ascending order. `item` returns the item for an index.
   template <typename Item>
-  bool Take(std::int64_t place, const std::string& text, const float* vector, const Item& item) {
+  bool Take(std::int64_t position, const std::string& text, const float* vector, const Item& item) {
     const std::span<const float> numbers(vector, static_cast<std::size_t>(columns_));
     if (index_) {
       index_->Add(item(), numbers);
     } else if (!query_.empty()) {
-      found_.push_back({Compare(similarity_, query_, numbers), place, text});
+      found_.push_back({Compare(similarity_, query_, numbers), position, text});
     } else if (!options_.out.empty()) {
-      if (!first_) first_ = place;
-      PadTo(place);
+      if (!first_) first_ = position;
+      PadTo(position);
       rows_.insert(rows_.end(), numbers.begin(), numbers.end());
     } else {
       return false;
@@ -138,7 +138,7 @@ class Vectors {
  private:
   static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();  // value for inputs with errors
 
-  void PadTo(std::int64_t place) { rows_.resize(static_cast<std::size_t>((place - *first_) * columns_), kNone); }
+  void PadTo(std::int64_t position) { rows_.resize(static_cast<std::size_t>((position - *first_) * columns_), kNone); }
 
   const Options& options_;
   std::int64_t columns_;
@@ -199,8 +199,9 @@ void EmbedTexts(Options options) {
                                            a_row_a_line ? "\n" : "");
   to.Finish(count.begin, count.end, [&](const Found& found) {
     if (options.json)
-      return Json(Json::Object{{"line", found.place + 1}, {"text", found.text}, {"score", found.score}}).Line() + "\n";
-    return fmt::format("{:.4f}\t{}\t{}\n", found.score, found.place + 1, OnOneLine(found.text));
+      return Json(Json::Object{{"line", found.position + 1}, {"text", found.text}, {"score", found.score}}).Line() +
+             "\n";
+    return fmt::format("{:.4f}\t{}\t{}\n", found.score, found.position + 1, OnOneLine(found.text));
   });
 }
 

@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A tiny ViT with the classes cat, dog and bird. The IDX files have grey images of 8 x 8 pixels that are bright in the
+// A tiny ViT with the classes cat, dog and bird. The IDX files have gray images of 8 x 8 pixels that are bright in the
 // upper half (0), bright in the lower half (1), or dark (2).
 struct EvaluateImages : testing::Test {
   EvaluateImages() {
@@ -115,7 +115,7 @@ TEST_F(EvaluateImages, ReadsFoldersAndTables) {
   EXPECT_THAT(RefusalOf({"evaluate", model, photos}), HasSubstr("dog/a.png: not an image"));
 }
 
-TEST_F(EvaluateImages, EvaluatesFeaturesByLabelledImages) {
+TEST_F(EvaluateImages, EvaluatesFeaturesByLabeledImages) {
   SaveTinyVit(model, /*classes=*/false);
   const std::vector<std::string> both = {"--train", Images("train"), Labels("train"), "--knn", "5", "--linear-probe"};
   const Outcome outcome = RunProgram(Evaluate(both));

@@ -70,7 +70,7 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
       try {
         return reader.Next();
       } catch (const Error& failure) {
-        if (failure.blame() != Blame::user || error == failure.what()) throw;
+        if (failure.cause() != ErrorCause::user || error == failure.what()) throw;
         error = failure.what();
         queries.push_back({{}, {}, {}, {}, error});
       }
@@ -110,7 +110,7 @@ class QueryFolder {
   explicit QueryFolder(const FoldCommandOptions& options) : options_(options) {}
 
   // Predicts the structures of a query, and returns them sorted by score, with the best structure first.
-  std::vector<Prediction> Predict(const Query& query, Progress& progress, const std::string& place) {
+  std::vector<Prediction> Predict(const Query& query, Progress& progress, const std::string& location) {
     std::vector<std::string> alignments = query.alignments;
     AlignmentTable table;
     if (alignments.empty()) table = TableOfSequence(query.letters);
@@ -120,7 +120,7 @@ class QueryFolder {
     }
     if (!alignments.empty()) {
       table = ReadAlignmentTable(alignments, {.alignment = {.query = query.letters}, .seed = options_.seed});
-      Note("{}: {} residues, {} rows, {} distinct, {} held", place, table.residues(), table.read, table.distinct,
+      Note("{}: {} residues, {} rows, {} distinct, {} held", location, table.residues(), table.read, table.distinct,
            table.rows.size());
     }
     constexpr std::int64_t kMostOfPdb = 9999;  // largest residue number in PDB files
@@ -303,8 +303,9 @@ void FoldQueries(const FoldCommandOptions& options) {
   std::int64_t failed = 0, found = 0;
   for (std::size_t i = 0; i < queries.size(); ++i) {
     const Query& query = queries[i];
-    std::string place = query.name;
-    if (many) place = fmt::format("query {} of {}{}{}", i + 1, queries.size(), place.empty() ? "" : ", ", place);
+    std::string location = query.name;
+    if (many)
+      location = fmt::format("query {} of {}{}{}", i + 1, queries.size(), location.empty() ? "" : ", ", location);
     if (many && query.error.empty() && Exists(query.out)) {
       ++found;
       continue;
@@ -313,8 +314,8 @@ void FoldQueries(const FoldCommandOptions& options) {
       Check(query.error.empty(), "{}", query.error);
       std::vector<Prediction> predictions;
       {
-        Progress progress(fmt::format("{}: blocks computed", place));
-        predictions = folder.Predict(query, progress, place);
+        Progress progress(fmt::format("{}: blocks computed", location));
+        predictions = folder.Predict(query, progress, location);
       }
       for (std::size_t rank = predictions.size(); rank >= 1; --rank)
         if (rank == 1 || options.all) Write(query, rank, predictions[rank - 1], options);
@@ -322,9 +323,9 @@ void FoldQueries(const FoldCommandOptions& options) {
         WriteResult(PredictionRow(query, rank, predictions[rank - 1], options.json));
       FlushResults();
     } catch (const Error& error) {
-      if (!many || error.blame() != Blame::user) throw;
+      if (!many || error.cause() != ErrorCause::user) throw;
       ++failed;
-      WriteNote(fmt::format("{}: {}", place, error.what()));
+      WriteNote(fmt::format("{}: {}", location, error.what()));
     }
   }
   auto all = std::ssize(queries);

@@ -124,7 +124,7 @@ TEST_F(ForwardFolding, ReadsCovariation) {
   AlphaFoldConfig config = SmallAlphaFold();
   config.covariation = true;
   AlphaFold model(config);
-  model.parameters().Initialise(1);
+  model.parameters().Initialize(1);
   std::filesystem::create_directory(folder.File("model"));
   model.Save(folder.File("model"));
   std::erase_if(inputs, [](const auto& input) { return input.first.starts_with("template_"); });

@@ -62,7 +62,7 @@ TEST_F(ForwardTest, EqualsTheLibraryWithPadding) {
   std::map<std::string, std::vector<float>> expected;  // attention weights of the second sentence
   Context context;
   context.hooks.attention = [&](const LayerAttention& seen) {
-    if (seen.sentence == 1)
+    if (seen.sequence == 1)
       expected[fmt::format("{}.{}", static_cast<int>(seen.kind), seen.layer)] = seen.weights.ToVector<float>();
   };
   const std::vector<std::int32_t> sources = {5, 6, 7, 0, 8, 0}, targets = {59, 4, 5, 59};

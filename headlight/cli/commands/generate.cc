@@ -43,10 +43,10 @@ const char* NameOf(FinishReason reason) {
   return std::array{"end", "stop", "length", "positions"}[static_cast<std::size_t>(reason)];
 }
 
-// Prints a note if the text fills all positions of the model. `place` is the name of the prompt.
-void NoteFull(const GeneratedText& generated, const std::string& place, const TextGenerator& generator) {
+// Prints a note if the text fills all positions of the model. `location` is the name of the prompt.
+void NoteFull(const GeneratedText& generated, const std::string& location, const TextGenerator& generator) {
   if (generated.finish_reason == FinishReason::positions)
-    Note("{}: the text ends after {} tokens, which with the {} of the prompt fill the model's {} positions", place,
+    Note("{}: the text ends after {} tokens, which with the {} of the prompt fill the model's {} positions", location,
          generated.tokens, generated.prompt_tokens, generator.model().limits().positions);
 }
 
@@ -72,12 +72,12 @@ std::string Row(std::int64_t line, const std::string& prompt, const GeneratedTex
 // Returns the prompt. With --truncate, the beginning of a prompt that is too long is removed. Up to half of the
 // positions are then reserved for new tokens.
 std::string Fitted(const TextGenerator& generator, const std::string& prompt, const Options& options,
-                   const std::string& place) {
+                   const std::string& location) {
   const std::int64_t positions = generator.model().limits().positions;
   Encoding encoding = generator.tokenizer().Encode(prompt);
   if (std::ssize(encoding.ids) <= positions) return prompt;
   Check(options.truncate, "{}: {} tokens are more than the model's {} positions; --truncate leaves out its beginning",
-        place, encoding.ids.size(), positions);
+        location, encoding.ids.size(), positions);
   const std::int64_t most =
       positions - std::min<std::int64_t>(options.generate.max_new_tokens.value_or(128), positions / 2);
   std::string text = prompt;
@@ -86,7 +86,7 @@ std::string Fitted(const TextGenerator& generator, const std::string& prompt, co
     text.erase(0, static_cast<std::size_t>(encoding.spans[encoding.ids.size() - static_cast<std::size_t>(cut)].begin));
     encoding = generator.tokenizer().Encode(text);
   }
-  Note("{}: the model reads {} tokens at once: its beginning is left out", place, positions);
+  Note("{}: the model reads {} tokens at once: its beginning is left out", location, positions);
   return text;
 }
 
@@ -119,7 +119,7 @@ void RunFile(const TextGenerator& generator, const Options& options) {
       try {
         return generator.Generate(prompts, generate);
       } catch (const Error& error) {
-        if (error.blame() != Blame::user) throw;
+        if (error.cause() != ErrorCause::user) throw;
         Fail("{}{}: {}", batch.name_of(0), batch.lines.size() == 1 ? "" : " and on", error.what());
       }
     }();

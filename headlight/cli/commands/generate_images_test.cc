@@ -55,7 +55,7 @@ TEST_F(GenerateImages, CompletesImages) {
   EXPECT_THAT(RefusalOf({"generate", model, "--image", one, "--out", one}), HasSubstr("--out"));
   EXPECT_THAT(RefusalOf({"generate", model, "--image", one, "--keep-rows", "4", "--out", out}),
               HasSubstr("--keep-rows 4: an image has"));
-  const std::string idx = files.File("halves-idx3-ubyte");  // two grey images of 2 x 2 pixels
+  const std::string idx = files.File("halves-idx3-ubyte");  // two gray images of 2 x 2 pixels
   WriteFile(idx, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16) + "abcdefgh");
   const Image second{2, 2, {'e', 'e', 'e', 'f', 'f', 'f', 'g', 'g', 'g', 'h', 'h', 'h'}};
   EXPECT_EQ(Generated({"--image", idx + "#2"}), generator.Complete({&second, 1})[0][0]);
@@ -102,7 +102,7 @@ TEST_F(GenerateImages, RefusesOptionsOfTheOtherKindOfModel) {
   EXPECT_THAT(RefusalOf({"score", model}), HasSubstr("an image generation model, and"));
 }
 
-// Checks that a converted folder keeps the colours.
+// Checks that a converted folder keeps the colors.
 TEST_F(GenerateImages, TakesAConvertedFolder) {
   const std::string small = files.File("int8");
   MustRun({"convert", model, "--out", small, "--compute", "int8"});

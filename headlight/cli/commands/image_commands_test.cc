@@ -5,7 +5,7 @@
 
 #include "headlight/base/json.h"
 #include "headlight/cli/program/testing.h"
-#include "headlight/image/colours.h"
+#include "headlight/image/colors.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/pipelines/dual_testing.h"
 #include "headlight/pipelines/image_classifier.h"
@@ -152,9 +152,9 @@ TEST_F(ImageCommands, KeepStrangeLabelsInTheirRows) {
   WriteFile(model + "/config.json", config);
   for (const std::string& row : Lines(RunProgram({"classify", model, files[0], "--top-k", "3"}).out))
     EXPECT_THAT(row, StartsWith(files[0] + "\ta\\x0ab\\x1b[31m"));
-  const std::string labelled = folder.File("table.tsv");
-  WriteFile(labelled, files[0] + "\t0\n" + files[1] + "\t1\n");
-  const Outcome evaluated = RunProgram({"evaluate", model, labelled});
+  const std::string labeled = folder.File("table.tsv");
+  WriteFile(labeled, files[0] + "\t0\n" + files[1] + "\t1\n");
+  const Outcome evaluated = RunProgram({"evaluate", model, labeled});
   EXPECT_EQ(evaluated.exit_code, 0) << evaluated.err;
   EXPECT_THAT(evaluated.out, testing::Not(testing::AnyOf(HasSubstr("\x1b"), HasSubstr("\nb"))));
   EXPECT_THAT(evaluated.out, HasSubstr("a\\x0ab\\x1b[31mdog: precision"));
@@ -165,7 +165,7 @@ TEST_F(ImageCommands, ClassifyByAnImageGptWithClasses) {
   std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt_classes", gpt.path(),
                         std::filesystem::copy_options::recursive);
   WriteFile(gpt.File("preprocessor_config.json"),
-            ColourProcessorConfig({4, 6}, std::vector<Colour>(22, Colour{0.5F, 0, -0.5F})).Text());
+            ColorProcessorConfig({4, 6}, std::vector<PaletteColor>(22, PaletteColor{0.5F, 0, -0.5F})).Text());
   const std::vector<std::string> rows = Lines(RunProgram({"classify", gpt.path(), photos}).out);
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_THAT(rows[1], StartsWith(files[1] + "\tLABEL_"));

@@ -24,7 +24,7 @@ constexpr char kImage[] = HEADLIGHT_SOURCE_DIR "/headlight/image/testdata/rgb.jp
 // Saves a tiny image encoder for images of 3 x 2 patches.
 std::string SaveVit(const TemporaryFolder& folder, const std::string& name, std::uint64_t seed) {
   Vit vit({.model = 12, .layers = 2, .heads = 2, .ffn = 8, .image = {24, 16}, .patch = {8, 8}});
-  vit.parameters().Initialise(seed);
+  vit.parameters().Initialize(seed);
   const std::string path = folder.File(name);
   std::filesystem::create_directory(path);
   vit.Save(path);
@@ -202,8 +202,8 @@ TEST(LookAtAnImage, OfAModelThatReadsPixels) {
   const std::string model = folder.File("imagegpt"), page = folder.File("a.html"), sheet = folder.File("a.png");
   std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/gpt/imagegpt", model);
   std::string clusters;
-  for (int colour = 0; colour < 22; ++colour)
-    clusters += fmt::format("{}[{}, 0, {}]", colour == 0 ? "" : ", ", colour / 11.0 - 1, 1 - colour / 11.0);
+  for (int color = 0; color < 22; ++color)
+    clusters += fmt::format("{}[{}, 0, {}]", color == 0 ? "" : ", ", color / 11.0 - 1, 1 - color / 11.0);
   WriteFile(model + "/preprocessor_config.json",
             R"({"image_processor_type": "ImageGPTImageProcessor", "size": {"height": 4, "width": 6}, "clusters": [)" +
                 clusters + "]}");

@@ -107,9 +107,9 @@ class Sample {
     if (outcome.exit_code != 2) return fmt::format("exit code {}", outcome.exit_code);
     if (std::ranges::count(outcome.err, '\n') != 1 || !outcome.err.ends_with('\n')) return "not one line";
     if (!outcome.err.starts_with("headlight: ")) return "not an error";
-    const std::string& place = place_.empty() ? folder_.path() : place_;
+    const std::string& location = place_.empty() ? folder_.path() : place_;
     const bool alone = kind_.file.find('/') == std::string::npos;
-    const bool named = outcome.err.find(alone ? place + "/" + kind_.file : place + "/") != std::string::npos ||
+    const bool named = outcome.err.find(alone ? location + "/" + kind_.file : location + "/") != std::string::npos ||
                        (!kind_.input.empty() && outcome.err.find("standard input") != std::string::npos);
     return named ? "" : "it names no file";
   }

@@ -93,9 +93,9 @@ void ScoreVariants(const Options& options) {
   Progress progress("sequences scored");
   std::int64_t sequences = 0;
   while (const auto sequence = reader.Next()) {
-    const std::string place = fmt::format("{}: line {}", reader.name(), sequence->line);
+    const std::string location = fmt::format("{}: line {}", reader.name(), sequence->line);
     for (const auto& [variant, score] :
-         scorer.Score(sequence->letters, options.variants, place, options.batch_tokens, options.joint))
+         scorer.Score(sequence->letters, options.variants, location, options.batch_tokens, options.joint))
       WriteResult(options.json
                       ? Json(Json::Object{{"name", sequence->name}, {"variant", variant}, {"score", score}}).Line() +
                             "\n"

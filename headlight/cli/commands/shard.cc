@@ -45,8 +45,8 @@ std::uint64_t AwaitWord(Ranks& ranks, int peer) {
   return word;
 }
 
-std::optional<SignsOfLife>& TheSigns() {
-  static std::optional<SignsOfLife> signs;
+std::optional<Heartbeat>& TheSigns() {
+  static std::optional<Heartbeat> signs;
   return signs;
 }
 
@@ -69,11 +69,11 @@ Shard ShardOfRun(const Shard& given) {
   return {ranks->rank() + std::int64_t{1}, ranks->size()};
 }
 
-SignsOfLife::SignsOfLife(Ranks& ranks, double period) : ranks_(ranks), period_(period) {
+Heartbeat::Heartbeat(Ranks& ranks, double period) : ranks_(ranks), period_(period) {
   thread_ = std::thread([this] { Work(); });
 }
 
-SignsOfLife::~SignsOfLife() {
+Heartbeat::~Heartbeat() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -82,7 +82,7 @@ SignsOfLife::~SignsOfLife() {
   thread_.join();
 }
 
-void SignsOfLife::Work() {
+void Heartbeat::Work() {
   std::uint64_t word = kAlive;
   std::vector<BegunTransfer> begun;
   const auto stops = [&] {

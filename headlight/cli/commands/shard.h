@@ -38,12 +38,12 @@ Shard ShardOfRun(const Shard& given);
 
 // Notifies the other ranks on a separate thread every `period` seconds that this rank is alive. The other ranks wait
 // for this rank's part, which may take hours. They time out without these notifications.
-class SignsOfLife {
+class Heartbeat {
  public:
-  SignsOfLife(Ranks& ranks, double period);
-  ~SignsOfLife();
-  SignsOfLife(const SignsOfLife&) = delete;
-  SignsOfLife& operator=(const SignsOfLife&) = delete;
+  Heartbeat(Ranks& ranks, double period);
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
 
  private:
   void Work();

@@ -70,7 +70,7 @@ TEST(SendParts, AWorkingRankIsAwaited) {
     ranks.waiting = [&](std::span<const int> peers, double seconds) {
       if (seconds > 0.3) Fail("{} has not answered", ranks.Name(peers.front()));
     };
-    const SignsOfLife signs(ranks, 0.05);
+    const Heartbeat signs(ranks, 0.05);
     if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
     SendParts(
         ranks, static_cast<std::size_t>(ranks.rank()),
@@ -87,7 +87,7 @@ TEST(SendParts, AStoppedRankIsNamed) {
                     if (seconds > 0.3) Fail("{} has not answered", ranks.Name(peers.front()));
                   };
                   if (ranks.rank() == 1) return std::this_thread::sleep_for(std::chrono::seconds(1));
-                  const SignsOfLife signs(ranks, 0.05);
+                  const Heartbeat signs(ranks, 0.05);
                   SendParts(ranks, 0, {}, [](const std::string&) {});
                 });
               }),

@@ -54,7 +54,7 @@ std::string Row(const Tokenizer& tokenizer, const std::string& text, std::int64_
          "\n";
 }
 
-std::string Text(const Tokenizer& tokenizer, const std::string& line, const std::string& place) {
+std::string Text(const Tokenizer& tokenizer, const std::string& line, const std::string& location) {
   std::vector<std::int32_t> ids;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t begin = line.find_first_not_of(" \t", at);
@@ -64,7 +64,7 @@ std::string Text(const Tokenizer& tokenizer, const std::string& line, const std:
     std::int32_t id = -1;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), id);
     Check(error == std::errc() && end == number.data() + number.size() && id >= 0 && id < tokenizer.size(),
-          "{}: {} is not the id of a token in the vocabulary of {}", place, Quoted(number), tokenizer.size());
+          "{}: {} is not the id of a token in the vocabulary of {}", location, Quoted(number), tokenizer.size());
     ids.push_back(id);
   }
   return tokenizer.Decode(ids) + "\n";
@@ -86,7 +86,7 @@ std::vector<std::string> Rows(const Tokenizer& tokenizer, const LineBatch& batch
 void Run(const Options& given) {
   Options options = given;
   const std::shared_ptr<const Tokenizer> loaded = LoadTokenizer(options.folder);
-  options.source.proteins = ReadsResidues(*loaded);
+  options.source.proteins = HasResidueTokens(*loaded);
   options.source.mask = "<mask>";
   const Tokenizer& tokenizer = *loaded;
   Check(options.side == Side::source || HasSides(tokenizer),

@@ -183,12 +183,13 @@ std::vector<std::string> Truncated(const Translator& translator, const LineBatch
   return texts;
 }
 
-void Warn(const Translation& best, const std::string& place, std::int64_t positions, const LineTranslation& options) {
+void Warn(const Translation& best, const std::string& location, std::int64_t positions,
+          const LineTranslation& options) {
   if (best.parts > 1)
-    Note("{}: {} tokens are more than the model's {} positions: translated in {} parts{}", place, best.tokens,
+    Note("{}: {} tokens are more than the model's {} positions: translated in {} parts{}", location, best.tokens,
          positions, best.parts, !options.attention_file.empty() ? ", without keeping their attention" : "");
   if (!best.complete)
-    Note("{}: the {} reached the maximum length and may be incomplete", place,
+    Note("{}: the {} reached the maximum length and may be incomplete", location,
          options.summarize ? "summary" : "translation");
 }
 

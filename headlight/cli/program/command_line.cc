@@ -87,7 +87,7 @@ class ConfigFile : public CLI::Config {
     for (OptionLine& line : ReadOptionsFile(input, file, command_)) {
       const CLI::Option* option = app->get_option_no_throw(line.option);
       if (option == nullptr || !option->empty()) continue;  // the command line takes precedence
-      places_.insert_or_assign(option->get_name(), line.place + ": ");
+      places_.insert_or_assign(option->get_name(), line.location + ": ");
       CLI::ConfigItem item;
       item.parents = path;
       item.name = line.option.substr(2);

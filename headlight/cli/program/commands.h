@@ -43,7 +43,7 @@ struct NewCommandResult {
   Options& options;
 };
 
-/// Adds a command that calls run(options). The options are initialised with Options() and exist as long as the program.
+/// Adds a command that calls run(options). The options are initialized with Options() and exist as long as the program.
 template <typename Options>
 NewCommandResult<Options> NewCommand(Command& parent, std::string name, std::string description,
                                      void (*run)(const Options&)) {

@@ -78,7 +78,7 @@ TEST_F(ExitCodes, DistinguishSuccessAndMistakes) {
 TEST_F(ExitCodes, FollowFromWhatEndedTheProgram) {
   const auto program = MakeProgram();
   const auto code_of = [&](const auto& end) { return ExitCodeOf(*program, std::make_exception_ptr(end)); };
-  EXPECT_EQ(code_of(Error("a broken invariant", Blame::internal)), 1);
+  EXPECT_EQ(code_of(Error("a broken invariant", ErrorCause::internal)), 1);
   EXPECT_EQ(code_of(std::logic_error("anything unforeseen")), 1);
   EXPECT_EQ(code_of(Error("a bad file")), 2);
   EXPECT_EQ(code_of(std::bad_alloc()), 2);

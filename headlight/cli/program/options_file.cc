@@ -19,7 +19,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 // Parses a line `NAME = VALUE`. A value is a bare word, quoted text, or a list such as [a, b].
 class LineReading {
  public:
-  LineReading(std::string_view line, std::string place) : rest_(line), place_(std::move(place)) { SkipSpaces(); }
+  LineReading(std::string_view line, std::string location) : rest_(line), place_(std::move(location)) { SkipSpaces(); }
 
   bool empty() const { return rest_.empty() || rest_[0] == '#'; }
 
@@ -97,19 +97,19 @@ std::vector<OptionLine> ReadOptionsFile(std::istream& input, const std::string& 
   std::istringstream lines(std::move(text));
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    const std::string place = fmt::format("{}: line {}", file, number);
-    LineReading reading(line, place);
+    const std::string location = fmt::format("{}: line {}", file, number);
+    LineReading reading(line, location);
     if (reading.empty()) continue;
     Check(!line.starts_with('['), "{}: sections are not allowed; all options are those of the command that is run",
-          place);
+          location);
     const std::string name = CanonicalName(command, "--" + reading.Name());
-    OptionLine one{.option = name, .values = reading.Values(), .place = place};
+    OptionLine one{.option = name, .values = reading.Values(), .location = location};
     const Option* option = command.Find(name);
     if (option == nullptr || name.starts_with("--help"))
-      Fail("{}: {} has no option {}{}", place, FullName(command), name, Advice(name, LongNamesOf(command)));
+      Fail("{}: {} has no option {}{}", location, FullName(command), name, Advice(name, LongNamesOf(command)));
     if (option->is_flag()) {
       const std::string value = one.values.size() == 1 ? one.values[0] : "";
-      Check(value == "true" || value == "false", "{}: {} must be true or false", place, name);
+      Check(value == "true" || value == "false", "{}: {} must be true or false", location, name);
       if (value == "false") continue;
     }
     std::erase_if(read, [&](const OptionLine& other) { return other.option == name; });

@@ -12,7 +12,7 @@ namespace headlight {
 struct OptionLine {
   std::string option;  // "--beam-size"
   std::vector<std::string> values;
-  std::string place;  // "FILE: line 3"
+  std::string location;  // "FILE: line 3"
 };
 
 /// Reads the lines of `file`. If an option is set more than once, the last line is used. Throws Error with the file and

@@ -146,7 +146,7 @@ int ExitCodeOf(const Command& command, const std::exception_ptr& end) {
   } catch (const CommandLineError& error) {
     return refuse(users_mistake, error.what());
   } catch (const Error& error) {
-    if (error.blame() != Blame::user) return refuse(our_mistake, error.what());
+    if (error.cause() != ErrorCause::user) return refuse(our_mistake, error.what());
     return refuse(users_mistake, NameFlags(command, error.what()));
   } catch (const EndedBySignal& signal) {
     return 128 + signal.signal;

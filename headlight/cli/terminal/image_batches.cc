@@ -47,7 +47,7 @@ ReadImages Read(std::span<const ImageSource> sources, const FitImage& fit) {
       read.fitted[i] = fit(image);
     } catch (const Error& bad) {
       const std::string message = bad.what();
-      read.errors[i].emplace(message.starts_with(start) ? message : start + message, bad.blame());
+      read.errors[i].emplace(message.starts_with(start) ? message : start + message, bad.cause());
     }
   });
   return read;
@@ -99,7 +99,7 @@ class ImagePrinter {
   }
 
   void PrintError(const ImageSource& source, const Error& error) {
-    if (!options_.skip_errors || error.blame() != Blame::user) throw Error(error);
+    if (!options_.skip_errors || error.cause() != ErrorCause::user) throw Error(error);
     ++done_;
     ++skipped_;
     const std::string name = source.name(), start = name + ": ";

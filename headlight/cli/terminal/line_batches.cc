@@ -60,7 +60,7 @@ class LinePrinter {
       const auto name_of = [this, first](std::size_t line) { return NameOf(first + static_cast<std::int64_t>(line)); };
       printed = rows_({lines, seconds, tabbed_, first, name_of});
     } catch (const Error& bad) {
-      if (!options_.skip_errors || bad.blame() != Blame::user) throw;
+      if (!options_.skip_errors || bad.cause() != ErrorCause::user) throw;
       error = bad.what();
     }
     if (error.empty()) {
@@ -134,13 +134,13 @@ LineCount PrintShard(const Shard& shard, const LineOptions& options, const std::
 
 Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit) {
   const char* const what = unit == ReadBy::line ? "line" : unit == ReadBy::image ? "image" : "line or image";
-  const char* const place =
+  const char* const location =
       unit == ReadBy::image ? "" : ", and an empty line is printed unless the lines have numbers or paths";
   return command.Add(
       "--skip-errors", options.skip_errors,
       fmt::format("Continue after {2} {0} that cannot be processed; its error goes to standard error{1}, or "
                   "with --json is an object with {0} and error",
-                  what, place, unit == ReadBy::image ? "an" : "a"));
+                  what, location, unit == ReadBy::image ? "an" : "a"));
 }
 
 Option& AddTruncate(OptionTable& command, LineOptions& options) {
@@ -149,8 +149,8 @@ Option& AddTruncate(OptionTable& command, LineOptions& options) {
                      "it");
 }
 
-void NoteTruncated(const std::string& place, std::int64_t longest) {
-  Note("{}: the model reads {} tokens at once: its end is left out", place, longest);
+void NoteTruncated(const std::string& location, std::int64_t longest) {
+  Note("{}: the model reads {} tokens at once: its end is left out", location, longest);
 }
 
 void RefuseTextOptions(const TextSource& source, std::string_view why) {

@@ -37,8 +37,8 @@ Option& AddSkipErrors(OptionTable& command, LineOptions& options, ReadBy unit = 
 
 // Adds the option --truncate.
 Option& AddTruncate(OptionTable& command, LineOptions& options);
-// Prints a note that the text at `place` is truncated to `longest` tokens.
-void NoteTruncated(const std::string& place, std::int64_t longest);
+// Prints a note that the text at `location` is truncated to `longest` tokens.
+void NoteTruncated(const std::string& location, std::int64_t longest);
 
 // Throws Error if options for text files are given, although no text file is read. `why` is the reason, such as "this
 // model reads images".

@@ -21,7 +21,7 @@ std::optional<SourceText> NextOrError(TextReader& reader, bool keep_errors, std:
   try {
     return reader.Next();
   } catch (const Error& bad) {
-    if (!keep_errors || bad.blame() != Blame::user || reader.count() == before || bad.what() == last) throw;
+    if (!keep_errors || bad.cause() != ErrorCause::user || reader.count() == before || bad.what() == last) throw;
     error = bad.what();
     return SourceText();
   }

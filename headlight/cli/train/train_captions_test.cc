@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Images of 8 x 8 pixels with one colour above another colour, captions that name the colours, and a tokenizer.
+// Images of 8 x 8 pixels with one color above another color, captions that name the colors, and a tokenizer.
 struct Setting {
   TemporaryFolder folder;
   std::string pairs = folder.File("pairs.tsv"), tokens = folder.File("tokens");
@@ -26,15 +26,15 @@ struct Setting {
     std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
                           tokens + "/tokenizer.json");
     static constexpr std::array kNames = {"red", "green", "blue", "white"};
-    static constexpr std::uint8_t kColours[][3] = {{255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {255, 255, 255}};
+    static constexpr std::uint8_t kColors[][3] = {{255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {255, 255, 255}};
     std::string lines;
     for (std::size_t above = 0; above < 4; ++above)
       for (std::size_t below = 0; below < 4; ++below) {
         Image image{8, 8, {}};
         for (int y = 0; y < 8; ++y)
           for (int x = 0; x < 8; ++x) {
-            const auto& colour = kColours[y < 4 ? above : below];
-            image.pixels.insert(image.pixels.end(), colour, colour + 3);
+            const auto& color = kColors[y < 4 ? above : below];
+            image.pixels.insert(image.pixels.end(), color, color + 3);
           }
         const std::string name = fmt::format("{}_{}.png", kNames[above], kNames[below]);
         WritePng(folder.File(name), image);

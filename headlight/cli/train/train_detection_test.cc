@@ -78,7 +78,7 @@ TEST(TrainDetection, ADetectorIsTrainedEvaluatedAndGoesOn) {
   EXPECT_THAT(RunProgram({"evaluate", model, setting.valid}).out,
               testing::ContainsRegex("AP [0-9.]+, AP50 [0-9.]+, AP75 [0-9.]+; small [0-9.]+, medium "));
 
-  // If the classes are equal, the head is kept. Otherwise, it is initialised. The image size may change.
+  // If the classes are equal, the head is kept. Otherwise, it is initialized. The image size may change.
   const Outcome same = setting.Train("same", {"--valid", setting.valid, "--from", model, "--steps", "1"});
   ASSERT_EQ(same.exit_code, 0) << same.err;
   EXPECT_THAT(same.err, Not(HasSubstr("initialized")));

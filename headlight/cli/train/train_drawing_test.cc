@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Twelve images of 8 x 8 pixels with two texts each. Each image is a grey square of one of three shades at a random
+// Twelve images of 8 x 8 pixels with two texts each. Each image is a gray square of one of three shades at a random
 // position on black.
 struct TrainDrawing : testing::Test {
   TrainDrawing() {
@@ -28,11 +28,11 @@ struct TrainDrawing : testing::Test {
     std::string table;
     for (int i = 0; i < 12; ++i) {
       Image image{.height = 8, .width = 8, .pixels = std::vector<std::uint8_t>(8 * 8 * 3)};
-      const std::uint64_t top = random.Below(5), left = random.Below(5), grey = random.Below(3);
+      const std::uint64_t top = random.Below(5), left = random.Below(5), gray = random.Below(3);
       for (std::uint64_t y = top; y < top + 4; ++y)
-        std::fill_n(image.row(static_cast<std::int64_t>(y)) + 3 * left, 12, static_cast<std::uint8_t>(80 * (grey + 1)));
+        std::fill_n(image.row(static_cast<std::int64_t>(y)) + 3 * left, 12, static_cast<std::uint8_t>(80 * (gray + 1)));
       WritePng(fmt::format("{}/{}.png", images, i), image);
-      for (const char* word : {"gray", "square"}) table += fmt::format("{}.png\t{} {}\n", i, word, grey);
+      for (const char* word : {"gray", "square"}) table += fmt::format("{}.png\t{} {}\n", i, word, gray);
     }
     WriteFile(pairs, table);
     std::filesystem::create_directory(words);

@@ -1,5 +1,5 @@
 // Trains encoders from scratch with the program's commands. Takes a few minutes. On unseen sentences, the encoders must
-// exceed baselines that use only neighbouring words.
+// exceed baselines that use only neighboring words.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -92,18 +92,18 @@ struct Training {
 TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
   const std::string valid = AnimalTexts(300, 2), train = LinesWithout(AnimalTexts(4000, 1), valid);
   const Training training("", train, valid);
-  // Baseline: predicts the word that is most frequent between the same neighbours.
-  MostFrequent<std::pair<std::string, std::string>> neighbours;
+  // Baseline: predicts the word that is most frequent between the same neighbors.
+  MostFrequent<std::pair<std::string, std::string>> neighbors;
   int words = 0, right = 0;
   for (const bool learn : {true, false})
     for (const std::string& line : Lines(learn ? train : valid)) {
       std::vector<std::string> text = WordsOf("^ " + line + " $");
       for (std::size_t i = 1; i + 1 < text.size(); ++i) {
         if (learn) {
-          neighbours.Learn({text[i - 1], text[i + 1]}, text[i]);
+          neighbors.Learn({text[i - 1], text[i + 1]}, text[i]);
         } else {
           ++words;
-          if (neighbours.Guess({text[i - 1], text[i + 1]}) == text[i]) ++right;
+          if (neighbors.Guess({text[i - 1], text[i + 1]}) == text[i]) ++right;
         }
       }
     }
@@ -118,7 +118,7 @@ TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
 TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
   const std::string train = NameSentences(4000, 1), valid = NameSentences(300, 2);
   const Training training(".conll", train, valid);
-  // Baseline: predicts the most frequent tag of a word with its neighbours. For unseen neighbours, it predicts the most
+  // Baseline: predicts the most frequent tag of a word with its neighbors. For unseen neighbors, it predicts the most
   // frequent tag of the word.
   MostFrequent<std::tuple<std::string, std::string, std::string>> near;
   MostFrequent<std::string> alone;
@@ -133,7 +133,7 @@ TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
         continue;
       }
       words.emplace_back("$");
-      std::vector<std::string> by_word, by_neighbours;
+      std::vector<std::string> by_word, by_neighbors;
       for (std::size_t i = 1; i + 1 < words.size(); ++i) {
         const std::tuple around(words[i - 1], words[i], words[i + 1]);
         if (learn) {
@@ -142,7 +142,7 @@ TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
           continue;
         }
         by_word.push_back(alone.Guess(words[i]));
-        by_neighbours.push_back(near.Guess(around).empty() ? by_word.back() : near.Guess(around));
+        by_neighbors.push_back(near.Guess(around).empty() ? by_word.back() : near.Guess(around));
       }
       if (!learn) {
         tags.erase(tags.begin());
@@ -150,7 +150,7 @@ TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
           return std::vector<std::string_view>(of.begin(), of.end());
         };
         unigrams.Add(views(tags), views(by_word));
-        trigrams.Add(views(tags), views(by_neighbours));
+        trigrams.Add(views(tags), views(by_neighbors));
       }
       words = {"^"};
       tags = {""};

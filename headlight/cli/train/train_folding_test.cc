@@ -138,7 +138,7 @@ TEST(TrainFolding, TrianglesAreLeftOutAndCovariationIsRead) {
         ->value;
   };
   AlphaFold fresh(reads->config());
-  fresh.parameters().Initialise(1);
+  fresh.parameters().Initialize(1);
   const std::unique_ptr<AlphaFold> last = LoadModel<AlphaFold>(covarying + "/last");
   EXPECT_NE(weight(*last).ToVector<float>(), weight(fresh).ToVector<float>());
   const std::string changed = setting.folder.File("changed");

@@ -1,5 +1,5 @@
 // Trains an ImageGPT on synthetic images in two minutes. Its bits per pixel must be far below the entropy of the
-// colours, and below the conditional entropy of a colour given its upper and left neighbours.
+// colors, and below the conditional entropy of a color given its upper and left neighbors.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -17,25 +17,24 @@ namespace {
 
 constexpr std::int64_t kSide = 12;
 
-// Returns an image of a filled square, a frame or a diagonal cross, of 5 to 8 pixels, in one of three colours on black.
+// Returns an image of a filled square, a frame or a diagonal cross, of 5 to 8 pixels, in one of three colors on black.
 Image Draw(Random& random) {
   Image image{.height = kSide, .width = kSide, .pixels = std::vector<std::uint8_t>(kSide * kSide * 3)};
   const auto below = [&](std::int64_t limit) { return static_cast<std::int64_t>(random.Below(limit)); };
-  const std::int64_t shape = below(3), colour = below(3), size = 5 + below(4);
+  const std::int64_t shape = below(3), color = below(3), size = 5 + below(4);
   const std::int64_t top = below(kSide - size + 1), left = below(kSide - size + 1);
   for (std::int64_t y = 0; y < size; ++y)
     for (std::int64_t x = 0; x < size; ++x) {
       const bool edge = x == 0 || y == 0 || x == size - 1 || y == size - 1, cross = x == y || x + y == size - 1;
-      if (shape == 0 || (shape == 1 && edge) || (shape == 2 && cross))
-        image.row(top + y)[3 * (left + x) + colour] = 255;
+      if (shape == 0 || (shape == 1 && edge) || (shape == 2 && cross)) image.row(top + y)[3 * (left + x) + color] = 255;
     }
   return image;
 }
 
-// Returns the entropy of the colours, and their conditional entropy given the upper and left neighbours, in bits per
+// Returns the entropy of the colors, and their conditional entropy given the upper and left neighbors, in bits per
 // pixel. Both are estimated from the images.
 std::pair<double, double> Entropies(const std::vector<Image>& images) {
-  std::map<int, double> colours;
+  std::map<int, double> colors;
   std::map<std::tuple<int, int, int>, double> three;
   std::map<std::tuple<int, int>, double> two;
   for (const Image& image : images) {
@@ -46,22 +45,22 @@ std::pair<double, double> Entropies(const std::vector<Image>& images) {
     };
     for (std::int64_t y = 0; y < kSide; ++y)
       for (std::int64_t x = 0; x < kSide; ++x) {
-        ++colours[at(y, x)];
+        ++colors[at(y, x)];
         ++two[{at(y - 1, x), at(y, x - 1)}];
         ++three[{at(y - 1, x), at(y, x - 1), at(y, x)}];
       }
   }
   const double all = static_cast<double>(images.size()) * kSide * kSide;
   double alone = 0, given = 0;
-  for (const auto& [colour, count] : colours) alone -= count / all * std::log2(count / all);
+  for (const auto& [color, count] : colors) alone -= count / all * std::log2(count / all);
   for (const auto& [key, count] : three) {
-    const auto& [above, left, colour] = key;
+    const auto& [above, left, color] = key;
     given -= count / all * std::log2(count / two[{above, left}]);
   }
   return {alone, given};
 }
 
-TEST(ImageGenerationTraining, BeatsTheColoursAndTheNeighbours) {
+TEST(ImageGenerationTraining, BeatsTheColorsAndTheNeighbors) {
   const TemporaryFolder folder;
   Random random(7);
   std::vector<Image> valid;

@@ -5,7 +5,7 @@
 #include "headlight/base/json.h"
 #include "headlight/base/random.h"
 #include "headlight/cli/program/testing.h"
-#include "headlight/image/colours.h"
+#include "headlight/image/colors.h"
 #include "headlight/image/decoding/decode.h"
 #include "headlight/image/decoding/encode.h"
 #include "headlight/models/family.h"
@@ -16,16 +16,16 @@ namespace {
 
 using testing::HasSubstr;
 
-// Twelve images of 8 x 8 pixels with a grey square of one of three shades at a random position on black.
+// Twelve images of 8 x 8 pixels with a gray square of one of three shades at a random position on black.
 struct TrainImageGeneration : testing::Test {
   TrainImageGeneration() {
     std::filesystem::create_directory(images);
     Random random(1);
     for (int i = 0; i < 12; ++i) {
       Image image{.height = 8, .width = 8, .pixels = std::vector<std::uint8_t>(8 * 8 * 3)};
-      const std::uint64_t top = random.Below(5), left = random.Below(5), grey = 80 * (1 + random.Below(3));
+      const std::uint64_t top = random.Below(5), left = random.Below(5), gray = 80 * (1 + random.Below(3));
       for (std::uint64_t y = top; y < top + 4; ++y)
-        std::fill_n(image.row(static_cast<std::int64_t>(y)) + 3 * left, 12, static_cast<std::uint8_t>(grey));
+        std::fill_n(image.row(static_cast<std::int64_t>(y)) + 3 * left, 12, static_cast<std::uint8_t>(gray));
       WritePng(fmt::format("{}/{}.png", images, i), image);
     }
   }
@@ -76,7 +76,7 @@ TEST_F(TrainImageGeneration, MakesAFolderThatIsUsedLikeAnyOther) {
   EXPECT_THAT(RefusalOf({"evaluate", model}), HasSubstr("the images to evaluate on"));
   EXPECT_THAT(RefusalOf({"evaluate", model, images, "--end"}), HasSubstr("--end is not for this"));
 
-  // A training run that starts from this model keeps the model's colours.
+  // A training run that starts from this model keeps the model's colors.
   MustRun(Command("further", {"--from", model, "--steps", "2"}));
   EXPECT_EQ(LoadImageProcessor(folder.File("further")).clusters, processor.clusters);
 }

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// IDX files of grey images of 8 x 8 pixels that are bright in the upper half (class 3) or in the lower half (class 7).
+// IDX files of gray images of 8 x 8 pixels that are bright in the upper half (class 3) or in the lower half (class 7).
 struct Setting {
   TemporaryFolder folder;
   std::string images = folder.File("train-images-idx3-ubyte"), labels = folder.File("train-labels-idx1-ubyte");
@@ -70,7 +70,7 @@ TEST(TrainImages, AClassifierIsTrainedAndGoesOn) {
   EXPECT_EQ(LoadImageProcessor(model).resize.size, (ImageSize{8, 8}));
   EXPECT_THAT(setting.Train(setting.Small("model")).err, HasSubstr("holds a training already"));
 
-  // If the classes are equal, the head is kept. Otherwise, it is initialised.
+  // If the classes are equal, the head is kept. Otherwise, it is initialized.
   const auto further = [&](const std::string& out) {
     return setting.Train(
         {"--validate-split", "0.3", "--from", model, "--out", setting.folder.File(out), "--epochs", "1"});

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// IDX files of grey images of 8 x 8 pixels that are bright in the upper half (class 0) or in the lower half (class 1).
+// IDX files of gray images of 8 x 8 pixels that are bright in the upper half (class 0) or in the lower half (class 1).
 struct Setting {
   TemporaryFolder folder;
   std::string images = folder.File("images-idx3-ubyte"), classes = folder.File("labels-idx1-ubyte");

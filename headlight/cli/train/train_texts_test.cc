@@ -22,13 +22,13 @@ struct Setting {
     std::filesystem::create_directory(tokenizer);
     std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/" + std::string(file),
                           tokenizer + "/tokenizer.json");
-    std::string plain, labelled;
+    std::string plain, labeled;
     for (int i = 0; i < 20; ++i) {
       plain += "the dog runs\n\na man and a dog play\n";
-      labelled += "the dog runs\tanimal\na man\tplays\thuman\n";
+      labeled += "the dog runs\tanimal\na man\tplays\thuman\n";
     }
     WriteFile(texts, plain);
-    WriteFile(classes, labelled);
+    WriteFile(classes, labeled);
   }
 
   Outcome Train(const char* task, const std::string& data, std::vector<std::string> more) const {
@@ -250,7 +250,7 @@ TEST(TrainTexts, ARegressionIsTrained) {
   WriteFile(scored, "the dog runs\t1e99\n");
   EXPECT_THAT(RefusalOf({"evaluate", model, scored}), HasSubstr("that a float holds"));
 
-  // A different problem type initialises a new head.
+  // A different problem type initializes a new head.
   const Outcome classes = RunProgram({"train", "classification", "--train", setting.classes, "--valid", setting.classes,
                                       "--from", model, "--problem-type", "single_label_classification", "--out",
                                       setting.folder.File("classes_model"), "--epochs", "1", "--batch-tokens", "64"});

@@ -180,7 +180,7 @@ TEST(TrainVisualQuestionAnswering, GoesOnFromLxmertAndVisualBert) {
                            .on_top = {}};
   const auto goes_on = [&](RegionTextEncoder& model, const std::string& name) {
     const std::string from = setting.folder.File(name + "_from"), path = setting.folder.File("valid/0.png");
-    model.parameters().Initialise(3);
+    model.parameters().Initialize(3);
     std::filesystem::create_directory(from);
     model.Save(from);
     std::filesystem::copy(setting.tokenizer + "/tokenizer.json", from + "/tokenizer.json");

@@ -39,7 +39,7 @@ struct Problems {
   }
 
   // Prints the accuracies of two baselines: the most frequent answer, and the sum of all numbers in the text.
-  void TellBaselines() const {
+  void PrintBaselines() const {
     std::map<int, int> answers;
     for (const WordProblem& problem : train) ++answers[problem.answer];
     const int commonest = std::ranges::max_element(answers, {}, [](const auto& entry) { return entry.second; })->first;
@@ -73,7 +73,7 @@ struct Problems {
     for (const auto& [steps, counts] : by_steps)
       fmt::print("{} steps: {}\n", steps, Percent(counts.first, counts.second));
     fmt::print("right answers: {}\n", Percent(right, test.size()));
-    TellBaselines();
+    PrintBaselines();
     EXPECT_GE(right, test.size() * 95 / 100);
   }
 };

@@ -104,7 +104,7 @@ bool ReadPixels(Png& png, std::span<png_bytep> rows) {
   return true;
 }
 
-// Replaces palette indices, which are at the end of each row, by their colours.
+// Replaces palette indices, which are at the end of each row, by their colors.
 void SpreadIndices(const Png& png, Image& image) {
   std::array<png_color, 256> colors = {};
   png_colorp palette = nullptr;

@@ -23,19 +23,20 @@ std::string_view TextOf(const pugi::xml_node& node, const char* child) {
   return text;
 }
 
-double NumberOf(const pugi::xml_node& node, const char* child, const std::string& place) {
+double NumberOf(const pugi::xml_node& node, const char* child, const std::string& location) {
   const std::string_view text = TextOf(node, child);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   Check(error == std::errc() && end == text.data() + text.size() && std::abs(number) <= kFarthest,
-        "{}: <{}> must be a number of pixels, not {}", place, child, Quoted(text));
+        "{}: <{}> must be a number of pixels, not {}", location, child, Quoted(text));
   return number;
 }
 
-std::int64_t SideOf(const pugi::xml_node& size, const char* child, const std::string& place) {
+std::int64_t SideOf(const pugi::xml_node& size, const char* child, const std::string& location) {
   if (TextOf(size, child).empty()) return 0;
-  const double side = NumberOf(size, child, place);
-  Check(side >= 0 && side == std::floor(side), "{}: <{}> must be a whole number of pixels, not {}", place, child, side);
+  const double side = NumberOf(size, child, location);
+  Check(side >= 0 && side == std::floor(side), "{}: <{}> must be a whole number of pixels, not {}", location, child,
+        side);
   return static_cast<std::int64_t>(side);
 }
 
@@ -54,12 +55,12 @@ ImageAnnotation ParseVoc(std::string_view xml, const std::string& name) {
   annotation.height = SideOf(size, "height", name);
   annotation.width = SideOf(size, "width", name);
   for (const pugi::xml_node& object : root.children("object")) {
-    const std::string place = fmt::format("{}: object {}", name, annotation.objects.size() + 1);
+    const std::string location = fmt::format("{}: object {}", name, annotation.objects.size() + 1);
     const pugi::xml_node box = object.child("bndbox");
-    Check(static_cast<bool>(box), "{}: there is no <bndbox>", place);
+    Check(static_cast<bool>(box), "{}: there is no <bndbox>", location);
     annotation.objects.push_back({std::string(TextOf(object, "name")),
-                                  {NumberOf(box, "xmin", place), NumberOf(box, "ymin", place),
-                                   NumberOf(box, "xmax", place), NumberOf(box, "ymax", place)}});
+                                  {NumberOf(box, "xmin", location), NumberOf(box, "ymin", location),
+                                   NumberOf(box, "xmax", location), NumberOf(box, "ymax", location)}});
   }
   return annotation;
 }

@@ -59,15 +59,15 @@ struct DetectionMatches::Curve {
   double precision = kNone, recall = kNone;
 };
 
-void DetectionMatches::Add(std::span<const LabelledBox> truth, std::span<const FoundBox> found) {
+void DetectionMatches::Add(std::span<const LabeledBox> truth, std::span<const FoundBox> found) {
   const auto check = [&](std::int32_t label, const Box& box) {
     Check(label >= 0 && label < std::ssize(classes_), "DetectionMatches: class {} is out of range for {}", label,
           classes_.size());
     Check(std::isfinite(box.left) && std::isfinite(box.top) && std::isfinite(box.right) && std::isfinite(box.bottom),
           "DetectionMatches: a side of a box is not finite");
   };
-  std::map<std::int32_t, std::pair<std::vector<LabelledBox>, std::vector<FoundBox>>> of_class;
-  for (const LabelledBox& box : truth) {
+  std::map<std::int32_t, std::pair<std::vector<LabeledBox>, std::vector<FoundBox>>> of_class;
+  for (const LabeledBox& box : truth) {
     check(box.label, box.box);
     of_class[box.label].first.push_back(box);
   }
@@ -86,7 +86,7 @@ void DetectionMatches::Add(std::span<const LabelledBox> truth, std::span<const F
 // Assigns each detection, in order of decreasing score, to the unassigned true box with the greatest overlap. The
 // overlap must be at least the threshold. Ignored true boxes (crowds and boxes outside of the area range) are only
 // assigned if no other box matches.
-void DetectionMatches::MatchClass(std::span<const LabelledBox> truth, std::span<const FoundBox> found, Class& matches) {
+void DetectionMatches::MatchClass(std::span<const LabeledBox> truth, std::span<const FoundBox> found, Class& matches) {
   std::vector<Match> results;
   for (std::size_t i = 0; i < found.size(); ++i)
     results.push_back({found[i].score, static_cast<std::int32_t>(i), {}, {}});

@@ -35,7 +35,7 @@ class HEADLIGHT_API DetectionMatches {
   /// side that is not finite.
   explicit DetectionMatches(std::int32_t classes) : classes_(static_cast<std::size_t>(classes)) {}
 
-  void Add(std::span<const LabelledBox> truth, std::span<const FoundBox> found);
+  void Add(std::span<const LabeledBox> truth, std::span<const FoundBox> found);
   DetectionScores Scores() const;
 
  private:
@@ -53,7 +53,7 @@ class HEADLIGHT_API DetectionMatches {
   };
   struct Curve;
 
-  static void MatchClass(std::span<const LabelledBox> truth, std::span<const FoundBox> found, Class& matches);
+  static void MatchClass(std::span<const LabeledBox> truth, std::span<const FoundBox> found, Class& matches);
   static Curve CurveOf(const Class& matches, std::size_t area, std::size_t threshold, std::int32_t most);
 
   std::vector<Class> classes_;

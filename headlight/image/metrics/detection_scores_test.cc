@@ -26,7 +26,7 @@ TEST(DetectionMatches, MatchesPycocotools) {
     SCOPED_TRACE(golden.location());
     DetectionMatches matches(static_cast<std::int32_t>(golden["classes"].Integer()));
     for (const JsonView& image : golden["images"].Items()) {
-      std::vector<LabelledBox> truth;
+      std::vector<LabeledBox> truth;
       for (const JsonView& box : image["truth"].Items()) {
         const std::vector<double> n = Numbers(box);
         truth.push_back({{n[0], n[1], n[2], n[3]}, static_cast<std::int32_t>(n[4]), n[5], n[6] != 0});
@@ -51,7 +51,7 @@ TEST(DetectionMatches, MatchesPycocotools) {
 TEST(DetectionMatches, PerfectBoxesHaveAScoreOfOne) {
   DetectionMatches matches(3);
   const Box small = {10, 10, 20, 20}, large = {0, 0, 200, 100};
-  const std::vector<LabelledBox> truth = {{small, 0, small.area()}, {large, 2, large.area()}};
+  const std::vector<LabeledBox> truth = {{small, 0, small.area()}, {large, 2, large.area()}};
   const std::vector<FoundBox> found = {{large, 2, 0.9}, {small, 0, 0.5}};
   matches.Add(truth, found);
   const DetectionScores scores = matches.Scores();

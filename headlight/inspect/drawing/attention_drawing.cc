@@ -25,7 +25,7 @@ std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
   return fmt::format("Each row is a {} token (query); its weights over the {} tokens (keys) sum to 1.", rows, columns);
 }
 
-// Draws a colour bar from weight 0 to the largest weight, with the hatching of causal maps next to it. It ends at
+// Draws a color bar from weight 0 to the largest weight, with the hatching of causal maps next to it. It ends at
 // `right`.
 void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& map) {
   constexpr int kSteps = 64;
@@ -49,8 +49,8 @@ void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& ma
 }
 
 void DrawHead(Canvas& canvas, const AttentionLayout& layout, const AttentionMap& map, int head) {
-  // Draws the weights as colours. There is one list of rectangles for each of 256 colours, and one rectangle for equal
-  // neighbours in a row, so that vector files are small.
+  // Draws the weights as colors. There is one list of rectangles for each of 256 colors, and one rectangle for equal
+  // neighbors in a row, so that vector files are small.
   constexpr int kColors = 256;
   std::array<std::vector<Rectangle>, kColors> cells;
   std::vector<Rectangle> masked;
@@ -72,7 +72,7 @@ void DrawHead(Canvas& canvas, const AttentionLayout& layout, const AttentionMap&
   for (int color = 0; color < kColors; ++color) {
     if (!cells[color].empty()) canvas.Fill(cells[color], RampColor(color / (kColors - 1.0), Theme::light));
   }
-  // Thin lines in the background colour separate the cells.
+  // Thin lines in the background color separate the cells.
   if (layout.cell >= 8) {
     for (int key = 1; key < map.keys; ++key) {
       const double x = frame.x + key * layout.cell;

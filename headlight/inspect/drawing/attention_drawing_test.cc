@@ -33,7 +33,7 @@ std::string OutputPath(const std::string& name) {
   return fs::path(testing::TempDir()) / fmt::format("headlight_{}_{}", test, name);
 }
 
-// A decoded drawing with a single map. Returns the colours of its cells.
+// A decoded drawing with a single map. Returns the colors of its cells.
 struct Painted {
   AttentionLayout layout;
   Png png;
@@ -48,7 +48,7 @@ struct Painted {
     const Rectangle cell = layout.Cell(head, query, key);
     return png.At(scale * (cell.x + cell.width / 2), scale * (cell.y + cell.height / 2));
   }
-  // Returns the colours inside a cell, without its border.
+  // Returns the colors inside a cell, without its border.
   std::set<int> Colors(int head, int query, int key) const {
     const Rectangle cell = layout.Cell(head, query, key);
     std::set<int> colors;

@@ -12,7 +12,7 @@ struct AttentionLayout {
   double cell = 0;            // the side of a weight's square
   double map_width = 0, map_height = 0;
   TextStyle label;
-  int label_step = 1;    // every label_step-th token is labelled: 1 up to 80 tokens
+  int label_step = 1;    // every label_step-th token is labeled: 1 up to 80 tokens
   bool upwards = false;  // if true, key labels are rotated, because at least one is wider than its cell
   double query_labels = 0, key_labels = 0;  // the space for labels, left of a map and above it
   double width = 0, height = 0;             // size of the page

@@ -15,7 +15,7 @@ namespace {
 // The longer side of the drawing in screen pixels: its minimum, and the size above which lines and texts are scaled up.
 constexpr double kLeastSide = 480, kPlainSide = 900;
 
-// Returns the text colour with more contrast to a background: black or white.
+// Returns the text color with more contrast to a background: black or white.
 Color TextOn(Color color) {
   const double brightness = 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue;
   return brightness > 140 ? Color{0, 0, 0} : kPaper;

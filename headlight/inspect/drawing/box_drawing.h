@@ -13,18 +13,18 @@
 
 namespace headlight {
 
-/// Returns the colour of a class or segment by its index from 0. Consecutive indices have different colours.
+/// Returns the color of a class or segment by its index from 0. Consecutive indices have different colors.
 HEADLIGHT_API Color ColorOfClass(int index);
 
-/// Draws the image and the boxes to `path` (.png, .svg or .pdf). Each box has its label and score in the colour of its
+/// Draws the image and the boxes to `path` (.png, .svg or .pdf). Each box has its label and score in the color of its
 /// class. Boxes with higher scores are on top. A PNG has the size of the image, unless the image is too small for
 /// labels. Throws Error for a box whose label is not in `labels` and for an image without pixels. Throws the same
 /// errors as WriteImage (canvas.h).
 HEADLIGHT_API void DrawBoxes(const Image& image, std::span<const FoundBox> found,
                              const std::vector<std::string>& labels, const std::string& path);
 
-/// Draws the image and the segments. The pixels of each segment are tinted in one colour, and its label is at the
-/// centre of its rows and columns. Throws the same errors as DrawBoxes, and Error if the segmentation has a different
+/// Draws the image and the segments. The pixels of each segment are tinted in one color, and its label is at the
+/// center of its rows and columns. Throws the same errors as DrawBoxes, and Error if the segmentation has a different
 /// size.
 HEADLIGHT_API void DrawSegments(const Image& image, const Segmentation& found, const std::vector<std::string>& labels,
                                 const std::string& path);

@@ -293,7 +293,7 @@ void Canvas::Text(Point at, const std::string& text, const TextStyle& style, Ali
   cairo_save(cairo_);
   cairo_translate(cairo_, at.x, at.y);
   if (upwards) cairo_rotate(cairo_, -std::numbers::pi / 2);
-  // Letters are centred between the baseline and the height of a capital letter, for all fonts.
+  // Letters are centered between the baseline and the height of a capital letter, for all fonts.
   const double baseline = static_cast<double>(pango_layout_get_baseline(layout.get())) / PANGO_SCALE;
   cairo_move_to(cairo_, left - static_cast<double>(extents.x) / PANGO_SCALE, 0.35 * style.size - baseline);
   SetColor(cairo_, style.color);

@@ -63,10 +63,10 @@ class Canvas {
   /// Draws thin diagonal lines, for masked cells.
   void Hatch(std::span<const Rectangle> rectangles);
   void Line(std::span<const Point> points, Color color, double width);
-  /// Fills a shape, with an outline in the same colour.
+  /// Fills a shape, with an outline in the same color.
   void Polygon(std::span<const Point> corners, Color color, double outline);
   void Dot(Point center, double radius, Color color);
-  /// Draws a line of text, vertically centred at `at.y`, and truncated with an ellipsis beyond max_width. With
+  /// Draws a line of text, vertically centered at `at.y`, and truncated with an ellipsis beyond max_width. With
   /// `upwards`, the text is rotated by 90 degrees counterclockwise around `at`.
   void Text(Point at, const std::string& text, const TextStyle& style, Align align, double max_width = 1e5,
             bool upwards = false);

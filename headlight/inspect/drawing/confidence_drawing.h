@@ -17,7 +17,7 @@ struct ConfidenceImage {
   double most = 31.75;              // the upper limit of the errors
 };
 
-/// Returns the colour of a pLDDT as in AlphaFold's database. There are four colours, with the limits 90, 70 and 50.
+/// Returns the color of a pLDDT as in AlphaFold's database. There are four colors, with the limits 90, 70 and 50.
 HEADLIGHT_API Color ColorOfLddt(double plddt);
 
 /// Draws to `path` (.png, .svg or .pdf) the pLDDT of residues as bars, and below them the predicted aligned errors as a

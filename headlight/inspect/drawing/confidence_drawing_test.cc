@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(DrawConfidence, PlddtHasTheColoursOfTheDatabase) {
+TEST(DrawConfidence, PlddtHasTheColorsOfTheDatabase) {
   EXPECT_EQ(ColorOfLddt(90.1), (Color{0, 83, 214}));
   EXPECT_EQ(ColorOfLddt(90), (Color{101, 203, 243}));
   EXPECT_EQ(ColorOfLddt(70), (Color{255, 219, 19}));
@@ -25,7 +25,7 @@ TEST(DrawConfidence, PlddtHasTheColoursOfTheDatabase) {
   EXPECT_EQ(ColorOfLddt(0), (Color{255, 125, 69}));
 }
 
-// The numbers of pixels of each colour must match the areas of bars and squares. The legends are smaller.
+// The numbers of pixels of each color must match the areas of bars and squares. The legends are smaller.
 TEST(DrawConfidence, DrawsEveryResidueAndPair) {
   const TemporaryFolder folder;
   const std::vector<float> plddt = {95, 80, 60}, errors = {0, 10, 20, 10, 0, 31.75F, 20, 5, 0};

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(DrawConfusions, ASquareHasTheColourOfItsShareOfTheRow) {
+TEST(DrawConfusions, ASquareHasTheColorOfItsShareOfTheRow) {
   const TemporaryFolder folder;
   const ConfusionMatrix matrix{"test", {"cat", "dog", "Straße"}, {9, 1, 0, 0, 4, 0, 0, 0, 0}};
   DrawConfusions(matrix, folder.File("image.png"));

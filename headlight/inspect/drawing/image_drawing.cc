@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/image/colour.h"
+#include "headlight/image/color.h"
 #include "headlight/image/resize.h"
 #include "headlight/inspect/image_attention.h"
 #include "headlight/text/token_label.h"
@@ -26,7 +26,7 @@ constexpr double kOverlayOpacity = 0.6;
 // page/image.js has the same value.
 constexpr double kSaturation = 0.25;
 constexpr double kScaleWidth = 160, kScaleHeight = 10;
-constexpr int kLevels = 64;  // number of colours; cells of one colour are one shape, so that vector drawings are small
+constexpr int kLevels = 64;  // number of colors; cells of one color are one shape, so that vector drawings are small
 constexpr Color kMark = {255, 255, 255};
 
 // The maps of a layer, which are one row of the drawing.
@@ -56,7 +56,7 @@ std::vector<float> PartWeights(const AttentionMap& map, int head, int query, con
   return weights;
 }
 
-// Returns the share of each cell of a raster: the largest share of the regions that contain its centre.
+// Returns the share of each cell of a raster: the largest share of the regions that contain its center.
 std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>& shares) {
   std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
   for (int cell = 0; cell < parts.cells(); ++cell) {

@@ -28,8 +28,8 @@ struct SheetLayout {
 HEADLIGHT_API SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int columns);
 
 /// Draws the attentions of the record whose keys are an image, or whose queries are regions of an image, to `path`
-/// (.png, .svg or .pdf). The weights are colours (HeatColor) over the pale image, relative to the largest weight of
-/// each head. With `mass`, the cells with this share of the weight have the colour of 1, and the other cells the colour
+/// (.png, .svg or .pdf). The weights are colors (HeatColor) over the pale image, relative to the largest weight of
+/// each head. With `mass`, the cells with this share of the weight have the color of 1, and the other cells the color
 /// of 0. Throws Error for a record without an image and for a query out of range. Throws the same errors as
 /// DrawAttention.
 HEADLIGHT_API void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawing,

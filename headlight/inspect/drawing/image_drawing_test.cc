@@ -55,7 +55,7 @@ struct Sheet {
   std::optional<Png> png;
 };
 
-TEST(DrawImageAttention, ColoursACellByItsWeight) {
+TEST(DrawImageAttention, ColorsACellByItsWeight) {
   const Sheet sheet(WhiteImage(), {}, 2, 3);
   EXPECT_NEAR(sheet.At(0, 0, 0), Green(1), 0.01);
   EXPECT_NEAR(sheet.At(0, 0, 1), Green(0.5), 0.01);
@@ -84,8 +84,8 @@ TEST(DrawImageAttention, HasTheRolloutAsItsLastColumn) {
   EXPECT_NEAR(alone.At(0, 0, 1), Green(1), 0.01);
 }
 
-// Checks that a cell of the raster has the colour of the region with the largest weight among the regions that contain
-// its centre.
+// Checks that a cell of the raster has the color of the region with the largest weight among the regions that contain
+// its center.
 TEST(DrawImageAttention, ShowsRegionsAndWords) {
   AttentionRecord record{"vilbert", {"whole image", "dog", "cat"}, {"a"}, {}};
   record.source_image = {Image{20, 30, std::vector<std::uint8_t>(20 * 30 * 3, 255)}, 0, 2, 3};
@@ -119,7 +119,7 @@ TEST(DrawImageAttention, ShowsWhichCellsLookAtAWord) {
   for (int cell = 0; cell < 6; ++cell) EXPECT_NEAR(sheet.At(0, 0, cell), Green(shares[cell]), 0.01) << cell;
 }
 
-// Checks that red keeps a quarter of its saturation, so that it differs from a grey of the same luma.
+// Checks that red keeps a quarter of its saturation, so that it differs from a gray of the same luma.
 TEST(DrawImageAttention, DrawsOverThePaleImage) {
   AttentionRecord record = WhiteImage();
   record.source_image->image.pixels.assign(20 * 30 * 3, 0);

@@ -22,7 +22,7 @@ constexpr TextStyle kCaption{.size = 12, .color = kMutedInk};
 constexpr Color kLook = {201, 98, 47};
 constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms
 
-// Returns a colour between blue (0) and red (1), through green.
+// Returns a color between blue (0) and red (1), through green.
 Color AlongChain(double share) {
   constexpr std::array<Color, 4> colors = {Color{49, 92, 220}, {58, 170, 150}, {230, 190, 60}, {214, 66, 56}};
   const double at = share * (colors.size() - 1);

@@ -17,7 +17,7 @@ struct RibbonLook {
 };
 
 /// Draws the ribbon of the chain to `path` (.png, .svg or .pdf), viewed from the direction in which the chain is
-/// widest. A prediction is coloured by pLDDT as in AlphaFold's database, other structures from blue at the N terminus
+/// widest. A prediction is colored by pLDDT as in AlphaFold's database, other structures from blue at the N terminus
 /// to red at the C terminus. With a look, lines show the attended residues. Wider lines show larger weights. Throws the
 /// same errors as CheckStructure. Throws Error for a residue, an attention or a head out of range, another extension, a
 /// PNG that would be too large, and a file that cannot be written.

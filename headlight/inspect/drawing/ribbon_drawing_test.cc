@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns the number of pixels with approximately this colour: each channel is within 40.
+// Returns the number of pixels with approximately this color: each channel is within 40.
 int CountLike(const Png& png, const Color& color) {
   int count = 0;
   for (int y = 130; y < png.height() - 120; ++y)
@@ -26,7 +26,7 @@ int CountLike(const Png& png, const Color& color) {
   return count;
 }
 
-TEST(DrawRibbon, ColoursAPredictionByItsConfidence) {
+TEST(DrawRibbon, ColorsAPredictionByItsConfidence) {
   const TemporaryFolder folder;
   StructureRecord record = SampleStructure();
   for (const float lddt : {95.0f, 30.0f}) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kDrawing = 640;  // length of the longer side
 
-// Returns the unit vector perpendicular to `before` along which centred points vary most, by power iteration.
+// Returns the unit vector perpendicular to `before` along which centered points vary most, by power iteration.
 Vector3 WidestAxis(std::span<const Vector3> points, std::span<const Vector3> before) {
   const auto perpendicular = [&](Vector3 v) {
     for (const Vector3& axis : before) v = v - Dot(v, axis) * axis;
@@ -36,8 +36,8 @@ Vector3 WidestAxis(std::span<const Vector3> points, std::span<const Vector3> bef
 }  // namespace
 
 Point StructureView::At(const Vector3& point) const {
-  const Vector3 from_centre = point - centre;
-  return {middle.x + scale * Dot(from_centre, right), middle.y + scale * Dot(from_centre, down)};
+  const Vector3 from_center = point - center;
+  return {middle.x + scale * Dot(from_center, right), middle.y + scale * Dot(from_center, down)};
 }
 
 double StructureView::ShareOfDepth(double depth) const {
@@ -49,19 +49,19 @@ StructureView ViewOf(std::span<const Vector3> spread, std::span<const Vector3> s
   for (const Vector3& point : shown) {
     Check(std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.z),
           "the structure has a position that is not finite");
-    view.centre = view.centre + (1 / static_cast<double>(shown.size())) * point;
+    view.center = view.center + (1 / static_cast<double>(shown.size())) * point;
   }
-  std::vector<Vector3> centred;
-  for (const Vector3& point : spread) centred.push_back(point - view.centre);
-  const std::array<Vector3, 1> right = {WidestAxis(centred, {})};
+  std::vector<Vector3> centered;
+  for (const Vector3& point : spread) centered.push_back(point - view.center);
+  const std::array<Vector3, 1> right = {WidestAxis(centered, {})};
   view.right = right[0];
-  view.down = WidestAxis(centred, right);
+  view.down = WidestAxis(centered, right);
   view.towards = Cross(view.down, view.right);
-  double across = 1, along = 1;  // distances of the points farthest from the centre
+  double across = 1, along = 1;  // distances of the points farthest from the center
   view.nearest = view.farthest = view.Depth(shown.front());
   for (const Vector3& point : shown) {
-    across = std::max(across, std::abs(Dot(point - view.centre, view.right)) + padding);
-    along = std::max(along, std::abs(Dot(point - view.centre, view.down)) + padding);
+    across = std::max(across, std::abs(Dot(point - view.center, view.right)) + padding);
+    along = std::max(along, std::abs(Dot(point - view.center, view.down)) + padding);
     view.nearest = std::max(view.nearest, view.Depth(point));
     view.farthest = std::min(view.farthest, view.Depth(point));
   }

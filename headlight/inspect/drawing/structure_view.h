@@ -11,14 +11,14 @@ namespace headlight {
 
 struct StructureView {
   Vector3 right, down, towards;      // unit vectors
-  Vector3 centre;                    // mean of all points
+  Vector3 center;                    // mean of all points
   double nearest = 0, farthest = 0;  // depths of the points
   double scale = 1;                  // pixels per angstrom
-  Point middle;                      // the middle of the drawing, where `centre` is drawn
+  Point middle;                      // the middle of the drawing, where `center` is drawn
   double width = 0, height = 0;      // size of the page
 
   Point At(const Vector3& point) const;
-  double Depth(const Vector3& point) const { return Dot(point - centre, towards); }
+  double Depth(const Vector3& point) const { return Dot(point - center, towards); }
   /// Returns the relative depth of a point: 0 for the nearest point, 1 for the farthest point.
   double ShareOfDepth(double depth) const;
 };

@@ -12,10 +12,10 @@ namespace headlight {
 namespace {
 
 constexpr double kSuperposedHeader = 92;
-constexpr double kFarthest = 5;  // angstrom: the end of the colour scale, and the maximum distance between neighbours
+constexpr double kFarthest = 5;  // angstrom: the end of the color scale, and the maximum distance between neighbors
 constexpr Color kClose = {47, 99, 190}, kFar = {206, 88, 24};
 
-// A piece of a chain between two neighbours.
+// A piece of a chain between two neighbors.
 struct Stroke {
   std::array<Point, 2> ends;
   double depth = 0;
@@ -41,7 +41,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
   const StructureView view = ViewOf(structures);
   std::vector<Stroke> pieces;
   const auto add = [&](std::span<const Vector3> chain, const auto& color_of) {
-    constexpr double kPale = 0.6;  // the background's share of the colours at the greatest depth
+    constexpr double kPale = 0.6;  // the background's share of the colors at the greatest depth
     for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
       if (Distance(chain[i], chain[i + 1]) > kFarthest) continue;
       const Vector3 half = 0.5 * (chain[i] + chain[i + 1]);

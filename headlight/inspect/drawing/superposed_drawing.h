@@ -18,12 +18,12 @@ struct SuperposedStructures {
 
 HEADLIGHT_API StructureView ViewOf(const SuperposedStructures& structures);
 
-/// Returns the colour of a model's residue for its distance from the reference in angstrom: from blue for 0 to orange
+/// Returns the color of a model's residue for its distance from the reference in angstrom: from blue for 0 to orange
 /// for 5 and more.
 HEADLIGHT_API Color ColorOfDistance(double distance);
 
 /// Draws both chains as lines through their CA atoms to `path` (.png, .svg or .pdf). Near parts cover distant parts,
-/// which are paler. The reference is grey, and each residue of the model has the colour of its distance. A line is
+/// which are paler. The reference is gray, and each residue of the model has the color of its distance. A line is
 /// interrupted if the next CA is more than 5 A away. Throws Error for fewer than 2 residues, different numbers of
 /// residues, and positions that are not finite. Throws the same errors as WriteImage.
 HEADLIGHT_API void DrawSuperposed(const SuperposedStructures& structures, const std::string& path);

@@ -25,7 +25,7 @@ std::vector<Vector3> Strand(std::size_t residues, std::size_t moved, double by) 
   return points;
 }
 
-TEST(DrawSuperposed, AResidueHasTheColourOfItsDistance) {
+TEST(DrawSuperposed, AResidueHasTheColorOfItsDistance) {
   const TemporaryFolder folder;
   const std::vector<Vector3> model = Strand(20, 10, 4), reference = Strand(20, 20, 0);
   const SuperposedStructures both = {"model on reference", "RMSD 2 A", model, reference};
@@ -34,7 +34,7 @@ TEST(DrawSuperposed, AResidueHasTheColourOfItsDistance) {
   EXPECT_GT(std::abs(view.right.z), 0.99);  // the long axis is horizontal
   const Png png(folder.File("a.png"));
   const double pixels = png.width() / view.width;
-  // Returns the colour of the first half of the line from a residue to the next one. The line is paler at greater
+  // Returns the color of the first half of the line from a residue to the next one. The line is paler at greater
   // depth.
   const auto at = [&](std::size_t residue) {
     const Point point = view.At(model[residue] + 0.2 * (model[residue + 1] - model[residue]));

@@ -75,7 +75,7 @@ void CheckCurve(const Curve& curve, const char* name) {
   }
 }
 
-// Returns the curve with at most kMostPoints points, which are means of neighbouring points. A gap (NaN) remains a gap.
+// Returns the curve with at most kMostPoints points, which are means of neighboring points. A gap (NaN) remains a gap.
 Curve Thinned(const Curve& curve) {
   const std::size_t stride = (curve.steps.size() + kMostPoints - 1) / kMostPoints;
   if (stride <= 1) return curve;

@@ -31,7 +31,7 @@ Curve MakeCurve(int count, double first, double last) {
   return curve;
 }
 
-// Returns the number of pixels with approximately this colour.
+// Returns the number of pixels with approximately this color.
 int Pixels(const std::string& path, int red, int green, int blue) {
   cairo_surface_t* surface = cairo_image_surface_create_from_png(path.c_str());
   const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);

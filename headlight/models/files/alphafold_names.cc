@@ -254,8 +254,8 @@ Safetensors WithOpenFoldNames(const Safetensors& file) {
     for (const std::string_view prefix : {"module.", "model."})
       if (renamed.name.starts_with(prefix)) renamed.name.erase(0, prefix.size());
     const auto replace = [&](std::string_view from, std::string_view to) {
-      if (const std::size_t place = renamed.name.find(from); place != std::string::npos)
-        renamed.name.replace(place, from.size(), to);
+      if (const std::size_t index = renamed.name.find(from); index != std::string::npos)
+        renamed.name.replace(index, from.size(), to);
     };
     replace(".core.msa_transition", ".msa_transition");
     replace(".core.outer_product_mean", ".outer_product_mean");

@@ -1,4 +1,4 @@
-// GPT-2's layer settings, attention and initialisation, shared with ImageGPT.
+// GPT-2's layer settings, attention and initialization, shared with ImageGPT.
 #pragma once
 
 #include <fmt/format.h>
@@ -44,11 +44,11 @@ MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
                    (config.scale_attention_by_layer ? layer + 1 : 1)};
 }
 
-/// Initialises the parameters as GPT-2 does: "We scale the weights of residual layers at initialization by a factor of
+/// Initializes the parameters as GPT-2 does: "We scale the weights of residual layers at initialization by a factor of
 /// 1/sqrt(N) where N is the number of residual layers" (section 2.3). Each layer counts as two residual layers. If
 /// `residual_layers` is 1, weights are not scaled (GPT, section 4.1). `outputs` has the name suffixes of the layers'
 /// last matrices, without ".weight".
-inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::initializer_list<const char*> outputs) {
+inline void InitializeAsGpt(Parameters& parameters, int residual_layers, std::initializer_list<const char*> outputs) {
   bool found = false;
   for (Parameter& parameter : parameters.all()) {
     const bool residual = std::ranges::any_of(outputs, [&](const char* output) {
@@ -56,7 +56,7 @@ inline void InitialiseAsGpt(Parameters& parameters, int residual_layers, std::in
     });
     found |= residual;
     if (parameter.role.in_products)
-      parameter.initialisation = Initialisation::Normal(0.02 / (residual ? std::sqrt(residual_layers) : 1.0));
+      parameter.initialization = Initialization::Normal(0.02 / (residual ? std::sqrt(residual_layers) : 1.0));
   }
   Ensure(found, "no parameter ends in {}", *outputs.begin());
 }

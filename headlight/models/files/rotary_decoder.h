@@ -159,7 +159,7 @@ class DecoderStack : public LanguageModel {
   }
 
  protected:
-  /// `residual_layers` and `outputs` are passed to InitialiseAsGpt. `norm_options` are passed to the final norm, after
+  /// `residual_layers` and `outputs` are passed to InitializeAsGpt. `norm_options` are passed to the final norm, after
   /// epsilon.
   template <typename... NormOptions>
   DecoderStack(const Config& config, int residual_layers, std::initializer_list<const char*> outputs,
@@ -168,14 +168,14 @@ class DecoderStack : public LanguageModel {
     limits_ = {config.vocabulary, config.positions, config.end_id, config.begin_id};
     const DecoderNames names = NamesOf(config);
     const Scope root(parameters_), model = root / names.scope;
-    tokens_.emplace(model / names.tokens, config.vocabulary, config.model, Initialisation::Normal(0.02),
+    tokens_.emplace(model / names.tokens, config.vocabulary, config.model, Initialization::Normal(0.02),
                     /*scores=*/config.tie_output);
     for (int layer = 0; layer < config.layers; ++layer)
       layers_.emplace_back(model / names.layers / layer, config, layer);
     final_norm_.emplace(model / names.norm, config.model, config.norm_epsilon, norm_options...);
     output_ = config.tie_output ? &tokens_->table()
                                 : &root.DeclareMatrix({names.output + ".weight"}, {config.vocabulary, config.model});
-    InitialiseAsGpt(parameters_, residual_layers, outputs);
+    InitializeAsGpt(parameters_, residual_layers, outputs);
   }
 
   Json::Object LayerSizes() const override { return SizesOfStack(config_); }

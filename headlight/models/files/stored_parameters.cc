@@ -255,9 +255,9 @@ void PackFloats(const Parameter& parameter, const Safetensors& file, kernels::Pa
       const std::int64_t from = begin + panel * side, to = std::min(end, from + side);
       const Tensor rows = Tensor::Empty({to - from, parameter.matrix_shape()[1]}, DType::float32);
       ForTensors(parameter, from, to,
-                 [&](std::size_t index, std::int64_t first, std::int64_t count, std::int64_t place) {
+                 [&](std::size_t index, std::int64_t first, std::int64_t count, std::int64_t position) {
                    const Tensor part = file.ReadRows(parameter.names[index], first, count);
-                   rows.ViewRows(place, count).CopyFrom(part.ViewAs({count, rows.columns()}));
+                   rows.ViewRows(position, count).CopyFrom(part.ViewAs({count, rows.columns()}));
                  });
       packed.Columns(from, to - from)
           .Pack(rows.matrix<float>(), /*transposed=*/true, factors.empty() ? nullptr : factors.data() + from);

@@ -18,11 +18,11 @@ void Declare(Parameters& parameters) { Scope(parameters, "conv").DeclareMatrix({
 TEST(Parameters, GrowKeepTheirRolesAndAreSavedAlone) {
   Parameters parameters;
   Declare(parameters);
-  parameters.Initialise(1);
+  parameters.Initialize(1);
   const std::vector<float> before = parameters.all().front().value.ToVector<float>();
   Parameter& head = Scope(parameters, "head").DeclareMatrix({"weight"}, {2, 3});
   head.storage.saved = false;
-  parameters.InitialiseNew(2);
+  parameters.InitializeNew(2);
   EXPECT_EQ(parameters.all().front().value.ToVector<float>(), before);
   EXPECT_NE(head.value.ToVector<float>(), std::vector<float>(6));
   EXPECT_EQ(parameters.values().elements(), Parameters::Aligned(120) + Parameters::Aligned(6));
@@ -36,7 +36,7 @@ TEST(Parameters, GrowKeepTheirRolesAndAreSavedAlone) {
 TEST(ConvolutionWeights, AreUsedAsAMatrixOfAllInputs) {
   Parameters parameters;
   Declare(parameters);
-  parameters.Initialise(1);
+  parameters.Initialize(1);
   const Parameter& weight = parameters.all().front();
   EXPECT_EQ(weight.packed.rows(), 40);
   EXPECT_EQ(weight.packed.columns(), 3);
@@ -67,7 +67,7 @@ TEST(Parameters, AreStoredInUnequalSlices) {
   const auto harmless = [](std::string_view) { return false; };
   Parameters parameters;
   declare(parameters);
-  parameters.Initialise(1);
+  parameters.Initialize(1);
   for (const Parameter& parameter : parameters.all())
     for (std::int64_t i = 0; i < parameter.value.elements(); ++i)
       parameter.value.data<float>()[i] = static_cast<float>(i % 127 - 63) / 16;
@@ -147,7 +147,7 @@ TEST(ConvolutionWeights, AreQuantizedPackedAndStoredLikeMatrices) {
   const TemporaryFolder folder;
   Parameters parameters;
   Declare(parameters);
-  parameters.Initialise(1);
+  parameters.Initialize(1);
   const std::vector<float> values = parameters.all().front().value.ToVector<float>();
   const auto harmless = [](std::string_view) { return false; };
   for (const Compute compute : {Compute::float32, Compute::int8, Compute::int4}) {

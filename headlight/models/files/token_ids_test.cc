@@ -18,7 +18,7 @@ TEST(TokenIds, EveryLanguageModelKeepsAllEndTokens) {
     const TemporaryFolder folder, copy;
     const auto written =
         family.make({.model = 32, .ffn = family.Ffn(32), .heads = 2, .layers = 1, .vocabulary = 11, .end_id = 3});
-    written->parameters().Initialise(1);
+    written->parameters().Initialize(1);
     written->Save(folder.path());
     Json config = ReadJson(folder.File("config.json")).value();
     EXPECT_EQ(*config.Find("eos_token_id"), Json(3)) << family.name;

@@ -159,11 +159,11 @@ bool Belongs(int type, int atom37) {
          TablesOfResidues().has_atom37[static_cast<std::size_t>(type)][static_cast<std::size_t>(atom37)];
 }
 
-Residue Convert(const gemmi::Residue& from, const std::string& place) {
+Residue Convert(const gemmi::Residue& from, const std::string& location) {
   Residue residue;
   residue.type = TypeOf(from.name);
   residue.name = from.name;
-  Check(from.seqid.num.has_value(), "{}: a residue {} without a number", place, Quoted(from.name));
+  Check(from.seqid.num.has_value(), "{}: a residue {} without a number", location, Quoted(from.name));
   residue.number = *from.seqid.num;
   residue.insertion = from.seqid.has_icode() ? from.seqid.icode : ' ';
   const char chosen = ChosenLocation(from);
@@ -175,8 +175,8 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
     const auto i = static_cast<std::size_t>(*index);
     const Vector3 point{atom.pos.x, atom.pos.y, atom.pos.z};
     if (!(std::abs(point.x) <= kFarthest && std::abs(point.y) <= kFarthest && std::abs(point.z) <= kFarthest))
-      Fail("{}: residue {} {}: the position of {} is not three numbers within {} A", place, from.name, from.seqid.str(),
-           Quoted(atom.name), kFarthest);
+      Fail("{}: residue {} {}: the position of {} is not three numbers within {} A", location, from.name,
+           from.seqid.str(), Quoted(atom.name), kFarthest);
     if (residue.known[i]) continue;  // only the first of several atoms with one name is used
     residue.known[i] = true;
     residue.atoms[i] = point;
@@ -188,7 +188,7 @@ Residue Convert(const gemmi::Residue& from, const std::string& place) {
 // Returns the residues of a chain, one per position. If several residues have the same position, the residue with the
 // greatest occupancy is used.
 std::vector<const gemmi::Residue*> OneResiduePerPosition(const gemmi::ConstResidueSpan& polymer,
-                                                         const std::string& place) {
+                                                         const std::string& location) {
   std::vector<const gemmi::Residue*> residues;
   std::set<std::pair<int, char>> seen;
   for (const gemmi::Residue& residue : polymer) {
@@ -197,7 +197,7 @@ std::vector<const gemmi::Residue*> OneResiduePerPosition(const gemmi::ConstResid
       continue;
     }
     Check(seen.emplace(residue.seqid.num.has_value() ? *residue.seqid.num : 0, residue.seqid.icode).second,
-          "{}: residue {} occurs twice in the chain", place, residue.seqid.str());
+          "{}: residue {} occurs twice in the chain", location, residue.seqid.str());
     residues.push_back(&residue);
   }
   return residues;
@@ -205,9 +205,9 @@ std::vector<const gemmi::Residue*> OneResiduePerPosition(const gemmi::ConstResid
 
 ProteinChain ChainFrom(const gemmi::Chain& chain, const gemmi::ConstResidueSpan& polymer, const gemmi::Entity* entity,
                        const std::string& file) {
-  const std::string place = fmt::format("{}: chain {}", file, chain.name);
+  const std::string location = fmt::format("{}: chain {}", file, chain.name);
   ProteinChain out{chain.name, {}};
-  const std::vector<const gemmi::Residue*> observed = OneResiduePerPosition(polymer, place);
+  const std::vector<const gemmi::Residue*> observed = OneResiduePerPosition(polymer, location);
   // If every residue has a label_seq and these are in ascending order, they are the positions in the whole sequence.
   const std::size_t whole = entity == nullptr ? 0 : entity->full_sequence.size();
   int last = 0;
@@ -229,7 +229,7 @@ ProteinChain ChainFrom(const gemmi::Chain& chain, const gemmi::ConstResidueSpan&
   };
   for (const gemmi::Residue* residue : observed) {
     if (placed) fill_up_to(static_cast<std::size_t>(*residue->label_seq) - 1);
-    out.residues.push_back(Convert(*residue, place));
+    out.residues.push_back(Convert(*residue, location));
     ++next;
   }
   if (placed) fill_up_to(whole);

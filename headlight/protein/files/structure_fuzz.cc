@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     structure = ParseStructure({reinterpret_cast<const char*>(data), size}, "fuzz");
     BreaksOf(structure.chains.front());
   } catch (const Error& error) {
-    if (error.blame() == Blame::internal) throw;
+    if (error.cause() == ErrorCause::internal) throw;
     return 0;
   }
   std::string text;

@@ -125,7 +125,7 @@ Tensor Covariation(const AlignmentTable& alignment) {
   Check(columns <= kMostCovarying, "covariation needs at most {1} residues, not {0}", columns, kMostCovarying);
   Tensor features = Tensor::Zeros({columns * columns, kCovariationFeatures}, DType::float32);
   if (columns < 2 || alignment.rows.size() < 2) return features;
-  Standardize(WithoutMeans(Couplings(alignment), columns), columns, features.data<float>());
+  Standardize(AverageProductCorrected(Couplings(alignment), columns), columns, features.data<float>());
   Standardize(CorrectedMutualInformation(alignment), columns, features.data<float>() + 1);
   return features;
 }

@@ -16,8 +16,8 @@ namespace headlight {
 namespace {
 
 Linear LinearOf(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
-                const LinearInitialisation& initialisation, bool bias = true) {
-  return {scope, {name}, inputs, outputs, bias, /*stored_transposed=*/false, initialisation};
+                const LinearInitialization& initialization, bool bias = true) {
+  return {scope, {name}, inputs, outputs, bias, /*stored_transposed=*/false, initialization};
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ OuterProductMean::OuterProductMean(const Scope& scope, const EvoformerConfig& co
       norm_(scope / "layer_norm", config.alignment),
       projections_(scope, {"linear_1", "linear_2"}, config.alignment, 2 * channels_) {
   Parameter& weight = (scope / "linear_out").DeclareMatrix({"weight"}, {config.pair.pair, channels_ * channels_});
-  weight.initialisation = kZeroLinear.weight;
+  weight.initialization = kZeroLinear.weight;
   weight_ = &weight;
   bias_ = &(scope / "linear_out").DeclareVector({"bias"}, config.pair.pair);
 }

@@ -98,7 +98,7 @@ FoldingState InputEmbedder::operator()(Context& context, const FoldingFeatures& 
           ops::Add(ops::Reshape(both, {residues * residues, pair}), positions)};
 }
 
-RecycledState NothingRecycled(std::int64_t residues, std::int64_t alignment, std::int64_t pair, DType dtype) {
+RecycledState EmptyRecycledState(std::int64_t residues, std::int64_t alignment, std::int64_t pair, DType dtype) {
   return {Tensor::Zeros({residues, alignment}, dtype), Tensor::Zeros({residues * residues, pair}, dtype),
           Tensor::Zeros({residues, 3}, dtype)};
 }

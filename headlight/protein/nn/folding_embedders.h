@@ -40,8 +40,8 @@ struct RecycledState {
 };
 
 /// Returns a state of zeros for the first pass.
-HEADLIGHT_API RecycledState NothingRecycled(std::int64_t residues, std::int64_t alignment, std::int64_t pair,
-                                            DType dtype);
+HEADLIGHT_API RecycledState EmptyRecycledState(std::int64_t residues, std::int64_t alignment, std::int64_t pair,
+                                               DType dtype);
 
 /// Returns the state for the next pass, given the outputs of the current pass.
 HEADLIGHT_API RecycledState Recycle(const FoldingOutputs& outputs, std::span<const std::int32_t> types);

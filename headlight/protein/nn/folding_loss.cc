@@ -190,7 +190,7 @@ Tensor LddtLoss(const Tensor& logits, const std::vector<std::array<Vector3, kAto
   const auto count = static_cast<double>(logits.columns());
   std::vector<std::int32_t> bins(labels.size(), -1);
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double score = scores[i] < 0 ? 1 : scores[i];  // a residue without neighbours counts as correct
+    const double score = scores[i] < 0 ? 1 : scores[i];  // a residue without neighbors counts as correct
     bins[known.indices[i]] = static_cast<std::int32_t>(std::min(std::floor(score * count), count - 1));
   }
   return MeanCrossEntropy(logits, bins);

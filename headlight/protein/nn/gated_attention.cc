@@ -9,12 +9,12 @@
 
 namespace headlight {
 
-LinearInitialisation LeCunNormal(std::int64_t inputs) {
-  return {Initialisation::Normal(1 / std::sqrt(static_cast<double>(inputs))), 0};
+LinearInitialization LeCunNormal(std::int64_t inputs) {
+  return {Initialization::Normal(1 / std::sqrt(static_cast<double>(inputs))), 0};
 }
 
-LinearInitialisation HeNormal(std::int64_t inputs) {
-  return {Initialisation::Normal(std::sqrt(2 / static_cast<double>(inputs))), 0};
+LinearInitialization HeNormal(std::int64_t inputs) {
+  return {Initialization::Normal(std::sqrt(2 / static_cast<double>(inputs))), 0};
 }
 
 GatedAttention::GatedAttention(const Scope& scope, std::int64_t model, std::int32_t heads, std::int64_t head_dim)

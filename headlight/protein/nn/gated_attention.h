@@ -16,10 +16,10 @@ namespace headlight {
 /// are initialized with zeros, so a new block is the identity. Gates are initialized to sigmoid(1). Other layers are
 /// scaled by their number of inputs (LeCun et al., "Efficient BackProp", 1998; before a relu He et al., 2015). Unlike
 /// in AlphaFold, the normal distribution is not truncated.
-HEADLIGHT_API LinearInitialisation LeCunNormal(std::int64_t inputs);
-HEADLIGHT_API LinearInitialisation HeNormal(std::int64_t inputs);
-inline constexpr LinearInitialisation kZeroLinear = {{Initialisation::Kind::constant, 0}, 0};
-inline constexpr LinearInitialisation kOpenGate = {{Initialisation::Kind::constant, 0}, 1};
+HEADLIGHT_API LinearInitialization LeCunNormal(std::int64_t inputs);
+HEADLIGHT_API LinearInitialization HeNormal(std::int64_t inputs);
+inline constexpr LinearInitialization kZeroLinear = {{Initialization::Kind::constant, 0}, 0};
+inline constexpr LinearInitialization kOpenGate = {{Initialization::Kind::constant, 0}, 1};
 
 /// Computes W_o (sigmoid(W_g x + b_g) * MultiHead(x)) + b_o.
 class HEADLIGHT_API GatedAttention {

@@ -20,8 +20,8 @@ using std::exp, std::log1p, std::sqrt;
 
 // Returns a linear layer with a bias and the given initialization.
 Linear BiasedLinear(const Scope& scope, const char* name, std::int64_t inputs, std::int64_t outputs,
-                    const LinearInitialisation& initialisation) {
-  return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialisation};
+                    const LinearInitialization& initialization) {
+  return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, initialization};
 }
 
 // Returns the projection to the points of each head.
@@ -47,7 +47,7 @@ InvariantPointAttention::InvariantPointAttention(const Scope& scope, const Struc
       output_(BiasedLinear(scope, "linear_out",
                            shape_.heads * (config.pair + shape_.head_dim + 4 * shape_.value_points), config.single,
                            kZeroLinear)),
-      head_weights_(&scope.Declare("head_weights", {shape_.heads}, Initialisation::Constant(kSoftplusIsOne))) {}
+      head_weights_(&scope.Declare("head_weights", {shape_.heads}, Initialization::Constant(kSoftplusIsOne))) {}
 
 Tensor InvariantPointAttention::operator()(Context& context, const Tensor& single, const Tensor& pair,
                                            const Tensor& frames) const {

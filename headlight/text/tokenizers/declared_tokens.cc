@@ -206,7 +206,7 @@ TokenizerSettings ReadTokenizerSettings(const std::string& folder) {
           settings,
           ReadObject(folder + "/added_tokens.json"),
           FamilyOf(name, model.Get("model_type", "").String(), declared.location()),
-          !TakesFileAsItIs(name),
+          !UsesFileUnchanged(name),
           RowsOf(model.value())};
 }
 

@@ -58,8 +58,9 @@ struct TokenTable {
   Json::Array added;
   std::vector<std::string> places;  ///< the locations of the entries of `added`, for error messages
 
-  /// Assigns an id to the token. Throws Error, with a message that begins with `place`, if it already has another id.
-  void Number(const std::string& content, std::int64_t id, const std::string& place);
+  /// Assigns an id to the token. Throws Error, with a message that begins with `location`, if it already has another
+  /// id.
+  void Number(const std::string& content, std::int64_t id, const std::string& location);
   /// Adds an entry for `token`, a string or an object with its content and flags, to `added`. A token without an id
   /// gets the next id. An existing entry with the same content is kept if it is one of the first `keep` entries, and
   /// otherwise replaced.

@@ -13,6 +13,6 @@ HEADLIGHT_API Json EsmTokenizerJson();
 
 /// Returns true if a vocabulary has only residue letters and special tokens, so that its texts are sequences of
 /// residues.
-HEADLIGHT_API bool ReadsResidues(const Tokenizer& tokenizer);
+HEADLIGHT_API bool HasResidueTokens(const Tokenizer& tokenizer);
 
 }  // namespace headlight

@@ -59,7 +59,7 @@ struct Subwords {
 };
 
 // Throws Error if the folder's files declare a token that is not in the vocabulary.
-void RefuseMoreTokens(const TokenizerSettings& settings, const std::vector<std::string>& pieces) {
+void RejectExtraTokens(const TokenizerSettings& settings, const std::vector<std::string>& pieces) {
   TokenTable table;
   for (const std::string& piece : pieces) table.ids.emplace(piece, table.size++);
   AddDeclaredTokens(settings, {}, {}, table);
@@ -159,7 +159,7 @@ MarianTokenizer MarianTokenizer::Load(const std::string& folder) {
       ParseVocabularyJson(ReadFile(path("vocab.json"), kLargestFile), path("vocab.json")),
       SpecialTokensOf(settings.config), ParseSentencePieceModel(source, path("source.spm")), std::move(target_model),
       State::Names{path("vocab.json"), path("source.spm"), path("target.spm")}));
-  RefuseMoreTokens(settings, tokenizer.state_->pieces);
+  RejectExtraTokens(settings, tokenizer.state_->pieces);
   return tokenizer;
 }
 

@@ -45,7 +45,7 @@ std::string LoadError(const std::string& folder) {
     MarianTokenizer::Load(folder);
     return "";
   } catch (const Error& error) {
-    EXPECT_EQ(error.blame(), Blame::user);
+    EXPECT_EQ(error.cause(), ErrorCause::user);
     return error.what();
   }
 }

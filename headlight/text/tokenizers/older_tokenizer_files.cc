@@ -243,7 +243,7 @@ constexpr std::string_view kResidues = "LAGVSERTIDPKQNFYMHWCXBUZO.-";
 
 }  // namespace
 
-bool ReadsResidues(const Tokenizer& tokenizer) {
+bool HasResidueTokens(const Tokenizer& tokenizer) {
   std::int32_t residues = 0;
   for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
     const std::string& piece = tokenizer.Piece(id);
@@ -281,7 +281,7 @@ std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
     (*state.siglip)(before, false);
     std::vector<Segment> segments;
     state.model(before.text, segments);
-    state.model = LeaveOut(std::ssize(segments), std::move(state.model));
+    state.model = WithoutSegments(std::ssize(segments), std::move(state.model));
   }
   return state;
 }

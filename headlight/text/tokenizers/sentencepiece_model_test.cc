@@ -26,7 +26,7 @@ std::string ErrorOf(const std::string& bytes) {
     [[maybe_unused]] const TextNormalizer normalizer(model, "x.model");
     return "";
   } catch (const Error& error) {
-    EXPECT_EQ(error.blame(), Blame::user);
+    EXPECT_EQ(error.cause(), ErrorCause::user);
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
     return error.what();
   }
@@ -39,7 +39,7 @@ bool Survives(const std::string& bytes) {
     tokenizer.Decode(tokenizer.Encode("Der Hund la\u0308uft \u00a0 1000 ﬁ 日本"));
     return true;
   } catch (const Error& error) {
-    EXPECT_EQ(error.blame(), Blame::user) << error.what();
+    EXPECT_EQ(error.cause(), ErrorCause::user) << error.what();
     return false;
   }
 }

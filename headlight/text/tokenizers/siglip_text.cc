@@ -85,7 +85,7 @@ void SiglipText::operator()(NormalizedText& text, bool first) const {
   text = std::move(normalized);
 }
 
-WordModel LeaveOut(std::ptrdiff_t segments, WordModel model) {
+WordModel WithoutSegments(std::ptrdiff_t segments, WordModel model) {
   return [segments, model = std::move(model)](std::string_view word, std::vector<Segment>& appended) {
     const auto given = std::ssize(appended);
     model(word, appended);

@@ -39,6 +39,6 @@ using WordModel = std::function<void(std::string_view word, std::vector<Segment>
 
 /// Wraps a model to drop the first `segments` segments of each word, which are the segments of SiglipText's `before`.
 /// An unknown character that is merged with an unknown end of `before` is therefore dropped too.
-WordModel LeaveOut(std::ptrdiff_t segments, WordModel model);
+WordModel WithoutSegments(std::ptrdiff_t segments, WordModel model);
 
 }  // namespace headlight

@@ -70,7 +70,7 @@ std::string Property(std::string_view name, bool negated, bool inside) {
 // support.
 class Translation {
  public:
-  Translation(std::string_view pattern, const std::string& place) : pattern_(pattern), place_(place) {}
+  Translation(std::string_view pattern, const std::string& location) : pattern_(pattern), place_(location) {}
 
   std::string Run() {
     while (at_ < pattern_.size()) {
@@ -183,22 +183,22 @@ struct Deadline {
 struct TextPattern::Regex {
   std::unique_ptr<icu::RegexPattern> compiled;
   std::optional<SimplePattern> simple;  // the same pattern, if it is simple
-  std::string place;                    // for error messages
+  std::string location;                 // for error messages
 };
 
 TextPattern::TextPattern(std::string text) : text_(std::move(text)) {}
 
-TextPattern TextPattern::Regular(const std::string& expression, const std::string& place) {
+TextPattern TextPattern::Regular(const std::string& expression, const std::string& location) {
   Check(expression.size() <= kLongestPattern, "{}: the regular expression has {} bytes, but at most {} are allowed",
-        place, expression.size(), kLongestPattern);
+        location, expression.size(), kLongestPattern);
   UParseError where;
   UErrorCode status = U_ZERO_ERROR;
   std::unique_ptr<icu::RegexPattern> compiled(icu::RegexPattern::compile(
-      icu::UnicodeString::fromUTF8(Translation(expression, place).Run()), kFlags, where, status));
-  Check(U_SUCCESS(status), "{}: the regular expression {} cannot be read: {}", place, Quoted(expression),
+      icu::UnicodeString::fromUTF8(Translation(expression, location).Run()), kFlags, where, status));
+  Check(U_SUCCESS(status), "{}: the regular expression {} cannot be read: {}", location, Quoted(expression),
         u_errorName(status));
   TextPattern pattern("");
-  pattern.regex_ = std::make_shared<Regex>(Regex{std::move(compiled), SimplePattern::Parse(expression), place});
+  pattern.regex_ = std::make_shared<Regex>(Regex{std::move(compiled), SimplePattern::Parse(expression), location});
   return pattern;
 }
 
@@ -221,7 +221,7 @@ std::vector<TextSpan> TextPattern::Matches(std::string_view text) const {
     return matches;
   }
   const auto check = [&](UErrorCode status) {
-    Check(U_SUCCESS(status), "{}: the regular expression takes too long for a text of {} bytes: {}", regex_->place,
+    Check(U_SUCCESS(status), "{}: the regular expression takes too long for a text of {} bytes: {}", regex_->location,
           text.size(), u_errorName(status));
   };
   UErrorCode status = U_ZERO_ERROR;

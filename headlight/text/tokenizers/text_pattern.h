@@ -14,9 +14,9 @@ namespace headlight {
 class TextPattern {
  public:
   explicit TextPattern(std::string text);
-  /// Compiles a regular expression. Throws Error, with a message that begins with `place`, if it is invalid or ICU
+  /// Compiles a regular expression. Throws Error, with a message that begins with `location`, if it is invalid or ICU
   /// interprets it differently.
-  static TextPattern Regular(const std::string& expression, const std::string& place);
+  static TextPattern Regular(const std::string& expression, const std::string& location);
 
   /// Returns the matches in the UTF-8 text from left to right. An empty match never directly follows another match.
   /// Throws Error if matching exceeds the limits of time or memory. Some patterns need exponential time or memory.

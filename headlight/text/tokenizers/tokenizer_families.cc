@@ -139,11 +139,12 @@ std::string_view StemOf(std::string_view tokenizer_class) {
 
 }  // namespace
 
-bool TakesFileAsItIs(const std::string& tokenizer_class) {
+bool UsesFileUnchanged(const std::string& tokenizer_class) {
   return SaysNothing(tokenizer_class) || std::ranges::find(kWithoutCode, StemOf(tokenizer_class)) != kWithoutCode.end();
 }
 
-TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place) {
+TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type,
+                         const std::string& location) {
   if (tokenizer_class.empty() || SaysNothing(tokenizer_class)) {
     const auto found = ModelTypes().find(model_type);
     return found == ModelTypes().end() ? unknown : found->second;
@@ -154,7 +155,7 @@ TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& 
   Fail(
       "{}: tokenizer_class {} is not supported; those of BERT, CLIP, DeBERTa, ESM, GPT, GPT-2, MarianMT, mBART, "
       "RoBERTa, SigLIP, T5 and XLM-RoBERTa are, and those that Transformers builds from only a tokenizer.json",
-      place, Quoted(tokenizer_class));
+      location, Quoted(tokenizer_class));
 }
 
 }  // namespace headlight

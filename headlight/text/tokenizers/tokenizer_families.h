@@ -27,11 +27,12 @@ enum class TokenizerFamily {
 
 /// Returns true if the declared class, such as "PreTrainedTokenizerFast", uses a tokenizer.json unchanged. Other
 /// classes build some of the components from settings.
-bool TakesFileAsItIs(const std::string& tokenizer_class);
+bool UsesFileUnchanged(const std::string& tokenizer_class);
 
 /// Returns the family of a class of Transformers (5.24, and older names) such as "BertTokenizerFast". If the class is
-/// empty or generic, returns the family of a `model_type`. Throws Error, with a message that begins with `place`, if
+/// empty or generic, returns the family of a `model_type`. Throws Error, with a message that begins with `location`, if
 /// the class is not supported.
-TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type, const std::string& place);
+TokenizerFamily FamilyOf(const std::string& tokenizer_class, const std::string& model_type,
+                         const std::string& location);
 
 }  // namespace headlight

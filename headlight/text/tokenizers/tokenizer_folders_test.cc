@@ -138,7 +138,7 @@ TEST(PipelineTokenizer, ReadsSentencePieceFolders) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/sentencepiece_folders.json");
   const std::vector<std::string> all = Goldens()["texts"].Strings(), more = goldens["more"].Strings();
   std::vector<std::string> texts;
-  for (const std::int32_t place : IdsOf(goldens["places"])) texts.push_back(all[static_cast<std::size_t>(place)]);
+  for (const std::int32_t index : IdsOf(goldens["places"])) texts.push_back(all[static_cast<std::size_t>(index)]);
   texts.insert(texts.end(), more.begin(), more.end());
   const TemporaryFolder temporary;
   for (const auto& [name, golden] : goldens["folders"].Members()) {

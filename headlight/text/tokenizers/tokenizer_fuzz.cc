@@ -87,7 +87,7 @@ void Try(const Body& body) {
   try {
     body();
   } catch (const Error& error) {
-    if (error.blame() == Blame::internal) throw;
+    if (error.cause() == ErrorCause::internal) throw;
   }
 }
 

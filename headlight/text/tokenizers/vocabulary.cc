@@ -31,8 +31,8 @@ class Sample {
   void Add(std::string_view line) {
     if (++seen_ <= most_) {
       lines_.emplace_back(line);
-    } else if (const std::uint64_t place = random_.Below(seen_); place < most_) {
-      lines_[place] = line;
+    } else if (const std::uint64_t index = random_.Below(seen_); index < most_) {
+      lines_[index] = line;
     }
   }
   std::vector<std::string>& lines() { return lines_; }

@@ -42,7 +42,7 @@ std::string ErrorOf(const std::vector<std::string>& lines, const VocabularyOptio
     Train(lines, options);
     return "";
   } catch (const Error& error) {
-    EXPECT_EQ(error.blame(), Blame::user);
+    EXPECT_EQ(error.cause(), ErrorCause::user);
     return error.what();
   }
 }

@@ -150,7 +150,7 @@ ValidationReport ValidateTargets(const TextEncoder& model, const std::vector<Tex
 
 }  // namespace
 
-LabelsPerText AskedOf(Problem problem) {
+LabelsPerText LabelsPerTextOf(Problem problem) {
   return problem == Problem::number           ? LabelsPerText::numbers
          : problem == Problem::several_labels ? LabelsPerText::several
                                               : LabelsPerText::one;

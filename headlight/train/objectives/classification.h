@@ -11,7 +11,7 @@
 namespace headlight {
 
 /// Returns the kind of labels that the model's head is trained on.
-HEADLIGHT_API LabelsPerText AskedOf(Problem problem);
+HEADLIGHT_API LabelsPerText LabelsPerTextOf(Problem problem);
 
 /// Trains a text classification model. The loss is the mean over texts, defined as in Transformers: the cross-entropy
 /// for one class, the mean binary cross-entropy for several labels, or the mean squared error for numbers. The scores

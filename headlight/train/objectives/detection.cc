@@ -22,9 +22,9 @@ namespace {
 constexpr std::int64_t kPixelsOfPart = 1 << 20;
 
 // Converts boxes to coordinates relative to the image size. Removes crowds, and clips boxes to the image.
-TrueObjects ObjectsOf(const std::vector<LabelledBox>& boxes, ImageSize size) {
+TrueObjects ObjectsOf(const std::vector<LabeledBox>& boxes, ImageSize size) {
   TrueObjects objects;
-  for (const LabelledBox& one : boxes) {
+  for (const LabeledBox& one : boxes) {
     if (one.crowd) continue;
     const auto share = [](double side, std::int64_t whole) {
       return std::clamp(side / static_cast<double>(whole), 0.0, 1.0);
@@ -154,7 +154,7 @@ Tensor LossOf(const DetectedImages& found, const std::vector<TrueObjects>& objec
 void CheckSet(const DetectionModel& model, const DetectionSet& set, const char* purpose) {
   Check(!set.examples.empty(), "there is no image to {}", purpose);
   for (const DetectionExample& example : set.examples)
-    for (const LabelledBox& box : example.boxes)
+    for (const LabeledBox& box : example.boxes)
       Check(box.label >= 0 && box.label < std::ssize(model.labels()), "{}: class {} is not one of the model's {}",
             example.image, box.label, model.labels().size());
 }
@@ -242,7 +242,7 @@ DetectionEvaluation EvaluateDetection(const DetectionModel& model, const ImagePr
       std::vector<FoundBox> boxes;
       for (auto left = static_cast<std::int64_t>(*at++); left > 0; --left, at += 6)
         boxes.push_back({{at[0], at[1], at[2], at[3]}, static_cast<std::int32_t>(at[4]), at[5]});
-      std::vector<LabelledBox> truth = valid.examples[image].boxes;
+      std::vector<LabeledBox> truth = valid.examples[image].boxes;
       std::ranges::copy(valid.examples[image].without_area, std::back_inserter(truth));
       matches.Add(truth, boxes);
     }

@@ -35,7 +35,7 @@ struct DetectionTrainingOptions {
 
 /// Returns the auxiliary loss of the encoder's cells, [1]: `scale` times the mean over images. The heads of the queries
 /// are applied to the cells' states. The target of a cell is the class and box of the smallest matching object, or "no
-/// object". An object matches if its box contains the cell's centre, or if the box's centre is in the cell. Each object
+/// object". An object matches if its box contains the cell's center, or if the box's center is in the cell. Each object
 /// then trains many cells per step instead of one query. Training from scratch converges much sooner, as with the dense
 /// heads of Zong et al. ("DETRs with Collaborative Hybrid Assignments Training", 2023).
 HEADLIGHT_API Tensor CellLoss(const QueryAnswers& cells, const DetectedImages& found,

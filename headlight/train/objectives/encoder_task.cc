@@ -25,7 +25,7 @@ Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch&
   return model.Encode(context, batch.source_ids, model.reads_types() ? types : types.first(0), batch.source);
 }
 
-std::vector<std::int32_t> AskedLabels(const TokenBatch& batch) {
+std::vector<std::int32_t> LabelsToPredict(const TokenBatch& batch) {
   std::vector<std::int32_t> asked;
   std::ranges::copy_if(batch.labels, std::back_inserter(asked), [](std::int32_t label) { return label >= 0; });
   return asked;

@@ -31,7 +31,7 @@ void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& ba
 Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch& batch);
 
 /// Returns the labels that are not negative.
-std::vector<std::int32_t> AskedLabels(const TokenBatch& batch);
+std::vector<std::int32_t> LabelsToPredict(const TokenBatch& batch);
 
 /// Returns a training task. `scores` are the names of the scores that `validate` reports, as in TrainingTask::scores.
 TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOptions& batches, const EncoderHead& head,

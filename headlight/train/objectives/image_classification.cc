@@ -36,7 +36,7 @@ void CheckClasses(const ImageEncoder& model, const ImageSet& images, const char*
   const auto classes = static_cast<std::int32_t>(model.labels().size());
   Check(classes > 0, "the model has no head for classes of images");
   Check(images.size() > 0, "there is no image to {}", purpose);
-  Check(images.labelled(), "the images to {} have no classes", purpose);
+  Check(images.labeled(), "the images to {} have no classes", purpose);
   for (std::int64_t i = 0; i < images.size(); ++i)
     Check(images.label(i) >= 0 && images.label(i) < classes, "{}: it must have one of {} classes", images.name(i),
           classes);

@@ -79,7 +79,7 @@ FeatureMaps PixelsOfImages(std::span<const Image> images, const ImageProcessor& 
 
 ValidationReport ValidateImageCodes(const ImageCoder& model, const ImageSet& valid, const PassWatch& watch) {
   Check(valid.size() > 0, "there is no image to validate on");
-  const ImageProcessor processor = CentreSquare(model.limits().image);
+  const ImageProcessor processor = CenterSquare(model.limits().image);
   const std::int64_t at_once = ImagesAtOnce(model);
   std::vector<std::int64_t> used(static_cast<std::size_t>(model.limits().codes));
   ValidationReport report;
@@ -144,7 +144,7 @@ TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const Imag
     const auto of_part = static_cast<std::size_t>(ImagesOfPart(model, result.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += of_part)
       result.parts.emplace_back(TrainingPart::Later([&model, &train, options, of_part, plan, begin] {
-        const ImageProcessor processor = CentreSquare(model.limits().image);
+        const ImageProcessor processor = CenterSquare(model.limits().image);
         std::vector<Image> images;
         for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
           Random random = RandomOfExample(options.batches.seed, plan.position.epoch, plan.examples[i]);

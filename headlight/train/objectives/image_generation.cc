@@ -12,7 +12,7 @@
 namespace headlight {
 namespace {
 
-void CheckImages(const LanguageModel& model, const ColourImages& images, const char* purpose) {
+void CheckImages(const LanguageModel& model, const ColorImages& images, const char* purpose) {
   Check(model.outputs() > 0, "{}: this model has no head that predicts the next color", model.parameters().source());
   Check(images.pixels() > 0 && images.count() > 0, "there is no image to {}", purpose);
   const std::string& source = model.parameters().source();
@@ -20,13 +20,13 @@ void CheckImages(const LanguageModel& model, const ColourImages& images, const c
   Check(images.pixels() <= limits.positions,
         "{}: the images to {} have {} x {} pixels, but the model generates at most {} pixels", source, purpose,
         images.size.width, images.size.height, limits.positions);
-  const std::uint16_t last = *std::ranges::max_element(images.colours);
+  const std::uint16_t last = *std::ranges::max_element(images.colors);
   Check(last < limits.vocabulary - 1, "{}: the images to {} have color {}, but the model has {}, counted from 0",
         source, purpose, last, limits.vocabulary - 1);
 }
 
 // Returns the images as examples. If `flip` is set, half of the images are flipped horizontally.
-TokenExamples ExamplesOf(const ColourImages& images, const LanguageModel& model, bool flip) {
+TokenExamples ExamplesOf(const ColorImages& images, const LanguageModel& model, bool flip) {
   return {.size = images.count(),
           .length =
               [](std::int64_t) {
@@ -35,8 +35,8 @@ TokenExamples ExamplesOf(const ColourImages& images, const LanguageModel& model,
           .append =
               [&images, flip, start = static_cast<std::int32_t>(model.limits().vocabulary - 1)](
                   std::int64_t index, Random& random, TokenBatch& batch) {
-                const std::span<const std::uint16_t> colours = images[index];
-                std::vector<std::int32_t> labels(colours.begin(), colours.end());
+                const std::span<const std::uint16_t> colors = images[index];
+                std::vector<std::int32_t> labels(colors.begin(), colors.end());
                 if (flip && random.Below(2) == 1)
                   for (auto row = labels.begin(); row != labels.end(); row += images.size.width)
                     std::reverse(row, row + images.size.width);
@@ -54,17 +54,17 @@ Tensor LossOf(const LanguageModel& model, Context& context, const TokenBatch& ba
 
 }  // namespace
 
-double ColourEntropy(const ColourImages& images) {
+double ColorEntropy(const ColorImages& images) {
   std::vector<double> counts(std::size_t{1} << 16);
-  for (const std::uint16_t colour : images.colours) ++counts[colour];
-  const auto all = static_cast<double>(images.colours.size());
+  for (const std::uint16_t color : images.colors) ++counts[color];
+  const auto all = static_cast<double>(images.colors.size());
   double bits = 0;
   for (const double count : counts)
     if (count > 0) bits -= count / all * std::log2(count / all);
   return bits;
 }
 
-ValidationReport ValidateImages(const LanguageModel& model, const ColourImages& images, const PassWatch& watch) {
+ValidationReport ValidateImages(const LanguageModel& model, const ColorImages& images, const PassWatch& watch) {
   CheckImages(model, images, "validate on");
   const auto [sum, labels] =
       LossOfBatches(ExamplesOf(images, model, /*flip=*/false), watch,
@@ -74,8 +74,7 @@ ValidationReport ValidateImages(const LanguageModel& model, const ColourImages& 
   return report;
 }
 
-TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
-                                 const ImageGenerationOptions& options) {
+TrainingTask ImageGenerationTask(LanguageModel& model, const ColorSets& images, const ImageGenerationOptions& options) {
   CheckImages(model, images.train, "train on");
   CheckImages(model, images.valid, "validate on");
   return {.model = &model,

@@ -1,17 +1,17 @@
-// Autoregressive image generation: the model predicts each pixel's colour from the previous pixels, row by row (Chen et
+// Autoregressive image generation: the model predicts each pixel's color from the previous pixels, row by row (Chen et
 // al., "Generative Pretraining from Pixels", 2020, section 2.1).
 #pragma once
 
 #include "headlight/base/export.h"
-#include "headlight/data/colour_images.h"
+#include "headlight/data/color_images.h"
 #include "headlight/kinds/language_model.h"
 #include "headlight/train/training_task.h"
 
 namespace headlight {
 
 /// The training and validation images. They must outlive the task.
-struct ColourSets {
-  ColourImages train, valid;
+struct ColorSets {
+  ColorImages train, valid;
 };
 
 struct ImageGenerationOptions {
@@ -19,17 +19,17 @@ struct ImageGenerationOptions {
   bool flip = false;     // half of the images are flipped horizontally
 };
 
-/// Trains an autoregressive image model. The model's input is the start token, which is its last token, and the colours
+/// Trains an autoregressive image model. The model's input is the start token, which is its last token, and the colors
 /// of all pixels except the last. A report has bits_per_pixel. Throws Error if there are no images, if they have more
-/// pixels than the model has positions, or if their colours are not in its vocabulary.
-HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColourSets& images,
+/// pixels than the model has positions, or if their colors are not in its vocabulary.
+HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColorSets& images,
                                                const ImageGenerationOptions& options);
 
-/// Returns the entropy of the colours' frequencies in bits per pixel, as a baseline.
-HEADLIGHT_API double ColourEntropy(const ColourImages& images);
+/// Returns the entropy of the colors' frequencies in bits per pixel, as a baseline.
+HEADLIGHT_API double ColorEntropy(const ColorImages& images);
 
 /// Returns the loss per pixel. bits_per_pixel is the same loss in bits. Throws the same errors as ImageGenerationTask.
-HEADLIGHT_API ValidationReport ValidateImages(const LanguageModel& model, const ColourImages& images,
+HEADLIGHT_API ValidationReport ValidateImages(const LanguageModel& model, const ColorImages& images,
                                               const PassWatch& watch = {});
 
 }  // namespace headlight

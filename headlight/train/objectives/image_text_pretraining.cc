@@ -127,7 +127,7 @@ std::array<Tensor, 3> LogitsOf(const RegionTextEncoder& model, Context& context,
   const EncodedPairs encoded = EncodePairs(model, context, part.pairs);
   std::array<Tensor, 3> logits;
   if (const auto& rows = part.targets[words].rows; !rows.empty())
-    logits[words] = model.MaskedWordLogits(context, ops::Embedding(encoded.text, rows));
+    logits[words] = model.MaskedTokenLogits(context, ops::Embedding(encoded.text, rows));
   if (const auto& rows = part.targets[regions].rows; !rows.empty())
     logits[regions] = model.RegionLogits(context, ops::Embedding(encoded.regions, rows));
   logits[alignment] = model.AlignmentLogits(context, model.Pool(context, encoded));

@@ -1,4 +1,4 @@
-// Language modelling: the model predicts the next token at each position (Radford et al., "Improving Language
+// Language modeling: the model predicts the next token at each position (Radford et al., "Improving Language
 // Understanding by Generative Pre-Training", 2018, eq. 1).
 #pragma once
 

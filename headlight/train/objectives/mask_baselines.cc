@@ -6,7 +6,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kNone = -1;  // neighbour outside the text
+constexpr std::int32_t kNone = -1;  // neighbor outside the text
 
 // Counts how often each token occurs in each context.
 class Counts {
@@ -46,10 +46,10 @@ class Counts {
 };
 
 // The tokens to the left and to the right of a position, or kNone.
-struct Neighbours {
+struct Neighbors {
   std::int32_t left, right;
 };
-Neighbours NeighboursOf(const std::vector<std::int32_t>& ids, std::size_t position) {
+Neighbors NeighborsOf(const std::vector<std::int32_t>& ids, std::size_t position) {
   return {position == 0 ? kNone : ids[position - 1], position + 1 == ids.size() ? kNone : ids[position + 1]};
 }
 
@@ -64,7 +64,7 @@ MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train, const st
     for (std::size_t position = 0; position < text.ids.size(); ++position) {
       if (text.words[position] < 0) continue;
       const std::int32_t token = text.ids[position];
-      const auto [left, right] = NeighboursOf(text.ids, position);
+      const auto [left, right] = NeighborsOf(text.ids, position);
       ++frequencies[static_cast<std::size_t>(token)];
       ++tokens;
       by_left.Add(Counts::ContextOf(left, kNone), token);
@@ -81,18 +81,18 @@ MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train, const st
       const std::int32_t token = masked.labels[position];
       if (token < 0 || masked.ids[position] != masking.mask_id) continue;
       ++masks;
-      const auto [left, right] = NeighboursOf(masked.ids, position);
+      const auto [left, right] = NeighborsOf(masked.ids, position);
       const double frequency = static_cast<double>(frequencies[static_cast<std::size_t>(token)]) / tokens;
       const double by_one = (by_left.Probability(Counts::ContextOf(left, kNone), token, frequency) +
                              by_right.Probability(Counts::ContextOf(right, kNone), token, frequency)) /
                             2;
       bits.by_frequency -= std::log2(frequency);
-      bits.by_neighbours -= std::log2(by_both.Probability(Counts::ContextOf(left, right), token, by_one));
+      bits.by_neighbors -= std::log2(by_both.Probability(Counts::ContextOf(left, right), token, by_one));
     }
   }
   if (masks > 0) {
     bits.by_frequency /= static_cast<double>(masks);
-    bits.by_neighbours /= static_cast<double>(masks);
+    bits.by_neighbors /= static_cast<double>(masks);
   }
   return bits;
 }

@@ -12,15 +12,15 @@ namespace headlight {
 
 /// The mean of -log2 p, in bits, over the tokens that are masked when validating on `valid` (ValidateMaskedWords).
 struct MaskBaselines {
-  double by_frequency = 0;   // p is the token's frequency in `train`
-  double by_neighbours = 0;  // p is the token's frequency between the same two neighbours, a trigram
+  double by_frequency = 0;  // p is the token's frequency in `train`
+  double by_neighbors = 0;  // p is the token's frequency between the same two neighbors, a trigram
 };
 
 /// Computes the baselines. Counts are smoothed by the method of Witten and Bell ("The zero-frequency problem", 1991).
 /// If a context occurs n times with t different tokens, the backoff context has the probability t / (n + t). The
-/// backoff of two neighbours is the mean of two distributions: given only the left neighbour, and given only the right
-/// neighbour. Both of these back off in the same way to the token frequencies, in which every token of the vocabulary
-/// has one extra count. If a neighbour is also masked, it is the mask token, which does not occur in `train`.
+/// backoff of two neighbors is the mean of two distributions: given only the left neighbor, and given only the right
+/// neighbor. Both of these back off in the same way to the token frequencies, in which every token of the vocabulary
+/// has one extra count. If a neighbor is also masked, it is the mask token, which does not occur in `train`.
 HEADLIGHT_API MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train,
                                                const std::vector<TextExample>& valid, const MaskingOptions& masking,
                                                std::int64_t vocabulary);

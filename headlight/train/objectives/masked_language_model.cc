@@ -45,10 +45,10 @@ EncoderHead HeadOf(const TextEncoder& model) {
                 Ids rows;
                 for (std::size_t row = 0; row < batch.labels.size(); ++row)
                   if (batch.labels[row] >= 0) rows.push_back(static_cast<std::int32_t>(row));
-                return model.MaskedWordLogits(context, ops::Embedding(EncodeBatch(model, context, batch), rows));
+                return model.MaskedTokenLogits(context, ops::Embedding(EncodeBatch(model, context, batch), rows));
               },
           .loss = [](const Tensor& logits, const TokenBatch& batch,
-                     double scale) { return ops::CrossEntropy(logits, AskedLabels(batch), scale); }};
+                     double scale) { return ops::CrossEntropy(logits, LabelsToPredict(batch), scale); }};
 }
 
 void CheckMasking(const TextEncoder& model, const std::vector<TextExample>& texts, const char* purpose,

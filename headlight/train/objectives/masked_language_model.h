@@ -1,4 +1,4 @@
-// BERT's masked language modelling (Devlin et al., "BERT", 2019, section 3.1, task 1).
+// BERT's masked language modeling (Devlin et al., "BERT", 2019, section 3.1, task 1).
 #pragma once
 
 #include <cstdint>

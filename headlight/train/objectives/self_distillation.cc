@@ -21,7 +21,7 @@ namespace {
 constexpr std::int32_t kGlobalCrops = 2;
 // Limit on the tokens of a micro-batch. A higher limit would need more memory and would not be faster.
 constexpr std::int64_t kViewPatchesOfPart = 4096;
-constexpr std::int64_t kNeighbours = 20;
+constexpr std::int64_t kNeighbors = 20;
 
 Tensor FeaturesOf(const ImageEncoder& encoder, Context& context, std::span<const Tensor> images) {
   return encoder.Features(encoder.Encode(context, images));
@@ -56,8 +56,8 @@ void CheckSelfDistillation(const SelfDistillationOptions& options) {
         head.bottleneck, head.prototypes);
   Check(options.student_temperature > 0 && options.teacher_temperature > 0 && options.first_teacher_temperature > 0,
         "temperatures must be above 0");
-  Check(options.teacher_momentum >= 0 && options.teacher_momentum < 1 && options.centre_momentum >= 0 &&
-            options.centre_momentum < 1,
+  Check(options.teacher_momentum >= 0 && options.teacher_momentum < 1 && options.center_momentum >= 0 &&
+            options.center_momentum < 1,
         "momenta must be at least 0 and below 1");
 }
 
@@ -76,9 +76,9 @@ SelfDistillation::SelfDistillation(ImageEncoder& student, ImageEncoder& teacher,
       options_(Checked(options)),
       student_head_(student.parameters(), student.limits().model, options.head),
       teacher_head_(teacher.parameters(), teacher.limits().model, options.head),
-      centre_(Tensor::Zeros({options.head.prototypes}, student.parameters().dtype())),
+      center_(Tensor::Zeros({options.head.prototypes}, student.parameters().dtype())),
       outputs_(Tensor::Zeros({options.head.prototypes + 1}, DType::float64)) {
-  for (ImageEncoder* model : {&student, &teacher}) model->parameters().InitialiseNew(options.batches.seed);
+  for (ImageEncoder* model : {&student, &teacher}) model->parameters().InitializeNew(options.batches.seed);
   teacher.parameters().Unpack();  // the packed weights would be outdated
 }
 
@@ -97,8 +97,8 @@ double SelfDistillation::TeacherTemperature(std::int64_t epoch) const {
          done * (options_.teacher_temperature - options_.first_teacher_temperature);
 }
 
-// Returns the teacher's outputs for the global crops, centred and sharpened: softmax((outputs - centre) / temperature)
-// (section 3.1, "Avoiding collapse"). If `learns` is set, the outputs also update the next centre.
+// Returns the teacher's outputs for the global crops, centered and sharpened: softmax((outputs - center) / temperature)
+// (section 3.1, "Avoiding collapse"). If `learns` is set, the outputs also update the next center.
 Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bool learns) {
   Context context;
   // As in DINO's code, the teacher's batch norm also uses the statistics of the batch. The teacher's running averages
@@ -108,12 +108,12 @@ Tensor SelfDistillation::TeacherTargets(const Part& part, double temperature, bo
   const Tensor outputs = teacher_head_(context, FeaturesOf(teacher_, context, part.global()));
   Dispatch(outputs.dtype(), [&]<typename T>(T) {
     const Matrix<T> all = outputs.matrix<T>();
-    const T* const centre = centre_.data<T>();
+    const T* const center = center_.data<T>();
     for (std::int64_t row = 0; row < all.rows; ++row) {
       T* const numbers = all.row(row);
       for (std::int64_t k = 0; k < all.columns; ++k) {
         if (learns) outputs_.data<double>()[k] += static_cast<double>(numbers[k]);
-        numbers[k] = (numbers[k] - centre[k]) / static_cast<T>(temperature);
+        numbers[k] = (numbers[k] - center[k]) / static_cast<T>(temperature);
       }
     }
     kernels::SoftmaxRows<T>(all, all);
@@ -138,14 +138,14 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
   return ops::DistillationLoss(outputs, targets, pairs, options_.student_temperature, scale / of_image);
 }
 
-// Updates the teacher's weights and the centre.
+// Updates the teacher's weights and the center.
 void SelfDistillation::AfterStep(std::int64_t step, std::int64_t steps) {
   double momentum = options_.teacher_momentum;
   if (steps > 0) {
     const double done = std::min(1.0, static_cast<double>(step) / static_cast<double>(steps));
     momentum = 1 - (1 - momentum) * (1 + std::cos(std::numbers::pi * done)) / 2;
   }
-  Dispatch(centre_.dtype(), [&]<typename T>(T) {
+  Dispatch(center_.dtype(), [&]<typename T>(T) {
     const auto kept = static_cast<T>(momentum), fresh = static_cast<T>(1 - momentum);
     const std::deque<Parameter>& from = student_.parameters().all();
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -153,12 +153,12 @@ void SelfDistillation::AfterStep(std::int64_t step, std::int64_t steps) {
       const std::span<T> values = from[i].value.template span<T>();
       for (std::size_t j = 0; j < average.size(); ++j) average[j] = kept * average[j] + fresh * values[j];
     }
-    T* const centre = centre_.data<T>();
+    T* const center = center_.data<T>();
     const double* const outputs = outputs_.data<double>();
     const std::int64_t prototypes = options_.head.prototypes;
     for (std::int64_t k = 0; k < prototypes; ++k)
-      centre[k] = static_cast<T>(options_.centre_momentum * static_cast<double>(centre[k]) +
-                                 (1 - options_.centre_momentum) * outputs[k] / outputs[prototypes]);
+      center[k] = static_cast<T>(options_.center_momentum * static_cast<double>(center[k]) +
+                                 (1 - options_.center_momentum) * outputs[k] / outputs[prototypes]);
   });
 }
 
@@ -197,7 +197,7 @@ ValidationReport SelfDistillation::Validate(const DistilledImages& valid, const 
   if (valid.classes.empty()) return report;
   report.score_name = "knn_accuracy";
   const Tensor rows = Tensor::From<float>(features, {valid.count, std::ssize(features) / valid.count});
-  report.score = NeighbourAccuracy({rows, valid.classes}, kNeighbours);
+  report.score = NeighborAccuracy({rows, valid.classes}, kNeighbors);
   return report;
 }
 
@@ -233,7 +233,7 @@ TrainingTask SelfDistillation::Task(const DistilledImages& train, const Distille
   task.validate = [this, valid](const PassWatch& watch) { return Validate(valid, watch); };
   task.after_step = [this](std::int64_t step, std::int64_t steps) { AfterStep(step, steps); };
   task.part_sums = outputs_;
-  task.state = {{"teacher", teacher_.parameters().state()}, {"centre", centre_}};
+  task.state = {{"teacher", teacher_.parameters().state()}, {"centre", center_}};
   if (valid.classes.empty())
     task.last_is_best = true;
   else

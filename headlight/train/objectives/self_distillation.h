@@ -31,7 +31,7 @@ struct SelfDistillationOptions {
   double teacher_temperature = 0.04;        // temperature after the warm-up
   double first_teacher_temperature = 0.04;  // temperature at the start of the linear warm-up
   std::int64_t warmup_epochs = 0;           // length of the temperature's warm-up
-  double centre_momentum = 0.9;
+  double center_momentum = 0.9;
   /// The momentum at the start. If the number of steps is known, the momentum increases along a cosine to 1 at the end.
   double teacher_momentum = 0.996;
   std::int64_t frozen_epochs = 1;  // the prototypes are not trained in this number of first epochs
@@ -50,7 +50,7 @@ class HEADLIGHT_API SelfDistillation {
   SelfDistillation(ImageEncoder& student, ImageEncoder& teacher, const SelfDistillationOptions& options);
 
   /// Returns the training task, which refers to this object. A validation's loss is computed on the crops of epoch 0.
-  /// If the validation images have classes, the score is "knn_accuracy": leave-one-out k-nearest-neighbour accuracy on
+  /// If the validation images have classes, the score is "knn_accuracy": leave-one-out k-nearest-neighbor accuracy on
   /// the teacher's features. Otherwise the last model counts as the best.
   TrainingTask Task(const DistilledImages& train, const DistilledImages& valid);
 
@@ -67,7 +67,7 @@ class HEADLIGHT_API SelfDistillation {
   ImageEncoder &student_, &teacher_;
   SelfDistillationOptions options_;
   DistillationHead student_head_, teacher_head_;
-  Tensor centre_;  // [prototypes]: a moving average of the teacher's outputs
+  Tensor center_;  // [prototypes]: a moving average of the teacher's outputs
   // The sum of the teacher's outputs over a step's parts, followed by the number of rows. float64, [prototypes + 1].
   Tensor outputs_;
 };

@@ -70,10 +70,10 @@ Tensor OutputLoss(const Tensor& hidden, const ops::Weight& weight, const Tensor&
   Dispatch(logits.dtype(), [&]<typename T>(T) {
     for (std::size_t row = 0; row < labels.size(); ++row) {
       T* const target = targets.matrix<T>().row(static_cast<std::int64_t>(row));
-      const bool labelled = labels[row] >= 0;
+      const bool labeled = labels[row] >= 0;
       std::fill_n(target, logits.columns(),
-                  static_cast<T>(labelled ? label_smoothing / static_cast<double>(logits.columns()) : 0));
-      if (labelled) target[labels[row]] += static_cast<T>(1 - label_smoothing);
+                  static_cast<T>(labeled ? label_smoothing / static_cast<double>(logits.columns()) : 0));
+      if (labeled) target[labels[row]] += static_cast<T>(1 - label_smoothing);
     }
   });
   return ops::SoftCrossEntropy(logits, targets, scale);

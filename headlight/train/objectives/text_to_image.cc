@@ -29,14 +29,14 @@ std::int64_t PairsOfPart(const TextToImageModel& model, std::int64_t pairs) {
   return (pairs + parts - 1) / parts;
 }
 
-void CheckPairs(const TextToImageModel& model, const DrawnTexts& pairs, const char* purpose) {
+void CheckPairs(const TextToImageModel& model, const ImageCodesWithTexts& pairs, const char* purpose) {
   Check(pairs.count() > 0, "there is no image with a text to {}", purpose);
   const std::int64_t cells = model.drawing().grid.cells();
   Check(pairs.cells == cells && std::ssize(pairs.codes) == cells * pairs.count(),
         "the images to {} have {} codes, but the model generates {}", purpose, pairs.cells, cells);
 }
 
-std::span<const std::int32_t> CodesOf(const DrawnTexts& pairs, std::int64_t image) {
+std::span<const std::int32_t> CodesOf(const ImageCodesWithTexts& pairs, std::int64_t image) {
   return std::span(pairs.codes)
       .subspan(static_cast<std::size_t>(image * pairs.cells), static_cast<std::size_t>(pairs.cells));
 }
@@ -47,7 +47,7 @@ struct Losses {
 
 // Returns the mean cross-entropies of a text's tokens and of an image's codes. Both are summed over the batch and
 // scaled.
-Losses LossesOf(const TextToImageModel& model, Context& context, const DrawingBatch& batch, double text_scale,
+Losses LossesOf(const TextToImageModel& model, Context& context, const TextToImageBatch& batch, double text_scale,
                 double image_scale) {
   const auto positions = static_cast<std::int32_t>(model.limits().positions);
   const std::int32_t of_text = model.drawing().text_positions;
@@ -72,8 +72,8 @@ double ValueOf(const Tensor& loss) { return static_cast<double>(loss.data<float>
 
 }  // namespace
 
-void AppendDrawing(const TextToImageModel& model, std::span<const std::int32_t> text,
-                   std::span<const std::int32_t> codes, DrawingBatch& batch) {
+void AppendTextAndCodes(const TextToImageModel& model, std::span<const std::int32_t> text,
+                        std::span<const std::int32_t> codes, TextToImageBatch& batch) {
   const std::vector<std::int32_t> prompt = model.Prompt(text);
   for (const std::int32_t code : codes)
     Check(code >= 0 && code < model.drawing().codes, "code {}: the model has {}", code, model.drawing().codes);
@@ -83,19 +83,20 @@ void AppendDrawing(const TextToImageModel& model, std::span<const std::int32_t> 
   batch.code_labels.insert(batch.code_labels.end(), codes.begin(), codes.end());
 }
 
-Tensor DrawingLoss(const TextToImageModel& model, Context& context, const DrawingBatch& batch, double scale) {
+Tensor TextToImageLoss(const TextToImageModel& model, Context& context, const TextToImageBatch& batch, double scale) {
   const Losses losses = LossesOf(model, context, batch, kTextShare * scale, (1 - kTextShare) * scale);
   return ops::Add(losses.text, losses.image);
 }
 
-ValidationReport ValidateTextToImage(const TextToImageModel& model, const DrawnTexts& valid, const PassWatch& watch) {
+ValidationReport ValidateTextToImage(const TextToImageModel& model, const ImageCodesWithTexts& valid,
+                                     const PassWatch& watch) {
   CheckPairs(model, valid, "validate on");
   const std::int64_t at_once = PairsOfPart(model, std::int64_t{1} << 20);
   double text = 0, image = 0;
   const auto all_losses = SharedBlocks(watch, valid.count(), at_once, [&](std::int64_t begin, std::int64_t end) {
-    DrawingBatch batch;
+    TextToImageBatch batch;
     for (std::int64_t i = begin; i < end; ++i)
-      AppendDrawing(model, valid.texts[static_cast<std::size_t>(i)].front(), CodesOf(valid, i), batch);
+      AppendTextAndCodes(model, valid.texts[static_cast<std::size_t>(i)].front(), CodesOf(valid, i), batch);
     Context context;
     const Losses own = LossesOf(model, context, batch, 1, 1);
     return std::vector{ValueOf(own.text), ValueOf(own.image)};
@@ -112,7 +113,7 @@ ValidationReport ValidateTextToImage(const TextToImageModel& model, const DrawnT
   return report;
 }
 
-TrainingTask TextToImageTask(TextToImageModel& model, const DrawnTextSets& pairs, const BatchOptions& batches,
+TrainingTask TextToImageTask(TextToImageModel& model, const ImageCodeSets& pairs, const BatchOptions& batches,
                              double drop_text) {
   CheckPairs(model, pairs.train, "train on");
   CheckPairs(model, pairs.valid, "validate on");
@@ -121,26 +122,27 @@ TrainingTask TextToImageTask(TextToImageModel& model, const DrawnTextSets& pairs
     TrainingBatch result{.parts = {}, .labels = std::ssize(plan.examples), .next = {}, .batches_in_epoch = 0};
     const auto of_part = static_cast<std::size_t>(PairsOfPart(model, result.labels));
     for (std::size_t begin = 0; begin < plan.examples.size(); begin += of_part) {
-      DrawingBatch part;
+      TextToImageBatch part;
       for (std::size_t i = begin; i < std::min(plan.examples.size(), begin + of_part); ++i) {
         const std::uint32_t example = plan.examples[i];
         Random random = RandomOfExample(seed, plan.position.epoch, example);
         const auto& texts = train.texts[example];
         std::span<const std::int32_t> text = texts[random.Below(texts.size())];
         if (random.Uniform() < drop_text) text = {};
-        AppendDrawing(model, text, CodesOf(train, example), part);
+        AppendTextAndCodes(model, text, CodesOf(train, example), part);
       }
       result.parts.emplace_back(std::move(part));
     }
     return result;
   };
-  return {.model = &model,
-          .batches = PreparedBatches(pairs.train.count(), batches, prepare),
-          .loss = [&model](Context& context, const TrainingPart& part,
-                           double scale) { return DrawingLoss(model, context, part.As<DrawingBatch>(), scale); },
-          .validate = [&model, &valid = pairs.valid](
-                          const PassWatch& watch) { return ValidateTextToImage(model, valid, watch); },
-          .scores = {"text_loss", "image_loss"}};
+  return {
+      .model = &model,
+      .batches = PreparedBatches(pairs.train.count(), batches, prepare),
+      .loss = [&model](Context& context, const TrainingPart& part,
+                       double scale) { return TextToImageLoss(model, context, part.As<TextToImageBatch>(), scale); },
+      .validate = [&model,
+                   &valid = pairs.valid](const PassWatch& watch) { return ValidateTextToImage(model, valid, watch); },
+      .scores = {"text_loss", "image_loss"}};
 }
 
 }  // namespace headlight

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headlight/data/colour_images.h"
+#include "headlight/data/color_images.h"
 #include "headlight/data/text_share.h"
 #include "headlight/image/image.h"
 #include "headlight/image/processor.h"
@@ -20,10 +20,10 @@ std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, con
                                     std::int64_t most_pixels, const TextShare& share = {},
                                     std::vector<std::string>* skipped = nullptr);
 
-/// Maps images from ReadFittedImages to the processor's colours.
-ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& processor);
+/// Maps images from ReadFittedImages to the processor's colors.
+ColorImages InColors(const std::vector<Image>& fitted, const ImageProcessor& processor);
 
 /// Loads the image processor of a model's folder. Throws Error unless it resizes to a fixed size and has a palette.
-ImageProcessor LoadColourProcessor(const std::string& folder);
+ImageProcessor LoadColorProcessor(const std::string& folder);
 
 }  // namespace headlight

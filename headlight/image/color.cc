@@ -1,11 +1,10 @@
-#include "headlight/image/colour.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "headlight/base/error.h"
+#include "headlight/image/color.h"
 
 namespace headlight {
 namespace {
@@ -56,7 +55,7 @@ Table TableBy(const Value& value) {
   return table;
 }
 
-// Smooths the image with a 3 x 3 kernel. The weight of the pixel is 5/13, and the weight of each neighbour is 1/13.
+// Smooths the image with a 3 x 3 kernel. The weight of the pixel is 5/13, and the weight of each neighbor is 1/13.
 // Border pixels are unchanged.
 Image Smooth(const Image& image) {
   Image smooth = image;
@@ -126,7 +125,7 @@ Image AdjustContrast(const Image& image, double factor) {
   return Mapped(image, TableBy([&](int byte) { return Blend(mean, byte, static_cast<float>(factor)); }));
 }
 
-Image AdjustSaturation(const Image& image, double factor) { return Blended(Grey(image), image, factor); }
+Image AdjustSaturation(const Image& image, double factor) { return Blended(Gray(image), image, factor); }
 
 Image AdjustSharpness(const Image& image, double factor) { return Blended(Smooth(image), image, factor); }
 
@@ -142,11 +141,11 @@ Image AdjustHue(const Image& image, double rotation) {
   return rotated;
 }
 
-Image Grey(const Image& image) {
-  Image grey = image;
-  for (std::size_t i = 0; i < grey.pixels.size(); i += 3)
-    std::fill_n(&grey.pixels[i], 3, static_cast<std::uint8_t>(Luma(&grey.pixels[i])));
-  return grey;
+Image Gray(const Image& image) {
+  Image gray = image;
+  for (std::size_t i = 0; i < gray.pixels.size(); i += 3)
+    std::fill_n(&gray.pixels[i], 3, static_cast<std::uint8_t>(Luma(&gray.pixels[i])));
+  return gray;
 }
 
 Image Solarize(const Image& image, double threshold) {

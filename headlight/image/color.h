@@ -1,4 +1,4 @@
-// Changes colours. Results are bit for bit equal to torchvision's functions of the same names for PIL images.
+// Changes colors. Results are bit for bit equal to torchvision's functions of the same names for PIL images.
 #pragma once
 
 #include "headlight/base/export.h"
@@ -7,14 +7,14 @@
 namespace headlight {
 
 /// Interpolate between a degenerate image (factor 0) and the image (factor 1). The degenerate image is black, uniformly
-/// grey, greyscale or smoothed, in the order of the functions.
+/// gray, grayscale or smoothed, in the order of the functions.
 HEADLIGHT_API Image AdjustBrightness(const Image& image, double factor);
 HEADLIGHT_API Image AdjustContrast(const Image& image, double factor);
 HEADLIGHT_API Image AdjustSaturation(const Image& image, double factor);
 HEADLIGHT_API Image AdjustSharpness(const Image& image, double factor);
-/// Rotates the hue by a fraction of the colour circle, from -0.5 to 0.5.
+/// Rotates the hue by a fraction of the color circle, from -0.5 to 0.5.
 HEADLIGHT_API Image AdjustHue(const Image& image, double rotation);
-HEADLIGHT_API Image Grey(const Image& image);
+HEADLIGHT_API Image Gray(const Image& image);
 /// Inverts byte values greater than or equal to `threshold`.
 HEADLIGHT_API Image Solarize(const Image& image, double threshold);
 /// Keeps the upper `bits` of each byte, from 0 to 8.

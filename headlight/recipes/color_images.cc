@@ -1,5 +1,3 @@
-#include "headlight/recipes/colour_images.h"
-
 #include <string_view>
 #include <utility>
 
@@ -7,8 +5,9 @@
 #include "headlight/base/parallel.h"
 #include "headlight/data/image_errors.h"
 #include "headlight/data/images.h"
-#include "headlight/image/colours.h"
+#include "headlight/image/colors.h"
 #include "headlight/image/decoding/decode.h"
+#include "headlight/recipes/color_images.h"
 #include "headlight/recipes/model_training.h"
 
 namespace headlight {
@@ -16,7 +15,7 @@ namespace headlight {
 std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
                                     std::int64_t most_pixels, const TextShare& share,
                                     std::vector<std::string>* skipped) {
-  const std::vector<ImageSource> listed = ListUnlabelledImages(sources);
+  const std::vector<ImageSource> listed = ListUnlabeledImages(sources);
   std::vector<Image> images(listed.size());
   std::vector<std::string> errors(listed.size());
   ParallelFor(std::ssize(listed), [&](std::int64_t i) {
@@ -24,7 +23,7 @@ std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, con
     try {
       images[index] = processor.Fit(ReadImage(listed[index], most_pixels));
     } catch (const Error& error) {
-      if (error.blame() != Blame::user) throw;
+      if (error.cause() != ErrorCause::user) throw;
       errors[index] = error.what();
     }
   });
@@ -39,15 +38,15 @@ std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, con
   return images;
 }
 
-ColourImages InColours(const std::vector<Image>& fitted, const ImageProcessor& processor) {
-  ColourImages images{.size = {fitted.front().height, fitted.front().width}};
-  images.colours.reserve(fitted.size() * static_cast<std::size_t>(images.pixels()));
-  NearestColours nearest(processor);
-  for (const Image& image : fitted) nearest.Append(image, images.colours);
+ColorImages InColors(const std::vector<Image>& fitted, const ImageProcessor& processor) {
+  ColorImages images{.size = {fitted.front().height, fitted.front().width}};
+  images.colors.reserve(fitted.size() * static_cast<std::size_t>(images.pixels()));
+  NearestColors nearest(processor);
+  for (const Image& image : fitted) nearest.Append(image, images.colors);
   return images;
 }
 
-ImageProcessor LoadColourProcessor(const std::string& folder) {
+ImageProcessor LoadColorProcessor(const std::string& folder) {
   ImageProcessor processor = LoadImageProcessor(folder);
   Check(!processor.clusters.empty() && processor.resize.kind == ResizeRule::Kind::exact && !processor.crop,
         "{}: the processor must resize images to one height and width, and have clusters of colors", folder);
