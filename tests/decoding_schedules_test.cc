@@ -1,5 +1,5 @@
-// Checks that a text's result is bit-identical in a single run and in any running batch. Random schedules contain
-// joins, cancellations, chunks, shared prefixes and memories, and evictions, for models of every kind.
+// Checks that a text's result is bit-identical if the text is decoded alone or in any batch. Random schedules contain
+// joins, cancellations, chunks, shared prefixes, shared memories and evictions. All kinds of models are tested.
 #include <gtest/gtest.h>
 
 #include <algorithm>

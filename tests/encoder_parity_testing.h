@@ -26,7 +26,7 @@ struct EncoderGolden : UnpaddedTexts {
   }
 
   Numbers Read(const std::string& name) const { return ToDouble(file.Read(name, DType::float64)); }
-  // Returns the rows [texts, longest, columns] of a tensor without padding rows.
+  // Reads a tensor [texts, longest, columns] and returns its rows without the padding rows.
   Numbers Rows(const std::string& name) const { return UnpaddedTexts::Rows(file.Read(name, DType::float64)); }
 
   Safetensors file;

@@ -1,4 +1,4 @@
-// The class names of texts and of words.
+// The label names of text classification and token classification.
 #pragma once
 
 #include <cstdint>

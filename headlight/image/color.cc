@@ -1,10 +1,11 @@
+#include "headlight/image/color.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/image/color.h"
 
 namespace headlight {
 namespace {

@@ -1,3 +1,5 @@
+#include "headlight/image/colors.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -5,7 +7,6 @@
 #include <utility>
 
 #include "headlight/base/error.h"
-#include "headlight/image/colors.h"
 
 namespace headlight {
 namespace {

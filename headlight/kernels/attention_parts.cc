@@ -13,8 +13,9 @@ namespace {
 // index in `order` of its group.
 std::span<const std::int32_t> GroupsByKeys(std::span<const Sequence> keys, std::int64_t key_tokens,
                                            std::span<const std::int32_t> order) {
-  thread_local std::vector<std::int32_t> owner, group,
-      of_sequence;  // owner: last sequence with this row; group: an earlier sequence of the same group
+  // `owner` is the last sequence that uses each row of the keys. `group` links a sequence to an earlier one of its
+  // group.
+  thread_local std::vector<std::int32_t> owner, group, of_sequence;
   owner.assign(static_cast<std::size_t>(key_tokens), -1);
   group.resize(order.size());
   of_sequence.resize(order.size());

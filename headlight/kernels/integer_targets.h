@@ -1,4 +1,4 @@
-// The instruction sets of integer products. Highway 1.0 does not have sums of four products of bytes.
+// The instruction sets of integer products. Highway 1.0 has no dot product of four pairs of bytes.
 #pragma once
 
 #if defined(__x86_64__)

@@ -77,7 +77,7 @@ class HEADLIGHT_API ResnetBackbone {
   std::vector<std::deque<ResnetLayer>> stages_;
 };
 
-/// Returns the names of batch counts in published checkpoints, which LoadWeights ignores.
+/// Returns the names of the num_batches_tracked tensors of published checkpoints. LoadWeights ignores these tensors.
 HEADLIGHT_API std::vector<std::string> BatchCounts(const ModelFolder& files);
 
 class HEADLIGHT_API Resnet : public ImageEncoder {

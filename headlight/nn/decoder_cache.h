@@ -76,8 +76,8 @@ struct HEADLIGHT_API DecoderCache {
   /// Returns the keys and values of all tokens of the active texts.
   ops::CachedKeys SelfKeys(std::size_t layer) const;
 
-  /// Returns the states of memories of active texts that no layer has projected yet, [tokens, model], or an empty
-  /// tensor. In this pass, every layer writes their keys and values with WriteCross.
+  /// Returns the encoder states of new texts, [tokens, model], or an empty tensor if there are none. Each layer must
+  /// project them in this pass and store the keys and values with WriteCross.
   const Tensor& new_memory() const { return new_memory_; }
   void WriteCross(std::size_t layer, const Tensor& keys, const Tensor& values, std::int32_t heads);
   /// Returns the keys and values of the active texts' memories.

@@ -10,7 +10,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kWindow = 5;  // number of rows and columns of the square of `convolution`
+constexpr std::int32_t kWindow = 5;  // side of the window of `convolution`, in positions
 constexpr GridAttentionKind kSparse[] = {GridAttentionKind::row, GridAttentionKind::column,
                                          GridAttentionKind::convolution};
 

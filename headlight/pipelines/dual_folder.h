@@ -1,5 +1,5 @@
-// A dual encoder with a tokenizer, an image processor or both, depending on its towers, and embedding in batches. Used
-// by several pipelines.
+// A dual encoder with the tokenizer and the image processor that its towers need. Embeds texts and images in batches.
+// Several pipelines use it.
 #pragma once
 
 #include <cstdint>

@@ -72,8 +72,8 @@ Encoding EncodeResidues(const EncoderFolder& encoder, std::string_view letters, 
 
 /// Encodes all texts in batches of at most `batch_tokens` tokens. A longer text is a batch of one text. Equal
 /// encodings, such as encodings of empty texts, are computed once. `done` receives the hidden states of a batch
-/// [tokens, model], the indices of its encodings, and the sequence of each encoding. Equal encodings have the same
-/// sequence.
+/// [tokens, model], the indices of its encodings, and the rows of each encoding in the states. Equal encodings have the
+/// same rows.
 using EncodedTexts = std::function<void(Context& context, const Tensor& hidden, const Sequences& texts,
                                         std::span<const std::size_t> which)>;
 void EncodeInBatches(const TextEncoder& model, std::span<const Encoding* const> encodings, std::int64_t batch_tokens,

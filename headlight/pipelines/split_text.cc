@@ -29,7 +29,7 @@ int Badness(std::string_view text, std::size_t at) {
   const std::string_view word_end = before;
   for (const std::string_view* mark = EndOf(before, kClosing); mark != nullptr; mark = EndOf(before, kClosing))
     before.remove_suffix(mark->size());
-  // "3.14" does not end a sentence, but languages without spaces have no space after the full stop.
+  // The dot in "3.14" does not end a sentence. In languages without spaces, a sentence ends without a following space.
   const bool wide = !before.empty() && static_cast<unsigned char>(before.back()) >= 0x80;
   if ((space || wide) && EndOf(before, kSentenceEnds) != nullptr) return 0;
   if ((space || wide) && EndOf(word_end, kClauseEnds) != nullptr) return 1;

@@ -13,7 +13,7 @@
 namespace headlight {
 
 /// Returns the token ids of a text, without special tokens. Throws Error, with a message that begins with `name`, if
-/// the text is not UTF-8, has no tokens, or has more than the model reads.
+/// the text is not UTF-8, has no tokens, or has more than `positions` tokens.
 HEADLIGHT_API std::vector<std::int32_t> DrawingIds(const PipelineTokenizer& tokenizer, std::string_view text,
                                                    std::int32_t positions, const std::string& name);
 

@@ -1,3 +1,5 @@
+#include "headlight/recipes/color_images.h"
+
 #include <string_view>
 #include <utility>
 
@@ -7,7 +9,6 @@
 #include "headlight/data/images.h"
 #include "headlight/image/colors.h"
 #include "headlight/image/decoding/decode.h"
-#include "headlight/recipes/color_images.h"
 #include "headlight/recipes/model_training.h"
 
 namespace headlight {

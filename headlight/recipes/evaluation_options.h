@@ -35,7 +35,7 @@ struct Evaluation {
   bool linear_probe = false;             ///< if true, evaluates the features by logistic regression
   bool pixels = false;                   ///< if true, evaluates the preprocessed pixels instead of the features
 
-  /// Options of a CLIP or SigLIP.
+  /// Options for CLIP and SigLIP models.
   bool zero_shot = false;                   ///< if true, the files have images by class, for zero-shot classification
   std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 

@@ -91,7 +91,7 @@ std::unique_ptr<AlphaFold> ModelOf(const FoldingTraining& options, const Trainin
   return model;
 }
 
-// Reads the chains of a share, which is chosen by sequence.
+// Reads the chains of the training or validation set. The sequence of a chain determines its set.
 ChainSet Read(const std::vector<std::string>& paths, const TextShare& share, const TrainingObserver& observer) {
   ChainSet set = ReadChainSet(paths, ReadStructure);
   std::erase_if(set.examples, [&](const ChainExample& example) { return !share.Has(example.Letters()); });

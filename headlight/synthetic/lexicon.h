@@ -17,8 +17,8 @@ inline constexpr Kinds adult = 1 << 0, child = 1 << 1, animal = 1 << 2;
 inline constexpr Kinds food = 1 << 3, feed = 1 << 4, cooked = 1 << 5, baked = 1 << 6, drink = 1 << 7;
 /// Things that are read, written, read aloud, or sung.
 inline constexpr Kinds text = 1 << 8, letter = 1 << 9, story = 1 << 10, song = 1 << 11;
-/// Things that are worn, repaired or parked, vehicles that arrive, and things that are held in a hand, picked in a
-/// garden, or opened and closed.
+/// Kinds of things: a garment is worn, a machine is repaired, a vehicle is parked, and a ride arrives. A thing is
+/// carried by hand, a plant is picked, and an opening is opened and closed.
 inline constexpr Kinds garment = 1 << 12, machine = 1 << 13, vehicle = 1 << 14, ride = 1 << 15, thing = 1 << 16,
                        plant = 1 << 17, opening = 1 << 18;
 /// Locations by use: people are in an area, clean a room, go to a goal, and are on a surface, under or next to a

@@ -9,8 +9,9 @@
 
 namespace headlight {
 
-/// Writes scenes 0 to count - 1 of a seed into a folder, which is created if necessary: NUMBER.png, and their boxes in
-/// COCO's format, annotations.json. Throws Error for invalid options, and if a file cannot be written.
+/// Generates scenes 0 to count - 1 from a seed and writes them into a folder, which is created if necessary. The images
+/// are NUMBER.png. Their boxes are in annotations.json, in COCO's format. Throws Error for invalid options, and if a
+/// file cannot be written.
 void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options = {});
 
 /// Writes scenes 0 to count - 1 of a seed, with one shape each, in MNIST's format: PREFIX-images-idx4-ubyte, and their

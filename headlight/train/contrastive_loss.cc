@@ -15,7 +15,7 @@ namespace headlight {
 namespace {
 
 // Adds a large negative number to the logits between equal texts, except for the pairs themselves. `first` is the
-// result of FirstOfEqual for all texts. The rows and the columns of `logits` each belong to a prefix of these texts.
+// result of FirstOfEqual for all texts. Row i and column i of `logits` belong to text i.
 Tensor WithoutEqual(const Tensor& logits, std::span<const std::int32_t> first) {
   constexpr double kNever = -1e9;
   Check(std::max(logits.rows(), logits.columns()) <= std::ssize(first), "a contrastive loss has {} texts for logits {}",

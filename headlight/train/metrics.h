@@ -20,8 +20,8 @@ namespace headlight {
 /// finite are left out.
 class HEADLIGHT_API Metrics {
  public:
-  /// Opens the files. Removes the lines of steps after `step`, which an interrupted run may have written. `labels` is
-  /// the name of the labels that a step counts, such as "images".
+  /// Opens the files. Removes the lines of steps after `step`, which an interrupted run may have written. `labels`
+  /// names what a step counts, such as "images".
   Metrics(const std::string& folder, std::int64_t step, const std::string& labels = "target tokens");
 
   void Add(const StepReport& report);

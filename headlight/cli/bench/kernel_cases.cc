@@ -60,7 +60,7 @@ struct Weights {
   std::optional<GgufType> block;
 };
 
-// Returns a matrix of equal panels. The time of a product does not depend on the values.
+// Returns a matrix whose panels are all equal. The values do not affect how long a matrix product takes.
 kernels::PackedMatrix<float> Packed(const Weights& weights, const Shape& shape) {
   if (weights.block) {
     const GgufTypeInfo& info = InfoOf(*weights.block);

@@ -7,7 +7,8 @@
 namespace headlight {
 
 // Trains a model on images of shapes for `steps` steps, and prints the accuracy on held-out images. Writes the images
-// and the model to `out`. Also writes the attention heads over one image there, as a page and an image.
+// and the model to `out`. Also writes to `out` what the attention heads attend to in one test image, as an HTML page
+// and as a PNG file.
 void LearnShapes(const std::string& out, std::int64_t steps, std::uint64_t seed);
 
 }  // namespace headlight

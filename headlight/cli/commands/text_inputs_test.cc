@@ -259,7 +259,7 @@ TEST_F(TextInputsTest, LongTextsAreRefusedOrTruncatedInTheSameWords) {
                                                 "end is left out"));
     EXPECT_NE(cut.out, "");
   }
-  // The model reads 40 tokens. The first tokens are kept, with <s> and </s>.
+  // The model has 40 positions. The first tokens are kept, with <s> and </s>.
   const std::string text = Write("text", dogs + "\n");
   const JsonView tokens(ParseJson(Run({"tokenize", bart, "FILE", "--json"}, text).out, "tokens"), "tokens");
   const std::int64_t end = tokens["byte_spans"].Items()[38].Items()[1].Integer();

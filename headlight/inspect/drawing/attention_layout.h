@@ -9,7 +9,7 @@ namespace headlight {
 /// A header above a grid of heads. A head's map has its query labels on the left and its key labels above.
 struct AttentionLayout {
   int columns = 1, rows = 1;  // columns and rows of heads
-  double cell = 0;            // the side of a weight's square
+  double cell = 0;            // the side of the square that is drawn for a weight
   double map_width = 0, map_height = 0;
   TextStyle label;
   int label_step = 1;    // every label_step-th token is labeled: 1 up to 80 tokens

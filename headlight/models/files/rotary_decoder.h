@@ -230,7 +230,7 @@ std::unique_ptr<M> LoadDecoder(const ModelFolder& files, const LoadModelOptions&
   return model;
 }
 
-/// Loads the model M of a folder. `config` has the values of missing keys.
+/// Loads a folder as a model of type M. `config` contains the defaults of missing keys.
 template <typename M, typename Config>
 std::unique_ptr<M> LoadRotaryDecoder(const ModelFolder& files, const LoadModelOptions& options, Config config = {}) {
   ReadConfig(files.config, config, options.dropout);

@@ -21,10 +21,10 @@ enum class LoadFor { everything, computing, computing_with_draft };
 /// type, and lookup tables are int8, which needs a quarter of the memory. Exact and other parameters are float32.
 HEADLIGHT_API Compute TypeFor(const Parameter& parameter, Compute compute);
 
-/// Loads every parameter from the file. Throws Error that names missing tensors, wrong shapes and unused tensors.
-/// Unused tensors for which `harmless` returns true are ignored. A weight matrix or lookup table may be stored as 8-bit
-/// integers, with a scale per output under its name and "_scale". 4-bit integers also have scales for groups
-/// (docs/reference/files.md).
+/// Loads every parameter from the file. Throws Error with the names of missing, misshapen or unused tensors. Unused
+/// tensors for which `harmless` returns true are ignored. A weight matrix or lookup table may be stored as 8-bit
+/// integers, with a scale per output. The suffix "_scale" is added to its name for the scales. 4-bit integers also have
+/// scales for groups (docs/reference/files.md).
 HEADLIGHT_API void LoadParameters(Parameters& parameters, const Safetensors& file,
                                   const std::function<bool(std::string_view name)>& harmless,
                                   LoadFor purpose = LoadFor::everything);

@@ -13,7 +13,7 @@ struct GgufWords {
   std::vector<const char*> patterns = {};  ///< regular expressions, applied one after another
   bool composed = false;                   ///< if true, texts are normalized to NFC
   bool whole_pieces = false;  ///< if true, a word that is itself a piece is used without merges (`ignore_merges`)
-  bool begins = false;        ///< if true, texts begin with the bos token if tokenizer.ggml.add_bos_token is not set
+  bool begins = false;        ///< the default of tokenizer.ggml.add_bos_token
 };
 
 /// Returns the word splitting that tokenizer.ggml.pre names. Throws Error listing the known names for any other

@@ -76,7 +76,7 @@ Json BpeJson(Json::Object vocabulary, Json::Array merges) {
 }
 
 Json BertJson(Files files) {
-  files.family = TokenizerFamily::bert;  // also if no family is declared
+  files.family = TokenizerFamily::bert;  // the default if no family is declared
   const std::string cls = files.Special("cls_token", "[CLS]"), sep = files.Special("sep_token", "[SEP]");
   const std::string unk = files.Special("unk_token", "[UNK]");
   TokenTable tokens = files.Tokens();
