@@ -1,4 +1,4 @@
-// Checks that a text's result is bit-identical if the text is decoded alone or in any batch. Random schedules contain
+// Checks that a text's result is bit-identical in a batch of one text and in any other batch. Random schedules contain
 // joins, cancellations, chunks, shared prefixes, shared memories and evictions. All kinds of models are tested.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests the two sets of installed headers (cmake/install.cmake). Users' headers must not include other headers, and
-// engine headers must only include installed headers. tests/consumer/run checks that each of the users' headers
+// Tests the two sets of installed headers (cmake/install.cmake). Users' headers must not include other headers. Engine
+// headers must only include installed headers. The script tests/consumer/run checks that each of the users' headers
 // compiles without other includes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -46,8 +46,8 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 24;
 /// or is longer than kMaxLineBytes. Reading can then continue with the next line.
 class HEADLIGHT_API LineInput {
  public:
-  /// The treatment of marks that other programs add to a file: a byte order mark at its start, and NULs at the start of
-  /// a line, with which MMseqs2 ends entries.
+  /// The treatment of marks that other programs add to a file. A byte order mark can be at the start of the file.
+  /// MMseqs2 ends entries with NULs, which are then at the start of a line.
   enum class Marks { kept, skipped };
   explicit LineInput(ByteInput input, Marks marks = Marks::kept) : input_(std::move(input)), marks_(marks) {}
 

@@ -44,8 +44,8 @@ class NextTokens {
   void CheckFinite(const kernels::TopLogits<float>& likeliest, std::int64_t row, std::int32_t length) const;
 
  private:
-  // Returns the tokens that are not allowed next: the end tokens if the text may not end yet, and the padding token if
-  // it is excluded.
+  // Returns the tokens that are not allowed next. These are the end tokens if the text must continue, and the padding
+  // token if it is excluded.
   std::vector<std::int32_t> NeverNext(const Search& search) const;
   // Returns the shift of guided logits. It is needed because Transformers combines log-probabilities instead of logits.
   // Throws Error if the model computes NaN.

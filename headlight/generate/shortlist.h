@@ -1,6 +1,6 @@
 // A lexical shortlist, which contains the possible translations of each source word. The output layer computes only
-// their logits instead of the logits of the whole vocabulary (Jean et al., "On Using Very Large Target Vocabulary for
-// Neural Machine Translation", 2015, section 3.3).
+// their logits instead of the logits of the whole vocabulary (Jean et al., 2015, "On Using Very Large Target Vocabulary
+// for Neural Machine Translation").
 #pragma once
 
 #include <cstdint>

@@ -68,8 +68,8 @@ bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpa
   Fail("{}: holds neither {} nor {}: there are no weights", path, kWeights, kTorchWeights);
 }
 
-// Returns the name of the folder's weights file or index: the first one in the order of Transformers, or an empty name
-// if there is none.
+// Returns the name of the folder's weights file or index, or an empty name if there is none. The order is that of
+// Transformers.
 std::string_view WeightsIn(const std::string& folder) {
   for (const std::string_view name : {kWeights, kWeightsIndex, kTorchWeights, kTorchWeightsIndex})
     if (Exists(File(folder, name))) return name;

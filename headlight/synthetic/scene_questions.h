@@ -11,11 +11,11 @@
 
 namespace headlight {
 
-/// The kinds of questions: "What is at the top left?", "Which color is the large ring?", "How many red circles are
+/// The kinds of questions: "What is at the top left?", "Which colour is the large ring?", "How many red circles are
 /// there?", "Is the red circle left of the star?"
 enum class QuestionKind { what, which_color, how_many, is_related };
 inline constexpr std::int32_t kQuestionKinds = 4;
-std::string NameOf(QuestionKind kind);  // "what", "which color", "how many", "is related"
+std::string NameOf(QuestionKind kind);  // "what", "which colour", "how many", "is related"
 
 struct SceneQuestion {
   std::string question, answer;

@@ -46,9 +46,9 @@ struct ShapeScene : SceneContent {
 struct ShapeSceneOptions {
   std::int64_t side = 64;             // side of the square image in pixels: 32 to 1024
   std::int32_t fewest = 1, most = 4;  // number of shapes
-  /// If true, each scene with an odd number differs from the previous scene in the size, the color, the kind or the
-  /// position of one shape. Their images and captions are then hard negatives of each other. If no such change is
-  /// possible, the scene is random.
+  /// If true, each scene with an odd number differs from the previous scene in one shape. The size, color, kind or
+  /// position of this shape differs. Their images and captions are then hard negatives of each other. If no such change
+  /// is possible, the scene is random.
   bool twins = false;
 };
 

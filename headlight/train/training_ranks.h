@@ -37,8 +37,8 @@ class TrainingRanks {
   /// Combines the reports of all ranks. Throws Error if `bits` differ.
   StepNews Agree(StepNews own, std::int64_t step);
 
-  /// Returns a message if a rank is slow: its steps since the last call took more than 1.5 times as long as those of
-  /// the median rank. Each rank is reported at most once.
+  /// Returns a message if a rank is slow. A rank is slow if its steps since the last call took over 1.5 times as long
+  /// as those of the median rank. Each rank is reported at most once.
   std::optional<std::string> SlowRank();
 
  private:

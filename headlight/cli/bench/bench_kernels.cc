@@ -47,8 +47,8 @@ void Run(const Options& options) {
     const bool arithmetic = one.limit == KernelLimit::arithmetic;
     const KernelRuns runs = one.prepare();
     runs.run();
-    // Alternates measured runs and bare runs, because the bandwidth of a shared machine changes. --quick measures no
-    // limit, because small shapes only show the overhead of calls.
+    // The bandwidth of a shared machine changes, so the runs of the kernel and of the limit alternate. With --quick,
+    // the limit is not measured, because small shapes only show the overhead of calls.
     const int rounds = arithmetic || options.quick ? 1 : 5;
     double rate = 0, limit = arithmetic ? peak.operations : 0;
     for (int round = 0; round < rounds; ++round) {

@@ -20,8 +20,8 @@ struct ImageGenerationOptions {
 };
 
 /// Trains an autoregressive image model. The model's input is the start token, which is its last token, and the colors
-/// of all pixels except the last. A report has bits_per_pixel. Throws Error if there are no images, if they have more
-/// pixels than the model has positions, or if their colors are not in its vocabulary.
+/// of all pixels except the last. A report has bits_per_pixel. Throws Error if there are no images, if an image has
+/// more pixels than the model has positions, or if a color is not in its vocabulary.
 HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColorSets& images,
                                                const ImageGenerationOptions& options);
 
