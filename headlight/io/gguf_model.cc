@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "headlight/base/error.h"
-#include "headlight/base/file.h"
 #include "headlight/base/gguf.h"
 #include "headlight/io/gguf_architectures.h"
 #include "headlight/io/gguf_config.h"
@@ -34,50 +31,37 @@ StoredType StoredTypeOf(GgufType type) {
   }
 }
 
-// The memory of the tensors: the mapped file, and the copies of reordered tensors.
+// The memory of the tensors: the mapped file, and the tensors with other values than in the file.
 struct Memory {
   explicit Memory(const std::string& path) : file(path) {}
   Gguf file;
   std::deque<std::vector<std::byte>> own;
 };
 
-// Returns the tensor's rows in another order: row i is the tensor's row `source(i)`.
-std::span<const std::byte> Reordered(const GgufTensor& tensor, Memory& memory,
-                                     const std::function<std::int64_t(std::int64_t row)>& source) {
-  const std::int64_t rows = tensor.axes[0], row_bytes = std::ssize(tensor.bytes) / std::max<std::int64_t>(1, rows);
-  std::vector<std::byte>& copy = memory.own.emplace_back(tensor.bytes.size());
-  for (std::int64_t row = 0; row < rows; ++row)
-    std::memcpy(copy.data() + row * row_bytes, tensor.bytes.data() + source(row) * row_bytes,
-                static_cast<std::size_t>(row_bytes));
-  ReleasePages(tensor.bytes);  // the copy is used instead
-  return copy;
-}
+using SourceRow = std::function<std::int64_t(std::int64_t row)>;
 
 // Reorders the rows of each head: row 2 i + j of rotary pair i becomes row j * half + i.
-std::span<const std::byte> Separated(const GgufTensor& tensor, std::int64_t heads, Memory& memory) {
+SourceRow Separated(const GgufTensor& tensor, std::int64_t heads, const std::string& path) {
   const std::int64_t rows = tensor.axes[0], of_head = rows / heads, half = of_head / 2;
-  Check(rows == heads * half * 2, "{}: tensor {}: {} rows do not match {} heads with an even size", memory.file.path(),
+  Check(rows == heads * half * 2, "{}: tensor {}: {} rows do not match {} heads with an even size", path,
         Quoted(tensor.name), rows, heads);
-  return Reordered(tensor, memory, [=](std::int64_t row) {
-    return row / of_head * of_head + 2 * (row % of_head % half) + row % of_head / half;
-  });
+  return [=](std::int64_t row) { return row / of_head * of_head + 2 * (row % of_head % half) + row % of_head / half; };
 }
 
 // Reorders all queries, all keys and all values into groups. Each group has its queries, one key and one value.
-std::span<const std::byte> Grouped(const GgufTensor& tensor, std::int64_t heads, std::int64_t key_heads,
-                                   Memory& memory) {
+SourceRow Grouped(const GgufTensor& tensor, std::int64_t heads, std::int64_t key_heads, const std::string& path) {
   const std::int64_t rows = tensor.axes[0], all = heads + 2 * key_heads, of_head = rows / all;
   Check(rows == all * of_head && heads % key_heads == 0,
-        "{}: tensor {}: {} rows do not match {} heads and {} key heads", memory.file.path(), Quoted(tensor.name), rows,
-        heads, key_heads);
+        "{}: tensor {}: {} rows do not match {} heads and {} key heads", path, Quoted(tensor.name), rows, heads,
+        key_heads);
   const std::int64_t queries = heads / key_heads;  // query heads per group
-  return Reordered(tensor, memory, [=](std::int64_t row) {
+  return [=](std::int64_t row) {
     const std::int64_t head = row / of_head, group = head / (queries + 2), member = head % (queries + 2);
     const std::int64_t source = member < queries    ? group * queries + member
                                 : member == queries ? heads + group
                                                     : heads + key_heads + group;
     return source * of_head + row % of_head;
-  });
+  };
 }
 
 std::span<const std::byte> LessOne(const GgufTensor& tensor, Memory& memory) {
@@ -124,9 +108,9 @@ GgufModel OpenGgufModel(const std::string& path) {
     stored.block = tensor.type;
     const auto is = [&](const char* part) { return tensor.name.find(part) != std::string::npos; };
     if (!tensor.axes.empty() && architecture.rows == GgufRows::pairs && (is(".attn_q.") || is(".attn_k.")))
-      stored.bytes = Separated(tensor, is(".attn_q.") ? heads : key_heads, *memory);
+      stored.source_row = Separated(tensor, is(".attn_q.") ? heads : key_heads, path);
     if (!tensor.axes.empty() && architecture.rows == GgufRows::by_matrix && is(".attn_qkv."))
-      stored.bytes = Grouped(tensor, heads, key_heads, *memory);
+      stored.source_row = Grouped(tensor, heads, key_heads, path);
     if (architecture.norm_weights_plus_1 && stored.name.ends_with("norm.weight")) {
       stored.bytes = LessOne(tensor, *memory);
       stored.type = StoredType::f32;

@@ -96,6 +96,11 @@ void CheckLayout(std::span<const StoredTensor> tensors, std::span<const std::byt
 std::int64_t SizeOf(StoredType type) { return Row(type).size; }
 const char* Name(StoredType type) { return Row(type).name; }
 
+std::span<const std::byte> StoredTensor::Row(std::int64_t row) const {
+  const std::size_t size = bytes.size() / static_cast<std::size_t>(shape[0]);
+  return bytes.subspan(static_cast<std::size_t>(source_row ? source_row(row) : row) * size, size);
+}
+
 SafetensorsContent ParseSafetensors(std::span<const std::byte> file, const std::string& source) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   Check(!text.starts_with("version https://git-lfs"),
@@ -210,6 +215,7 @@ void WriteSafetensors(const std::string& path, std::vector<StoredTensor> tensors
   std::set<std::string_view> names{kMetadata};
   for (const StoredTensor& tensor : tensors) {
     Ensure(names.insert(tensor.name).second, "{}: the name {} is taken", path, Quoted(tensor.name));
+    Ensure(!tensor.source_row, "{}: tensor {} is in the order of another file", path, Quoted(tensor.name));
     const auto size = static_cast<std::int64_t>(tensor.bytes.size());
     Ensure(size == tensor.shape.elements() * SizeOf(tensor.type), "{}: tensor {}: {} bytes for {} elements", path,
            Quoted(tensor.name), size, tensor.shape.elements());

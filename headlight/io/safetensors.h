@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -31,6 +32,11 @@ struct StoredTensor {
   Shape shape;
   std::span<const std::byte> bytes;  ///< row-major, little-endian; possibly unaligned in a file
   GgufType block = GgufType::f32;    ///< the block type if `type` is block
+  /// Maps a row of the tensor (an index of its first axis) to the index of its bytes, if the file has another order.
+  std::function<std::int64_t(std::int64_t row)> source_row = {};
+
+  /// Returns the bytes of a row. The tensor must have rows.
+  std::span<const std::byte> Row(std::int64_t row) const;
 };
 
 /// The tensors of a memory-mapped file, in which only used data is read from disk. The constructor checks the whole

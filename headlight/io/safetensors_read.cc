@@ -111,14 +111,26 @@ Tensor Safetensors::ReadRows(std::string_view name, std::int64_t first, std::int
   Ensure(!axes.empty() && first >= 0 && count >= 0 && count <= axes[0] - first, "rows {} to {} of a tensor of shape {}",
          first, first + count, ToString(rows.shape));
   const std::size_t row_bytes = axes[0] == 0 ? 0 : rows.bytes.size() / static_cast<std::size_t>(axes[0]);
+  std::vector<std::byte> ordered;
+  if (rows.source_row) {
+    for (std::int64_t row = first; row < first + count; ++row) {
+      const std::span<const std::byte> bytes = rows.Row(row);
+      ordered.insert(ordered.end(), bytes.begin(), bytes.end());
+    }
+    rows.bytes = ordered;
+  } else {
+    rows.bytes =
+        rows.bytes.subspan(static_cast<std::size_t>(first) * row_bytes, static_cast<std::size_t>(count) * row_bytes);
+  }
   axes[0] = count;
   rows.shape = Shape(axes);
-  rows.bytes =
-      rows.bytes.subspan(static_cast<std::size_t>(first) * row_bytes, static_cast<std::size_t>(count) * row_bytes);
   return Read(rows, dtype);
 }
 
-Tensor Safetensors::Read(std::string_view name, DType dtype) const { return Read(At(name), dtype); }
+Tensor Safetensors::Read(std::string_view name, DType dtype) const {
+  const StoredTensor& stored = At(name);
+  return stored.source_row ? ReadRows(name, 0, stored.shape[0], dtype) : Read(stored, dtype);
+}
 
 Tensor Safetensors::Read(const StoredTensor& stored, DType dtype) const {
   Tensor tensor = Tensor::Empty(stored.shape, dtype);

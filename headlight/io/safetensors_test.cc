@@ -87,6 +87,18 @@ TEST(Safetensors, ReadsSomeRows) {
   EXPECT_EQ(rows.ToVector<float>(), (std::vector<float>{3, 4, 5, 6}));
 }
 
+TEST(Safetensors, ReadsRowsInAnotherOrder) {
+  const float numbers[] = {0, 1, 2, 3, 4, 5};
+  StoredTensor tensor = {"w", StoredType::f32, {3, 2}, std::as_bytes(std::span(numbers))};
+  tensor.source_row = [](std::int64_t row) { return (row + 1) % 3; };
+  const Safetensors file = Safetensors::Of("m.gguf", {tensor});
+  EXPECT_THAT(file.Read("w").span<float>(), ElementsAre(2, 3, 4, 5, 0, 1));
+  EXPECT_THAT(file.ReadRows("w", 1, 2, DType::float64).span<double>(), ElementsAre(4, 5, 0, 1));
+  EXPECT_EQ(file.At("w").Row(2).data(), tensor.bytes.data());
+  const TemporaryFolder folder;
+  EXPECT_THROW(WriteSafetensors(folder.File("m.safetensors"), {tensor}), Error);
+}
+
 TEST(Safetensors, RejectsValuesOutOfRange) {
   const Safetensors file(Golden("every_type.safetensors"));
   EXPECT_THAT(ErrorOf([&] { file.Read("i64_large", DType::int32); }),

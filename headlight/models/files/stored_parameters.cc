@@ -270,8 +270,7 @@ kernels::PackedMatrix<float> PackBlocks(const Parameter& parameter, const Safete
   std::vector<const std::byte*> columns;
   for (std::size_t index = 0; index < parameter.names.size(); ++index) {
     const StoredTensor& stored = file.At(parameter.names[index]);
-    const std::int64_t rows = parameter.PartRows(index), row_bytes = std::ssize(stored.bytes) / rows;
-    for (std::int64_t row = 0; row < rows; ++row) columns.push_back(stored.bytes.data() + row * row_bytes);
+    for (std::int64_t row = 0; row < parameter.PartRows(index); ++row) columns.push_back(stored.Row(row).data());
   }
   kernels::PackedMatrix<float> packed(parameter.matrix_shape()[1], std::ssize(columns), types);
   ForSlices(parameter, file, [&](std::int64_t begin, std::int64_t end) {

@@ -22,6 +22,9 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
   for (std::size_t id = 0; id < pieces.size(); ++id)
     if (!pieces[id].empty()) numbers.Insert(pieces[id], static_cast<std::int32_t>(id));
   const std::string& prefix = options.continuing_subword_prefix;
+  std::vector<PairTable::Pair> pairs;
+  pairs.reserve(merges.size());
+  merged_.reserve(merges.size());
   for (const std::pair<std::string, std::string>& merge : merges) {
     const auto number = [&](const std::string& piece) {
       const std::int32_t found = numbers.Find(piece);
@@ -31,9 +34,10 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
     };
     Check(merge.second.starts_with(prefix), "{}: merge {} (\"{}\" with \"{}\"): the second must begin with \"{}\"",
           name, merged_.size(), merge.first, merge.second, prefix);
-    rank_.Insert(PairKey(number(merge.first), number(merge.second)), static_cast<std::int32_t>(merged_.size()));
+    pairs.push_back({number(merge.first), number(merge.second)});
     merged_.push_back(number(merge.first + merge.second.substr(prefix.size())));
   }
+  rank_ = PairTable(pairs, pieces.size());
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string& suffix = options.end_of_word_suffix;
     std::string_view text = pieces[id];
@@ -113,7 +117,7 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
   std::vector<Merge> heap;
   const auto consider = [&](std::int32_t left) {
     if (left < 0 || symbols[left].next < 0) return;
-    const std::int32_t rank = rank_.Find(PairKey(symbols[left].piece, symbols[symbols[left].next].piece));
+    const std::int32_t rank = rank_.Find(symbols[left].piece, symbols[symbols[left].next].piece);
     if (rank < 0) return;
     heap.push_back({rank, left});
     std::push_heap(heap.begin(), heap.end());
@@ -128,7 +132,7 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
     Symbol& right = symbols[left.next];
     // Skips the merge if its symbols have changed, unless the new pair has the same result, as in the tokenizers
     // library.
-    const std::int32_t rank = rank_.Find(PairKey(left.piece, right.piece));
+    const std::int32_t rank = rank_.Find(left.piece, right.piece);
     if (rank < 0 || merged_[rank] != merged_[merge.rank]) continue;
     left.piece = merged_[merge.rank];
     left.bytes += right.bytes;

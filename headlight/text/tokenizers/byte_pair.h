@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "headlight/text/tokenizers/pair_table.h"
 #include "headlight/text/tokenizers/sentencepiece_segmenter.h"
-#include "headlight/text/tokenizers/sentencepiece_table.h"
 #include "headlight/text/tokenizers/word_table.h"
 
 namespace headlight {
@@ -63,7 +63,7 @@ class BytePairSegmenter {
   WordTable first_;                      // maps initial symbols, with prefix and suffix, to pieces
   WordTable whole_;                      // words that are a single piece
   std::array<std::int32_t, 256> bytes_;  // result of BytePieces; only for byte_fallback
-  NumberTable rank_;                     // maps (left piece << 32 | right piece) to the rank
+  PairTable rank_;                       // maps pairs of pieces to ranks
   std::vector<std::int32_t> merged_;     // the resulting piece of each merge, by rank
 };
 

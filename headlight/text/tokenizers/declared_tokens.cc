@@ -98,7 +98,7 @@ void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& t
   std::ranges::stable_sort(tokens, {}, &NumberedToken::id);
   for (const auto& [id, token, special] : tokens) {
     const std::string content = TextOfToken(token);
-    const bool of_vocabulary = table.ids.contains(content) && !table.IsAdded(content);
+    const bool of_vocabulary = table.ids.Find(content) >= 0 && !table.IsAdded(content);
     if (takes_ids || of_vocabulary) table.Number(content, id, token.location());
     table.Add(token, special, !special, false, 0);
   }
@@ -108,11 +108,12 @@ void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& t
 void CheckIds(const std::vector<NumberedToken>& tokens, const TokenTable& table) {
   std::unordered_map<std::int64_t, const NumberedToken*> by_id;
   for (const NumberedToken& token : tokens)
-    if (!table.ids.contains(TextOfToken(token.token))) by_id[token.id] = &token;
+    if (table.ids.Find(TextOfToken(token.token)) < 0) by_id[token.id] = &token;
   if (by_id.empty()) return;
-  for (const auto& [piece, id] : table.ids)
+  table.ids.ForEach([&](std::string_view piece, std::int32_t id) {
     if (const auto found = by_id.find(id); found != by_id.end())
       Fail("{}: its id {} is that of {}", found->second->token.location(), id, Quoted(piece));
+  });
 }
 
 }  // namespace
@@ -218,7 +219,7 @@ void TokenTable::Number(const std::string& content, std::int64_t id, const std::
   Check(id >= 0 && id < kMostIds, "{}: the id of {} is {}, it must be from 0 to {}", place, Quoted(content), id,
         kMostIds - 1);
   const auto number = static_cast<std::int32_t>(id);
-  const std::int32_t known = ids.emplace(content, number).first->second;
+  const std::int32_t known = ids.Insert(content, number);
   Check(known == number, "{}: the id of {} is {}, and {} in the vocabulary", place, Quoted(content), id, known);
   size = std::max(size, number + 1);
 }
@@ -228,8 +229,8 @@ void TokenTable::Add(const JsonView& token, bool special, bool normalized, bool 
   Check(!content.empty(), "{}: its content is empty", token.location());
   const auto [known, is_new] = indices_.emplace(content, added.size());
   if (!is_new && known->second < keep) return;
-  size = std::max(size, ids.emplace(content, size).first->second + 1);
-  Json entry = AddedTokenJson(static_cast<std::size_t>(ids.at(content)), content, special, lstrip);
+  size = std::max(size, ids.Insert(content, size) + 1);
+  Json entry = AddedTokenJson(static_cast<std::size_t>(ids.Find(content)), content, special, lstrip);
   entry.Set("normalized", normalized);
   if (token.value().As<Json::Object>() != nullptr)
     for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"})
@@ -281,7 +282,7 @@ void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<Json
   const std::size_t of_files = table.added.size();
   const auto add = [&](const JsonView& token, bool lstrip) {
     const bool has_row = settings.model_vocabulary == 0 || table.size < settings.model_vocabulary;
-    if (has_row || table.ids.contains(TextOfToken(token))) table.Add(token, true, false, lstrip, of_files);
+    if (has_row || table.ids.Find(TextOfToken(token)) >= 0) table.Add(token, true, false, lstrip, of_files);
   };
   for (const char* role : kRoles) {
     const auto usual = std::ranges::find(family, std::string_view(role), &RoleToken::role);

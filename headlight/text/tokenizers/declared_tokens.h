@@ -11,6 +11,7 @@
 
 #include "headlight/base/json.h"
 #include "headlight/text/tokenizers/tokenizer_families.h"
+#include "headlight/text/tokenizers/word_table.h"
 
 namespace headlight {
 
@@ -53,7 +54,7 @@ const std::vector<RoleToken>& UsualTokens(TokenizerFamily family);
 
 /// The tokens of a vocabulary with their ids, and the `added_tokens` of a tokenizer.json.
 struct TokenTable {
-  std::unordered_map<std::string, std::int32_t> ids;
+  WordTable ids;
   std::int32_t size = 0;  ///< the id that the next token without an id gets
   Json::Array added;
   std::vector<std::string> places;  ///< the locations of the entries of `added`, for error messages

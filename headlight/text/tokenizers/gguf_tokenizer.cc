@@ -58,13 +58,14 @@ std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
 }
 
 Json AddedTokensJson(const std::vector<SentencePiece>& pieces) {
+  const Json usual =
+      R"({"id": 0, "content": "", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
+          "special": true})"_json;
   Json::Array added;
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const Type type = pieces[id].type;
     if (type != Type::control && type != Type::user_defined && type != Type::unknown) continue;
-    Json token =
-        R"({"id": 0, "content": "", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false,
-                     "special": true})"_json;
+    Json token = usual;
     token.Set("id", id);
     token.Set("content", pieces[id].text);
     token.Set("special", type != Type::user_defined);
@@ -94,16 +95,23 @@ Json MergesOf(const Gguf& file) {
   return merges;
 }
 
+// Sets the model, to which it adds the vocabulary and the merges. They are moved, since an initializer list would copy
+// millions of values.
+void SetModelOf(Json model, Json vocabulary, Json merges, Json& json) {
+  model.Set("vocab", std::move(vocabulary));
+  if (!merges.is_null()) model.Set("merges", std::move(merges));
+  json.Set("model", std::move(model));
+}
+
 // Sets the components of a character-based BPE tokenizer in which spaces are symbols. Characters without a piece become
 // bytes.
 void SetCharacterParts(const std::vector<SentencePiece>& pieces, Json merges, bool prefix, Json& json) {
   const auto unknown = std::ranges::find(pieces, Type::unknown, &SentencePiece::type);
-  json.Set("model", Json::Object{{"type", "BPE"},
-                                 {"unk_token", unknown == pieces.end() ? Json() : Json(unknown->text)},
-                                 {"fuse_unk", true},
-                                 {"byte_fallback", true},
-                                 {"vocab", VocabularyOf(pieces)},
-                                 {"merges", std::move(merges)}});
+  SetModelOf(Json::Object{{"type", "BPE"},
+                          {"unk_token", unknown == pieces.end() ? Json() : Json(unknown->text)},
+                          {"fuse_unk", true},
+                          {"byte_fallback", true}},
+             VocabularyOf(pieces), std::move(merges), json);
   const Json spaces = ReplaceJson("String", " ", kSpaceSymbol);
   json.Set("normalizer",
            SequenceJson("normalizers", {prefix ? R"({"type": "Prepend", "prepend": "\u2581"})"_json : Json(), spaces}));
@@ -123,10 +131,8 @@ void SetGpt2Parts(const Gguf& file, const std::vector<SentencePiece>& pieces, co
       R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})"_json;
   splits.push_back(bytes);
   if (words.composed) json.Set("normalizer", R"({"type": "NFC"})"_json);
-  json.Set("model", Json::Object{{"type", "BPE"},
-                                 {"ignore_merges", words.whole_pieces},
-                                 {"vocab", VocabularyOf(pieces)},
-                                 {"merges", MergesOf(file)}});
+  SetModelOf(Json::Object{{"type", "BPE"}, {"ignore_merges", words.whole_pieces}}, VocabularyOf(pieces), MergesOf(file),
+             json);
   json.Set("pre_tokenizer", SequenceJson("pretokenizers", std::move(splits)));
   json.Set("decoder", bytes);
 }
@@ -152,7 +158,7 @@ void SetBertParts(const Gguf& file, std::vector<SentencePiece>& pieces, const st
   json.Set("normalizer", std::move(normalizer));
   json.Set("pre_tokenizer", R"({"type": "BertPreTokenizer"})"_json);
   json.Set("decoder", R"({"type": "WordPiece"})"_json);
-  json.Set("model", Json::Object{{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", VocabularyOf(pieces)}});
+  SetModelOf(Json::Object{{"type", "WordPiece"}, {"unk_token", unknown}}, VocabularyOf(pieces), {}, json);
 }
 
 // Sets the components of SentencePiece's unigram model.
@@ -163,8 +169,7 @@ void SetUnigramParts(const Gguf& file, const std::vector<SentencePiece>& pieces,
     scored.emplace_back(Json::Array{piece.text, static_cast<double>(piece.score)});
   const auto unknown = std::ranges::find(pieces, Type::unknown, &SentencePiece::type);
   Check(unknown != pieces.end(), "{}: no token has the type of unknown ones, 2", file.Place(kTypes));
-  json.Set("model",
-           Json::Object{{"type", "Unigram"}, {"unk_id", unknown - pieces.begin()}, {"vocab", std::move(scored)}});
+  SetModelOf(Json::Object{{"type", "Unigram"}, {"unk_id", unknown - pieces.begin()}}, std::move(scored), {}, json);
   if (file.contains(charsmap_key)) {
     std::string rules;
     for (const std::int64_t byte : file.Array(charsmap_key).Integers()) rules.push_back(static_cast<char>(byte));

@@ -61,12 +61,13 @@ struct Subwords {
 // Throws Error if the folder's files declare a token that is not in the vocabulary.
 void RejectExtraTokens(const TokenizerSettings& settings, const std::vector<std::string>& pieces) {
   TokenTable table;
-  for (const std::string& piece : pieces) table.ids.emplace(piece, table.size++);
+  for (const std::string& piece : pieces) table.ids.Insert(piece, table.size++);
   AddDeclaredTokens(settings, {}, {}, table);
-  for (const auto& [content, id] : table.ids)
+  table.ids.ForEach([&](std::string_view content, std::int32_t id) {
     Check(id < std::ssize(pieces),
           "{}: it declares the token {}, which is not in vocab.json; translation models do not support such tokens",
           settings.config.location(), Quoted(content));
+  });
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ struct Vocabulary {
   std::string Special(const char* name, const char* fallback) const { return settings.Special(name, fallback); }
 
   void Number() {
-    for (; tokens.size < std::ssize(pieces); ++tokens.size) tokens.ids.emplace(pieces[tokens.size].text, tokens.size);
+    for (; tokens.size < std::ssize(pieces); ++tokens.size) tokens.ids.Insert(pieces[tokens.size].text, tokens.size);
   }
 };
 
@@ -85,10 +85,9 @@ Json FamilyJson(const Vocabulary& vocabulary, Json normalizer, const std::vector
   Json json = Json::Object{};
   json.Set("normalizer", std::move(normalizer));
   json.Set("post_processor", TemplateProcessorJson(single, pair, second_type, [&](const std::string& token) {
-             const auto found = vocabulary.tokens.ids.find(token);
-             Check(found != vocabulary.tokens.ids.end(), "{}: {} is not in the vocabulary",
-                   vocabulary.settings.config.location(), Quoted(token));
-             return static_cast<std::uint64_t>(found->second);
+             const std::int32_t found = vocabulary.tokens.ids.Find(token);
+             Check(found >= 0, "{}: {} is not in the vocabulary", vocabulary.settings.config.location(), Quoted(token));
+             return static_cast<std::uint64_t>(found);
            }));
   return json;
 }

@@ -38,9 +38,8 @@ struct Files : TokenizerSettings {
   // Returns the vocabulary with the tokens of the family and the tokens that the files declare.
   TokenTable Tokens() const {
     TokenTable table;
-    table.ids.reserve(vocabulary.size());
     for (const auto& [piece, id] : vocabulary)
-      table.ids.emplace(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
+      table.ids.Insert(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
     table.size = static_cast<std::int32_t>(vocabulary.size());
     AddDeclaredTokens(*this, {}, UsualTokens(family), table);
     return table;
@@ -56,9 +55,9 @@ Json BertNormalizerJson(const JsonView& config) {
 }
 
 std::int32_t IdOf(const std::string& token, const Files& files, const TokenTable& tokens) {
-  const auto found = tokens.ids.find(token);
-  Check(found != tokens.ids.end(), "{}: {} is not in the vocabulary", files.config.location(), Quoted(token));
-  return found->second;
+  const std::int32_t found = tokens.ids.Find(token);
+  Check(found >= 0, "{}: {} is not in the vocabulary", files.config.location(), Quoted(token));
+  return found;
 }
 
 // Builds a post-processor that adds the special tokens before and after a text.

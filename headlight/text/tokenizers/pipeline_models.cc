@@ -17,9 +17,9 @@ std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
 }
 
 std::int32_t SetUnknown(const JsonView& token, PipelineState& state) {
-  const auto found = state.ids.find(token.String());
-  Check(found != state.ids.end(), "{}: {} is not in the vocabulary", token.location(), Quoted(token.String()));
-  return state.unknown = found->second;
+  const std::int32_t found = state.ids.Find(token.String());
+  Check(found >= 0, "{}: {} is not in the vocabulary", token.location(), Quoted(token.String()));
+  return state.unknown = found;
 }
 
 WordPieceSegmenter ParseWordPiece(const JsonView& part, PipelineState& state) {
@@ -98,9 +98,9 @@ struct Unigram {
       if (path[i].piece == unknown) {
         while (i + 1 < path.size() && path[i + 1].piece == unknown) ++i;
         // The unknown characters together may be a piece.
-        const auto found = ids.find(std::string(word.substr(begin, path[i].end - begin)));
-        if (found != ids.end()) {
-          path[i].piece = found->second;
+        const std::int32_t found = ids.Find(word.substr(begin, path[i].end - begin));
+        if (found >= 0) {
+          path[i].piece = found;
         } else if (bytes) {
           const std::string_view text = word.substr(begin, path[i].end - begin);
           const auto piece_of = [&](char byte) { return (*bytes)[static_cast<unsigned char>(byte)]; };
@@ -120,7 +120,7 @@ struct Unigram {
 
   UnigramSegmenter<double> segmenter;
   std::int32_t unknown;
-  std::unordered_map<std::string, std::int32_t> ids;
+  WordTable ids;
   std::optional<std::array<std::int32_t, 256>> bytes;  // result of BytePieces, if byte_fallback is set
   std::string place;                                   // for error messages
 };
@@ -147,24 +147,23 @@ double ScoreAsRead(double score) {
 // Looks up whole words in the vocabulary.
 struct WordLevel {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
-    const auto found = ids.find(std::string(word));
-    const std::int32_t id = found == ids.end() ? unknown : found->second;
+    const std::int32_t found = ids.Find(word), id = found < 0 ? unknown : found;
     Check(id >= 0, "{}: it has no token for the word {} and no unknown token", place, Quoted(word));
     segments.push_back({id, static_cast<std::int32_t>(word.size())});
   }
 
-  std::unordered_map<std::string, std::int32_t> ids;
+  WordTable ids;
   std::int32_t unknown;
   std::string place;  // for error messages
 };
 
 WordLevel ParseWordLevel(const JsonView& part, PipelineState& state) {
-  if (const auto found = state.ids.find(part.Get("unk_token", "<unk>").String()); found != state.ids.end())
-    state.unknown = found->second;
+  state.unknown = state.ids.Find(part.Get("unk_token", "<unk>").String());
   if (!state.byte_level) return {state.ids, state.unknown, part.location()};
-  std::unordered_map<std::string, std::int32_t> ids;
-  for (const auto& [piece, id] : state.ids)
-    if (std::optional<std::string> bytes = BytesOfPiece(piece)) ids.emplace(std::move(*bytes), id);
+  WordTable ids;
+  for (const std::string& piece : state.pieces)
+    if (const std::optional<std::string> bytes = BytesOfPiece(piece); bytes && state.ids.Find(piece) >= 0)
+      ids.Insert(*bytes, state.ids.Find(piece));
   return {std::move(ids), state.unknown, part.location()};
 }
 
@@ -190,8 +189,8 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
     if (!(std::abs(*score) < 1e9)) refuse("the score must be between -1e9 and 1e9");
     if (piece->empty()) refuse("the piece is empty");
     state.pieces.push_back(*piece);
-    const bool is_new = state.ids.emplace(*piece, static_cast<std::int32_t>(scores.size())).second;
-    if (!is_new) refuse(fmt::format("{} occurs twice", Quoted(*piece)));
+    const auto id = static_cast<std::int32_t>(scores.size());
+    if (state.ids.Insert(*piece, id) != id) refuse(fmt::format("{} occurs twice", Quoted(*piece)));
     scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
   Check(!scores.empty(), "{}: it is empty", vocabulary.location());
@@ -203,11 +202,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
   std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
   std::optional<std::array<std::int32_t, 256>> bytes;
-  if (byte_fallback) {
-    WordTable numbers;
-    for (const auto& [piece, id] : pieces) numbers.Insert(piece, id);
-    bytes = BytePieces(numbers);
-  }
+  if (byte_fallback) bytes = BytePieces(state.ids);
   state.model = Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids,
                         bytes, part.location()};
 }
@@ -225,7 +220,7 @@ void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state) 
     state.pieces = PiecesById(vocabulary);
     Check(!state.pieces.empty(), "{}: the vocabulary is empty", part.location());
     for (const auto& [piece, id] : vocabulary.Object())
-      state.ids.emplace(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
+      state.ids.Insert(piece, static_cast<std::int32_t>(*id.As<std::int64_t>()));
     state.is_bpe = type == "BPE";
     if (state.is_bpe) {
       state.model = ParseBytePair(part, state);

@@ -161,7 +161,7 @@ void SetAddedTokens(const std::vector<JsonView>& parts, bool all_raw, PipelineSt
     Check(!token.content.empty(), "{}: its content is empty", part.location());
     token.id = static_cast<std::int32_t>(id);
     if (id >= static_cast<std::int64_t>(state.pieces.size())) state.pieces.resize(id + 1);
-    const auto known = state.ids.emplace(token.content, token.id).first->second;
+    const auto known = state.ids.Insert(token.content, token.id);
     Check(known == token.id, "{}: its id is {}, but \"{}\" has the id {}", part.location(), id, token.content, known);
     std::string& piece = state.pieces[id];
     Check(piece.empty() || piece == token.content, "{}: its id {} is that of \"{}\"", part.location(), id, piece);

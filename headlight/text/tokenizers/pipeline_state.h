@@ -15,6 +15,7 @@
 #include "headlight/text/tokenizers/post_processors.h"
 #include "headlight/text/tokenizers/pre_tokenizers.h"
 #include "headlight/text/tokenizers/siglip_text.h"
+#include "headlight/text/tokenizers/word_table.h"
 #include "headlight/text/tokenizers/wordpiece.h"
 
 namespace headlight {
@@ -22,7 +23,7 @@ namespace headlight {
 struct PipelineState {
   std::string source;                                     ///< the file, for error messages
   std::vector<std::string> pieces;                        ///< by id, including added tokens
-  std::unordered_map<std::string, std::int32_t> ids;      ///< ids by piece
+  WordTable ids;                                          ///< ids by piece
   std::vector<bool> special;                              ///< by id, true for special tokens
   std::unordered_map<std::int32_t, std::string> written;  ///< by id, the decoded text if it differs from the piece
   std::optional<SiglipText> siglip;  ///< for SigLIP's SentencePiece model, applied before the normalizers

@@ -356,9 +356,8 @@ std::vector<std::string> PipelineTokenizer::Labels(std::span<const std::int32_t>
 }
 
 std::optional<std::int32_t> PipelineTokenizer::Find(std::string_view piece) const {
-  const auto found = state_->ids.find(std::string(piece));
-  if (found == state_->ids.end()) return std::nullopt;
-  return found->second;
+  const std::int32_t found = state_->ids.Find(piece);
+  return found < 0 ? std::nullopt : std::optional(found);
 }
 
 std::optional<std::int32_t> PipelineTokenizer::FindSpecial(std::string_view name) const {

@@ -15,15 +15,17 @@ namespace headlight {
 
 class WordTable {
  public:
-  /// Inserts a text with its number. If the text is already in the table, its first number is kept.
-  void Insert(std::string_view text, std::int32_t number) {
+  /// Inserts a text with its number. If the text is already in the table, its first number is kept. Returns the number
+  /// in the table.
+  std::int32_t Insert(std::string_view text, std::int32_t number) {
     if (4 * (entries_.size() + 1) > 3 * slots_.size()) Grow();
     std::int32_t& slot = slots_[SlotOf(text)];
-    if (slot >= 0) return;
+    if (slot >= 0) return entries_[static_cast<std::size_t>(slot)].number;
     Check(texts_.size() + text.size() < UINT32_MAX, "the texts of a vocabulary have more than {} bytes", UINT32_MAX);
     slot = static_cast<std::int32_t>(entries_.size());
     texts_ += text;
     entries_.push_back({static_cast<std::uint32_t>(texts_.size()), number});
+    return number;
   }
 
   /// Returns the number of a text, or -1 if it is not in the table.
@@ -32,6 +34,15 @@ class WordTable {
     const std::int32_t slot = slots_[SlotOf(text)];
     return slot < 0 ? -1 : entries_[static_cast<std::size_t>(slot)].number;
   }
+
+  /// Calls body(text, number) for each text, in the order of insertion.
+  template <class Body>
+  void ForEach(const Body& body) const {
+    for (std::size_t entry = 0; entry < entries_.size(); ++entry)
+      body(TextOf(static_cast<std::int32_t>(entry)), entries_[entry].number);
+  }
+
+  std::size_t size() const { return entries_.size(); }
 
  private:
   struct Entry {
