@@ -7,6 +7,7 @@
 #include "headlight/base/file.h"
 #include "headlight/base/test_support.h"
 #include "headlight/pipelines/sentence_modules.h"
+#include "headlight/recipes/convert_gguf.h"
 #include "tests/decoder_parity_testing.h"
 
 namespace headlight::gguf_parity_test {
@@ -70,6 +71,11 @@ TEST(GgufEncoder, HasTheStatesOfTheFolder) {
   const std::string file = kData + "gguf_encoders/sentences.gguf";
   EXPECT_LT(Deviation(states(file), states(kData + "bert/sentences")), 1e-6);
   EXPECT_THAT(ReadSentenceModules(file, 12).poolings, testing::ElementsAre(Pooling::first));  // pooling_type 2
+  const TemporaryFolder folder;
+  const std::string out = folder.File("out.gguf");
+  ConvertToGguf({.model = kData + "bert/sentences", .out = out});
+  EXPECT_EQ(states(out), states(kData + "bert/sentences"));
+  EXPECT_EQ(ReadSentenceModules(out, 12).poolings, ReadSentenceModules(kData + "bert/sentences", 12).poolings);
 }
 
 class GgufEncoderDecoder : public testing::TestWithParam<std::string> {};
@@ -89,6 +95,14 @@ TEST_P(GgufEncoderDecoder, HasTheLogitsOfTheFolder) {
   WriteFile(usual.File("config.json"), config.Text());
   fs::copy_file(folder + "/model.safetensors", usual.File("model.safetensors"));
   EXPECT_LT(Deviation(logits(kData + "gguf_encoders/" + GetParam() + ".gguf"), logits(usual.path())), 1e-6);
+  const std::string out = usual.File("out.gguf");
+  ConvertToGguf({.model = usual.path(), .out = out});
+  EXPECT_EQ(logits(out), logits(usual.path()));
+  config.Set("dense_act_fn", "silu");
+  config.Set("feed_forward_proj", *config.Find("is_gated_act")->As<bool>() ? "gated-silu" : "silu");
+  WriteFile(usual.File("config.json"), config.Text());
+  EXPECT_THAT(ErrorOf([&] { ConvertToGguf({.model = usual.path(), .out = usual.File("other.gguf")}); }),
+              testing::HasSubstr("dense_act_fn"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GgufEncoderDecoder, testing::Values("t5_relu", "t5_gated_gelu_untied"),

@@ -11,7 +11,7 @@ namespace headlight {
 namespace {
 
 // The ids of the value types that are written.
-constexpr std::uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kBoolean = 7, kString = 8, kArray = 9;
+constexpr std::uint32_t kU8 = 0, kU32 = 4, kI32 = 5, kF32 = 6, kBoolean = 7, kString = 8, kArray = 9;
 
 constexpr std::size_t kLongestTensorName = 63;  // the longest name that llama.cpp reads
 constexpr std::size_t kMostTensorAxes = 4;
@@ -87,6 +87,12 @@ void GgufMetadata::SetIntegers(const std::string& key, std::span<const std::int3
   std::string& to = Value(key);
   PutArrayHeader(kI32, values.size(), to);
   for (const std::int32_t value : values) Put(value, to);
+}
+
+void GgufMetadata::SetBytes(const std::string& key, std::string_view bytes) {
+  std::string& to = Value(key);
+  PutArrayHeader(kU8, bytes.size(), to);
+  to += bytes;
 }
 
 void GgufMetadata::SetEntry(const GgufEntry& entry) {

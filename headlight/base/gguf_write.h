@@ -26,6 +26,7 @@ class HEADLIGHT_API GgufMetadata {
   void SetTexts(const std::string& key, std::span<const std::string> values);
   void SetNumbers(const std::string& key, std::span<const float> values);
   void SetIntegers(const std::string& key, std::span<const std::int32_t> values);
+  void SetBytes(const std::string& key, std::string_view bytes);
   void SetEntry(const GgufEntry& entry);
 
   /// Removes a key if it exists.

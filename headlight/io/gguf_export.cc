@@ -137,7 +137,9 @@ struct Exporter {
     if (stacked) source.plan.axes.insert(source.plan.axes.begin(), std::ssize(experts));
     const GgufType type = source.plan.type;
     const std::int64_t size = InfoOf(type).size;
-    if (vector || gguf.ends_with(".ffn_gate_inp.weight")) source.plan.type = GgufType::f32;
+    const bool exact = gguf.ends_with(".ffn_gate_inp.weight") || gguf.ends_with("rel_b.weight") ||
+                       gguf == "token_types.weight";  // llama.cpp adds these to float32
+    if (vector || exact) source.plan.type = GgufType::f32;
     if (!stacked && !transposed && !plus_1 && order.rows == GgufRows::same && source.plan.type == type)
       source.bytes = first.bytes;
     source.read = [=](std::int64_t row, float* numbers) {
@@ -161,28 +163,59 @@ GgufTensorSource FactorsSource(GgufFactors factors) {
   return source;
 }
 
-// Throws Error unless every layer has the same tensors as the first, and the model has its embedding, final norm and
-// output layer.
+// Throws Error unless every layer has the same tensors as the first, and the model has all tensors outside of layers.
 void CheckComplete(const GgufArchitecture& architecture, const std::vector<GgufTensorSource>& tensors,
-                   std::int64_t layers, bool tied, const std::string& path) {
+                   const JsonView& config, bool tied, const std::string& path) {
   std::set<std::string, std::less<>> names;
   for (const GgufTensorSource& tensor : tensors) names.insert(tensor.plan.name);
   const auto require = [&](const std::string& name) {
     Check(names.contains(name), "{}: there is no tensor that {} becomes in GGUF", path,
           Quoted(CheckpointName(architecture, name)));
   };
-  require("token_embd.weight");
-  require("output_norm.weight");
-  if (!tied) require("output.weight");
-  std::size_t in_layers = 0, of_first = 0;
-  for (const std::string& name : names) {
-    if (name.starts_with("blk.")) ++in_layers;
-    if (!name.starts_with("blk.0.")) continue;
-    ++of_first;
-    for (std::int64_t layer = 1; layer < layers; ++layer) require(fmt::format("blk.{}{}", layer, name.substr(5)));
+  for (const GgufName& tensor : architecture.tensors)
+    if (!tied || std::string_view(tensor.gguf) != "output") require(fmt::format("{}.weight", tensor.gguf));
+  for (const GgufLayers& of : architecture.layers) {
+    const std::string_view prefix = of.gguf;
+    const std::int64_t layers =
+        prefix == "dec.blk." ? config["num_decoder_layers"].Integer(1) : GgufSize(architecture, config, "block_count");
+    const std::string first = fmt::format("{}0.", prefix);
+    std::size_t in_layers = 0, of_first = 0;
+    for (const std::string& name : names) {
+      if (name.ends_with("rel_b.weight")) continue;  // T5's first layer has the positions of all layers
+      if (name.starts_with(prefix)) ++in_layers;
+      if (!name.starts_with(first)) continue;
+      ++of_first;
+      for (std::int64_t layer = 1; layer < layers; ++layer)
+        require(fmt::format("{}{}.{}", prefix, layer, name.substr(first.size())));
+    }
+    Check(in_layers == of_first * static_cast<std::size_t>(layers),
+          "{}: its {} layers have {} tensors, and the first has {}", path, layers, in_layers, of_first);
   }
-  Check(in_layers == of_first * static_cast<std::size_t>(layers),
-        "{}: its {} layers have {} tensors, and the first has {}", path, layers, in_layers, of_first);
+}
+
+// Returns true if the file has no tensor or an equal one under this name, so that the other tensor is used.
+bool IsCopy(const Safetensors& weights, std::string_view name, std::string_view of) {
+  return !weights.contains(name) ||
+         (weights.contains(of) && std::ranges::equal(weights.At(name).bytes, weights.At(of).bytes));
+}
+
+// Returns true if the output layer is the table of the embeddings. For T5, the weights determine this.
+bool IsTied(const JsonView& config, const Safetensors& weights) {
+  const JsonView given = config["tie_word_embeddings"];
+  if (config["model_type"].String() != "t5") return !given.present() || given.Bool();
+  const bool tied = IsCopy(weights, "lm_head.weight", "shared.weight");
+  Check(given.Bool() == tied, "{}: is {}, and in GGUF T5's states are scaled if there is no other output table",
+        given.location(), given.Bool());
+  return tied;
+}
+
+// Returns true for a tensor that GGUF does not have: T5's copies of its table, positions that are computed, and the
+// pooler of BERT, which embeddings do not use.
+bool IsLeftOut(const Safetensors& weights, std::string_view name) {
+  const bool copy = (name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight") &&
+                    IsCopy(weights, name, "shared.weight");
+  return copy || name.ends_with("rotary_emb.inv_freq") || name.ends_with("embeddings.position_ids") ||
+         name.ends_with("pooler.dense.weight") || name.ends_with("pooler.dense.bias");
 }
 
 }  // namespace
@@ -212,15 +245,16 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
   const std::vector<GgufFactors> factors = SetGgufSettings(architecture, config, source.metadata);
   const Exporter exporter = {files, architecture, GgufSize(architecture, config, "attention.head_count"),
                              KeyHeadsOf(architecture, config)};
-  const bool tied = config["tie_word_embeddings"].Bool();
+  const bool tied = IsTied(config, files.weights);
   std::vector<std::string> unknown;
   std::map<std::string, std::map<std::int64_t, const StoredTensor*>> experts;  // by the tensor's name in GGUF
   for (const auto& [name, tensor] : files.weights.tensors()) {
     std::optional<ExportedName> exported = ExportedNameOf(architecture, name);
-    // The names in a checkpoint without the output layer have no prefix.
+    // The names in a checkpoint without the output layer have no prefix, and those of BERT with one have a prefix.
     if (!exported) exported = ExportedNameOf(architecture, "model." + name);
+    if (!exported && name.starts_with("bert.")) exported = ExportedNameOf(architecture, name.substr(5));
     if (!exported) {
-      if (!name.ends_with("rotary_emb.inv_freq")) unknown.push_back(Quoted(name));
+      if (!IsLeftOut(files.weights, name)) unknown.push_back(Quoted(name));
     } else if (!(tied && exported->gguf == "output.weight")) {
       experts[exported->gguf].emplace(exported->expert, &tensor);
     }
@@ -241,7 +275,7 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
                   .heads = exporter.heads,
                   .key_heads = exporter.key_heads,
                   .experts = GgufSize(architecture, config, "expert_count")};
-  CheckComplete(architecture, source.tensors, source.model.layers, tied, files.path);
+  CheckComplete(architecture, source.tensors, config, tied, files.path);
   return source;
 }
 

@@ -133,7 +133,9 @@ std::span<const GgufFileType> GgufFileTypes() { return kFileTypes; }
 
 const GgufFileType& GgufFileTypeOf(std::string_view name) {
   std::string whole(name);
-  if (name == "Q3_K" || name == "Q4_K" || name == "Q5_K") whole += "_M";
+  for (char& c : whole)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  if (whole == "Q3_K" || whole == "Q4_K" || whole == "Q5_K") whole += "_M";
   const auto found = std::ranges::find(kFileTypes, std::string_view(whole), &GgufFileType::name);
   if (found != std::end(kFileTypes)) return *found;
   std::vector<std::string_view> names;

@@ -20,8 +20,8 @@ struct GgufFileType {
 };
 /// Returns all file types in the order of their precision.
 HEADLIGHT_API std::span<const GgufFileType> GgufFileTypes();
-/// Returns the file type with this name. Q3_K, Q4_K and Q5_K mean Q3_K_M, Q4_K_M and Q5_K_M. For any other name, throws
-/// Error listing all names.
+/// Returns the file type with this name. Q3_K, Q4_K and Q5_K mean Q3_K_M, Q4_K_M and Q5_K_M. Names may be in lower
+/// case. For any other name, throws Error listing all names.
 HEADLIGHT_API const GgufFileType& GgufFileTypeOf(std::string_view name);
 
 /// The properties of the model that determine the types of its tensors.

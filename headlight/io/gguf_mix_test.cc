@@ -91,6 +91,7 @@ TEST(GgufMix, ShortensBlocksForShortRows) {
 }
 
 TEST(GgufMix, ListsTheTypes) {
+  EXPECT_EQ(GgufFileTypeOf("q4_k").id, GgufFileTypeOf("Q4_K_M").id);
   EXPECT_THAT(ErrorOf([] { GgufFileTypeOf("Q9"); }), HasSubstr("Q4_K_M"));
 }
 

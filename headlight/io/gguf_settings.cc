@@ -91,15 +91,19 @@ class GgufSettings {
     Integer("attention.head_count_kv", KeyHeadsOf(architecture_, config_));
     if (config_["head_dim"].present() || config_["rope_theta"].present()) SetRotary();
     SetFamily();
-    config_.RefuseUnread(
-        {"model_type", "architectures", "dtype", "vocab_size", "tie_word_embeddings", "bos_token_id", "eos_token_id",
-         "pad_token_id",
-         // Keys whose values follow from the tensors or rotary positions.
-         "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq", "original_max_position_embeddings",
-         "partial_rotary_factor", "rotary_pct", "rotary_emb_base", "attention_bias", "mlp_bias", "use_qkv_bias",
-         "qkv_bias", "bias", "multi_query", "num_kv_heads", "new_decoder_architecture", "num_ln_in_parallel_attn",
-         // Keys of training.
-         "attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_aux_loss_coef"});
+    config_.RefuseUnread({"model_type", "architectures", "dtype", "vocab_size", "tie_word_embeddings", "bos_token_id",
+                          "eos_token_id", "pad_token_id",
+                          // Keys whose values follow from the tensors or rotary positions.
+                          "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq",
+                          "original_max_position_embeddings", "partial_rotary_factor", "rotary_pct", "rotary_emb_base",
+                          "attention_bias", "mlp_bias", "use_qkv_bias", "qkv_bias", "bias", "feed_forward_proj",
+                          "is_gated_act", "is_encoder_decoder", "is_decoder", "add_cross_attention",
+                          "position_embedding_type", "multi_query", "num_kv_heads", "new_decoder_architecture",
+                          "num_ln_in_parallel_attn",
+                          // Keys of training.
+                          "attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop",
+                          "router_aux_loss_coef", "dropout_rate", "hidden_dropout_prob", "attention_probs_dropout_prob",
+                          "classifier_dropout", "initializer_range"});
     return std::move(factors_);
   }
 
@@ -170,8 +174,14 @@ class GgufSettings {
       Only(config_, "alibi", false);
     } else if (type == "bloom") {
       Only(config_, "apply_residual_connection_post_layernorm", false);
+    } else if (type == "bert") {
+      Only(config_, "hidden_act", "gelu");
+      metadata_.SetFlag(prefix_ + "attention.causal", false);
+      metadata_.SetInteger("tokenizer.ggml.token_type_count", Size("type_vocab_size"));
+    } else if (type == "t5") {
+      SetT5();
     } else {
-      Only(config_, "hidden_act", type == "gpt_neox" || type == "bert" ? "gelu" : "silu");
+      Only(config_, "hidden_act", type == "gpt_neox" ? "gelu" : "silu");
     }
     if (type == "gemma2" || type == "gemma3_text") {
       const std::int64_t layers = Size("num_hidden_layers"), heads = GgufSize(architecture_, config_, kHeads);
@@ -204,6 +214,17 @@ class GgufSettings {
       Only(config_, "decoder_sparse_step", 1);
       Only(config_, "mlp_only_layers", Json::Array{});
     }
+  }
+
+  void SetT5() {
+    const bool gated = architecture_.needs != nullptr;
+    Only(config_, "dense_act_fn", gated ? "gelu_new" : "relu");
+    Only(config_, "relative_attention_max_distance", 128);
+    Integer("decoder_block_count", Size("num_decoder_layers"));
+    for (const char* length : {"attention.key_length", "attention.value_length"}) Integer(length, Size("d_kv"));
+    Integer("decoder_start_token_id", config_["decoder_start_token_id"].Integer(0, kLargestGgufInteger));
+    Integer("context_length", 512);  // T5's positions have no limit, but llama.cpp needs the key
+    Number("attention.layer_norm_epsilon", config_["layer_norm_epsilon"].Number());
   }
 
   const GgufArchitecture& architecture_;

@@ -85,7 +85,7 @@ std::unique_ptr<Model> LoadFamily(const Family& family, const ModelFolder& files
 }
 
 Json CompleteConfig(const ModelFolder& files) {
-  const Family& family = FamilyOf(files, LanguageModel::kKind, nullptr);
+  const Family& family = FamilyOf(files);
   Check(family.complete_config != nullptr, "{}: {} has no complete configuration",
         files.config["model_type"].location(), Quoted(files.config["model_type"].String()));
   return family.complete_config(files.config);

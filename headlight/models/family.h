@@ -57,20 +57,22 @@ struct Family {
   std::unique_ptr<Model> (*load)(const ModelFolder& files, const LoadModelOptions& options);
   std::vector<NewLanguageModel> from_scratch = {};
   TypeVariant variant = {};
-  Json (*complete_config)(const JsonView& config) = nullptr;  // CompleteConfig for language models; otherwise null
+  Json (*complete_config)(const JsonView& config) = nullptr;  // see CompleteConfig; null for kinds without
 };
 
-/// Returns the configuration of a language model of class M with all of the family's keys.
+/// Returns the configuration of a model of class M with all of the family's keys.
 template <typename M>
 Json CompleteConfigOf(const JsonView& json) {
   std::remove_cvref_t<decltype(std::declval<const M&>().config())> config;
   ReadConfig(json, config);
   return WriteConfig(config);
 }
-/// Returns CompleteConfigOf<M>, or null if M is not a language model or has no config().
+/// Returns CompleteConfigOf<M>, or null if M is of a kind that GGUF does not have, or has no config().
 template <typename M>
 constexpr auto CompletesConfig() -> Json (*)(const JsonView&) {
-  if constexpr (std::is_base_of_v<LanguageModel, M> && requires(const M& model) { model.config(); })
+  constexpr bool in_gguf =
+      std::is_base_of_v<LanguageModel, M> || std::is_base_of_v<TextEncoder, M> || std::is_base_of_v<EncoderDecoder, M>;
+  if constexpr (in_gguf && requires(const M& model) { model.config(); })
     return CompleteConfigOf<M>;
   else
     return nullptr;
@@ -117,8 +119,8 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files);
 /// throws Error with a list of the accepted model types.
 HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view kind, const std::type_index* model);
 
-/// Returns the configuration of a language model with all keys of its family. Missing keys have their defaults. Throws
-/// Error for unsupported settings, and for other kinds of models.
+/// Returns the configuration of a language model, text encoder or encoder-decoder with all keys of its family. Missing
+/// keys have their defaults. Throws Error for unsupported settings, and for other kinds of models.
 HEADLIGHT_API Json CompleteConfig(const ModelFolder& files);
 
 /// Returns true if the folder's tokenizer returns no token types, so that all types are 0. tokenizer_config.json then

@@ -13,8 +13,8 @@
 #include "headlight/io/gguf_mix.h"
 #include "headlight/io/model_folder.h"
 #include "headlight/kernels/quantize.h"
-#include "headlight/kinds/language_model.h"
 #include "headlight/models/family.h"
+#include "headlight/pipelines/sentence_modules.h"
 #include "headlight/recipes/importance_matrix.h"
 #include "headlight/text/tokenizers/gguf_tokenizer_export.h"
 
@@ -35,8 +35,7 @@ Json ConfigFor(ModelFolder& files) {
     config.Set("sliding_window", Json());
     files.config = JsonView(std::move(config), files.config.location());
   }
-  // These calls throw Error for models that are not language models, and for families without a layout in GGUF.
-  FamilyOf(files, LanguageModel::kKind, nullptr);
+  FamilyOf(files);  // throws Error for unknown types
   GgufArchitectureFor(files.config, files.weights);
   return CompleteConfig(files);
 }
@@ -89,6 +88,20 @@ std::int64_t UsualType(std::span<const GgufTensorPlan> plans) {
   return GgufFileTypeOf(InfoOf(type).name).id;
 }
 
+// Sets the pooling of a folder of sentence-transformers.
+void SetPooling(const std::string& folder, std::int64_t model, GgufMetadata& metadata) {
+  const SentenceModules modules = ReadSentenceModules(folder, model);
+  if (!modules.given) return;
+  constexpr Pooling known[] = {Pooling::mean, Pooling::first, Pooling::last};  // numbered from 1 in GGUF
+  const auto found = std::ranges::find(known, modules.poolings.front());
+  Check(modules.poolings.size() == 1 && found != std::end(known),
+        "{}: pools by {}, and GGUF has mean, cls and lasttoken", folder, Names(modules.poolings));
+  Check(std::ranges::all_of(modules.modules,
+                            [](const VectorModule& module) { return module.kind == VectorModule::Kind::normalize; }),
+        "{}: modules.json has a module after the pooling that GGUF does not have", folder);
+  metadata.SetInteger("bert.pooling_type", found - known + 1);
+}
+
 void CheckOut(const GgufConversion& options) {
   std::error_code ignored;
   Check(!std::filesystem::equivalent(options.model, options.out, ignored),
@@ -113,6 +126,8 @@ GgufConverted ConvertToGguf(const GgufConversion& options, const GgufConversionO
     const Json config = ConfigFor(*folder);
     source = GgufSourceOf(*folder, config);
     source.metadata.SetText("general.name", NameOf(options.model));
+    if (folder->config["model_type"].String() == "bert")
+      SetPooling(options.model, folder->config["hidden_size"].Integer(1), source.metadata);
     SetGgufTokenizer(options.model, JsonView(config, folder->config.location()), source.metadata);
   }
   ImportanceMatrix importance;

@@ -128,7 +128,7 @@ void CheckOptions(Evaluation options, const EvaluatedKind& kind) {
 }  // namespace
 
 void Describe(OptionTable& table, Evaluation& options) {
-  table.Add("DIR", options.folder, "The model's folder").Required().Model();
+  table.Add("DIR", options.folder, "The model's folder, or a GGUF file").Required().Model();
   table.Add("FILE", options.files, "Test set, in the formats that the training of the model's task reads");
   table
       .Add("--images", options.images,

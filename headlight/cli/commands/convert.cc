@@ -1,4 +1,6 @@
 // headlight convert: converts a model to a folder in float32, int8 or int4, or to a GGUF file.
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -27,6 +29,14 @@ std::vector<std::string> TypeNames() {
   for (const GgufFileType& type : GgufFileTypes()) names.emplace_back(type.name);
   for (const char* usual : {"Q3_K", "Q4_K", "Q5_K"}) names.emplace_back(usual);
   return names;
+}
+
+// Accepts the names in lower case, too.
+std::string CheckType(const std::string& text) {
+  const std::vector<std::string> names = TypeNames();
+  std::string upper = text;
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  return OneOf(names)(std::ranges::count(names, upper) > 0 ? upper : text);
 }
 
 // Returns the size of the weights in megabytes, from one or several files.
@@ -120,7 +130,7 @@ void Add(Command& program) {
   command.Add("--overwrite", options.overwrite, "Replace the file --out, or the folder if it holds a model");
   command.Add("--type", options.type, "Types of the tensors in a GGUF file [those of the model]")
       .Type("TYPE")
-      .Check(OneOf(TypeNames()));
+      .Check(CheckType);
   command.AddFile("--importance", options.importance, "Text that weights errors by activations, or an imatrix in GGUF");
   command.AddFile("--save-importance", options.save_importance, "File for the importance matrix, in GGUF");
   command.Add("--compute", options.compute, "Type of the weights in a folder; required if --out is a folder")

@@ -30,6 +30,7 @@ constexpr const char *kTokens = "tokenizer.ggml.tokens", *kTypes = "tokenizer.gg
                      *kModel = "tokenizer.ggml.model";
 
 constexpr std::size_t kLongestScoredPiece = 512;  // as in SentencePiece
+constexpr std::int64_t kUnused = 5;               // type of unused pieces
 
 // Returns the vocabulary by id. Unused pieces (type 5) become normal pieces.
 std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
@@ -164,9 +165,15 @@ void SetBertParts(const Gguf& file, std::vector<SentencePiece>& pieces, const st
 // Sets the components of SentencePiece's unigram model.
 void SetUnigramParts(const Gguf& file, const std::vector<SentencePiece>& pieces, Json& json) {
   constexpr const char* charsmap_key = "tokenizer.ggml.precompiled_charsmap";
+  std::vector<std::int64_t> types(pieces.size(), 1);
+  if (file.contains(kTypes)) types = file.Array(kTypes).Integers();
   Json::Array scored;
-  for (const SentencePiece& piece : pieces)
-    scored.emplace_back(Json::Array{piece.text, static_cast<double>(piece.score)});
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    // Added tokens are matched before, and texts do not match unused pieces. Their scores must not lower that of
+    // unknown characters.
+    const bool matched = pieces[id].type != Type::user_defined && types[id] != kUnused;
+    scored.emplace_back(Json::Array{pieces[id].text, matched ? Json(static_cast<double>(pieces[id].score)) : Json()});
+  }
   const auto unknown = std::ranges::find(pieces, Type::unknown, &SentencePiece::type);
   Check(unknown != pieces.end(), "{}: no token has the type of unknown ones, 2", file.Place(kTypes));
   SetModelOf(Json::Object{{"type", "Unigram"}, {"unk_id", unknown - pieces.begin()}}, std::move(scored), {}, json);

@@ -1,6 +1,7 @@
 #include "headlight/text/tokenizers/gguf_tokenizer_export.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -9,7 +10,9 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/file.h"
+#include "headlight/text/tokenizers/base64.h"
 #include "headlight/text/tokenizers/gguf_words.h"
+#include "headlight/text/tokenizers/older_tokenizer_files.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
 #include "headlight/text/tokenizers/sentencepiece_model.h"
 #include "headlight/text/tokenizers/tokenizer_json.h"
@@ -79,18 +82,96 @@ bool AddsPrefix(const JsonView& file) {
   return false;
 }
 
+// Throws Error unless the key is missing, null or this value.
+void OnlyInGguf(const JsonView& part, const char* key, const Json& value) {
+  const JsonView given = part[key];
+  Check(!given.present() || given.value() == value, "{}: is {}, and GGUF has only {} in this kind of tokenizer",
+        given.location(), given.value().Line(), value.Line());
+}
+
+// Throws Error unless the component has this type.
+JsonView PartOf(const JsonView& file, const char* name, const char* type) {
+  JsonView part = file[name];
+  Check(part.present() && HasType(part, type), "{}: must be {} in this kind of tokenizer of GGUF", part.location(),
+        type);
+  return part;
+}
+
+// Sets WordPiece. In GGUF, a space symbol precedes the pieces that begin a word, and pieces inside words have no
+// prefix.
+void SetWordPiece(const JsonView& file, std::vector<SentencePiece>& pieces, GgufMetadata& metadata) {
+  const JsonView model = file["model"], normalizer = PartOf(file, "normalizer", "BertNormalizer");
+  PartOf(file, "pre_tokenizer", "BertPreTokenizer");
+  OnlyInGguf(model, "continuing_subword_prefix", "##");
+  OnlyInGguf(model, "max_input_chars_per_word", 100);
+  for (const char* key : {"clean_text", "handle_chinese_chars"}) OnlyInGguf(normalizer, key, true);
+  OnlyInGguf(PartOf(file, "decoder", "WordPiece"), "cleanup", true);
+  const bool lower = normalizer.Get("lowercase", true).Bool();
+  metadata.SetText("tokenizer.ggml.model", "bert");
+  metadata.SetFlag("tokenizer.ggml.normalizer.lowercase", lower);
+  metadata.SetFlag("tokenizer.ggml.normalizer.strip_accents", normalizer.Get("strip_accents", lower).Bool());
+  for (SentencePiece& piece : pieces)
+    if (piece.type != Type::control && !piece.text.empty())
+      piece.text = piece.text.starts_with("##") ? piece.text.substr(2) : std::string(kSpaceSymbol) + piece.text;
+}
+
+// Sets SentencePiece's unigram model.
+void SetUnigramModel(const JsonView& file, std::vector<SentencePiece>& pieces, GgufMetadata& metadata) {
+  const JsonView model = file["model"];
+  OnlyInGguf(model, "byte_fallback", false);
+  metadata.SetText("tokenizer.ggml.model", "t5");
+  std::size_t id = 0;
+  for (const JsonView& entry : model["vocab"].Items())
+    pieces[id++].score = static_cast<float>(entry.Items().at(1).Number());
+  pieces[static_cast<std::size_t>(model["unk_id"].Integer(0, std::ssize(pieces) - 1))].type = Type::unknown;
+
+  const std::vector<JsonView> splits = StepsOf(file["pre_tokenizer"], "pretokenizers");
+  const bool whole_spaces = splits.size() == 2 && HasType(splits.front(), "WhitespaceSplit");
+  Check(splits.size() == (whole_spaces ? 2U : 1U) && HasType(splits.back(), "Metaspace"),
+        "{}: must be Metaspace, also after WhitespaceSplit, in this kind of tokenizer of GGUF",
+        file["pre_tokenizer"].location());
+  OnlyInGguf(splits.back(), "replacement", kSpaceSymbol);
+  OnlyInGguf(splits.back(), "split", true);
+  const bool older = splits.back().Get("add_prefix_space", true).Bool();
+  const std::string scheme = splits.back().Get("prepend_scheme", older ? "always" : "never").String();
+  Check(scheme != "first", "{}: is first, and GGUF has only always and never",
+        splits.back()["prepend_scheme"].location());
+  metadata.SetFlag("tokenizer.ggml.add_space_prefix", scheme == "always");
+  metadata.SetFlag("tokenizer.ggml.remove_extra_whitespaces", whole_spaces);
+  for (const JsonView& step : StepsOf(file["normalizer"], "normalizers")) {
+    const bool spaces = whole_spaces && HasType(step, "Replace") && step["pattern"]["Regex"].present() &&
+                        step["pattern"]["Regex"].String() == " {2,}";
+    if (spaces) continue;  // words are split at spaces anyway
+    Check(HasType(step, "Precompiled"), "{}: {} has no counterpart in GGUF", step.location(),
+          Quoted(step.Get("type", "").String()));
+    if (step["precompiled_charsmap"].present())
+      metadata.SetBytes("tokenizer.ggml.precompiled_charsmap", DecodeBase64(step["precompiled_charsmap"].String()));
+  }
+}
+
 bool IsByteLevel(const JsonView& file) {
   for (const JsonView& step : StepsOf(file["pre_tokenizer"], "pretokenizers"))
     if (HasType(step, "ByteLevel")) return true;
   return false;
 }
 
-void SetByteLevel(const JsonView& file, const MergeList& merges, GgufMetadata& metadata) {
-  metadata.SetText("tokenizer.ggml.model", "gpt2");
-  metadata.SetText("tokenizer.ggml.pre", GgufWordsName(file));
-  std::vector<std::string> pairs;
-  for (const auto& [left, right] : merges) pairs.push_back(left + " " + right);
-  metadata.SetTexts("tokenizer.ggml.merges", pairs);
+// Sets BPE of bytes, or SentencePiece's BPE.
+void SetMerges(const JsonView& file, bool byte_level, std::vector<SentencePiece>& pieces, GgufMetadata& metadata) {
+  const JsonView model = file["model"];
+  MergeList merges;
+  for (const JsonView& merge : model["merges"].Items()) merges.push_back(PairOf(merge));
+  if (byte_level) {
+    metadata.SetText("tokenizer.ggml.model", "gpt2");
+    metadata.SetText("tokenizer.ggml.pre", GgufWordsName(file));
+    std::vector<std::string> pairs;
+    for (const auto& [left, right] : merges) pairs.push_back(left + " " + right);
+    return metadata.SetTexts("tokenizer.ggml.merges", pairs);
+  }
+  Check(model.Get("byte_fallback", false).Bool(), "{}: is not true, and the tokenizer is not byte-level",
+        model["byte_fallback"].location());
+  metadata.SetText("tokenizer.ggml.model", "llama");
+  SetScores(merges, model["merges"].location(), pieces);
+  metadata.SetFlag("tokenizer.ggml.add_space_prefix", AddsPrefix(file));
 }
 
 void SetTokens(const std::vector<SentencePiece>& pieces, std::int64_t vocabulary, bool scored, GgufMetadata& metadata) {
@@ -137,6 +218,17 @@ void SetAffix(const std::string& name, const std::vector<std::int32_t>& ids, con
   if (!ids.empty()) metadata.SetInteger("tokenizer.ggml." + name + "_token_id", ids.front());
 }
 
+// Sets the tokens that begin and end every text of BERT. llama.cpp reads the first one under another key.
+void SetBertAffixes(const PipelineTokenizer& tokenizer, const std::string& path, GgufMetadata& metadata) {
+  Check(tokenizer.before().size() == 1 && tokenizer.after().size() == 1,
+        "{}: puts {} special tokens before a text and {} after it, and GGUF has one each in this kind", path,
+        tokenizer.before().size(), tokenizer.after().size());
+  for (const char* key : {"tokenizer.ggml.cls_token_id", "tokenizer.ggml.bos_token_id"})
+    metadata.SetInteger(key, tokenizer.before().front());
+  metadata.SetInteger("tokenizer.ggml.seperator_token_id", tokenizer.after().front());
+  if (const auto mask = tokenizer.FindSpecial("[MASK]")) metadata.SetInteger("tokenizer.ggml.mask_token_id", *mask);
+}
+
 // Sets the chat template from tokenizer_config.json, which may have several named templates, or from
 // chat_template.jinja.
 void SetChatTemplate(const std::string& folder, GgufMetadata& metadata) {
@@ -173,40 +265,52 @@ std::vector<SentencePiece> TypedPieces(const PipelineTokenizer& tokenizer, const
 }  // namespace
 
 void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMetadata& metadata) {
-  const std::string path = folder + "/tokenizer.json";
+  std::string path = folder + "/tokenizer.json";
   const std::int64_t vocabulary = config["vocab_size"].Integer(1, kLargestVocabulary);
-  if (!Exists(path)) {
+  std::optional<Json> json;
+  if (Exists(path) && !ReadsModelFirst(folder)) {
+    json = ReadJson(path).value();
+    FollowSettings(ReadTokenizerSettings(folder), *json);
+  } else {
+    json = OlderTokenizerJson(folder);
+    path = folder;
+  }
+  if (!json) {
     metadata.SetText("tokenizer.ggml.model", "no_vocab");
     return SetIds(config, vocabulary, metadata);
   }
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder);
   Check(tokenizer.size() <= vocabulary, "{}: has {} tokens, more than the model's {}", path, tokenizer.size(),
         vocabulary);
-  const JsonView file = ReadJson(path);
+  const JsonView file(std::move(*json), path);
   const JsonView model = file["model"];
-  Check(HasType(model, "BPE"), "{}: {} does not become GGUF; BPE does", model["type"].location(),
-        Quoted(model.Get("type", "").String()));
-  MergeList merges;
-  for (const JsonView& merge : model["merges"].Items()) merges.push_back(PairOf(merge));
-  const bool byte_level = IsByteLevel(file);
-  std::vector<SentencePiece> pieces = TypedPieces(tokenizer, file, !byte_level);
-  if (byte_level) {
-    SetByteLevel(file, merges, metadata);
+  const std::string kind = model.Get("type", "").String();
+  const bool byte_level = IsByteLevel(file), bert = kind == "WordPiece", unigram = kind == "Unigram",
+             scored = !byte_level && !bert;
+  Check(kind == "BPE" || bert || unigram, "{}: {} does not become GGUF; BPE, WordPiece and Unigram do",
+        model["type"].location(), Quoted(kind));
+  std::vector<SentencePiece> pieces = TypedPieces(tokenizer, file, scored && !unigram);
+  metadata.SetText("tokenizer.ggml.pre", "default");
+  if (bert) {
+    SetWordPiece(file, pieces, metadata);
+    metadata.SetInteger("tokenizer.ggml.unknown_token_id",
+                        tokenizer.Find(model.Get("unk_token", "[UNK]").String()).value());
+  } else if (unigram) {
+    SetUnigramModel(file, pieces, metadata);
   } else {
-    Check(model.Get("byte_fallback", false).Bool(), "{}: is not true, and the tokenizer is not byte-level",
-          model["byte_fallback"].location());
-    metadata.SetText("tokenizer.ggml.model", "llama");
-    metadata.SetText("tokenizer.ggml.pre", "default");
-    SetScores(merges, model["merges"].location(), pieces);
-    metadata.SetFlag("tokenizer.ggml.add_space_prefix", AddsPrefix(file));
-    for (std::size_t id = 0; id < pieces.size(); ++id)
-      if (pieces[id].type == Type::unknown)
-        metadata.SetInteger("tokenizer.ggml.unknown_token_id", static_cast<std::int64_t>(id));
+    SetMerges(file, byte_level, pieces, metadata);
   }
-  SetTokens(pieces, vocabulary, !byte_level, metadata);
+  for (std::size_t id = 0; scored && id < pieces.size(); ++id)
+    if (pieces[id].type == Type::unknown)
+      metadata.SetInteger("tokenizer.ggml.unknown_token_id", static_cast<std::int64_t>(id));
+  SetTokens(pieces, vocabulary, scored, metadata);
   SetIds(config, vocabulary, metadata);
-  SetAffix("bos", tokenizer.before(), path, metadata);
-  SetAffix("eos", tokenizer.after(), path, metadata);
+  if (bert) {
+    SetBertAffixes(tokenizer, path, metadata);
+  } else {
+    SetAffix("bos", tokenizer.before(), path, metadata);
+    SetAffix("eos", tokenizer.after(), path, metadata);
+  }
   SetChatTemplate(folder, metadata);
 }
 

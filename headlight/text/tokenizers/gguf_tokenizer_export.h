@@ -12,8 +12,8 @@ namespace headlight {
 
 /// Sets the keys `tokenizer.ggml...` and the chat template from the folder's files. `config` is the model's
 /// config.json. Ids from the tokenizer's size to the model's `vocab_size` become unused tokens. A folder without a
-/// tokenizer.json gets the kind `no_vocab`, which has no tokens. Throws Error if the tokenizer is not BPE, or if its
-/// word splitting has no known name in tokenizer.ggml.pre.
+/// tokenizer gets the kind `no_vocab`, which has no tokens. Throws Error if the tokenizer is not BPE, WordPiece or
+/// Unigram, or if the format has no key for one of its settings.
 HEADLIGHT_API void SetGgufTokenizer(const std::string& folder, const JsonView& config, GgufMetadata& metadata);
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "headlight/base/test_support.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -48,6 +49,38 @@ struct GgufTokenizerExport : testing::Test {
 TEST_F(GgufTokenizerExport, KeepsTheTokensOfBytePairs) { ExpectSameTokens("gpt2"); }
 TEST_F(GgufTokenizerExport, KeepsTheTokensOfSentencePiece) { ExpectSameTokens("byte_fallback"); }
 
+TEST_F(GgufTokenizerExport, KeepsTheTokensOfUnigrams) {
+  ExpectSameTokens("t5");
+  EXPECT_EQ(Gguf(path).Integer("tokenizer.ggml.unknown_token_id", 0, kVocabulary), 2);
+}
+
+TEST_F(GgufTokenizerExport, KeepsTheTokensOfWordPiece) {
+  ExpectSameTokens("bert_uncased");
+  const PipelineTokenizer expected = Small("bert_uncased");
+  const Encoding pair = PipelineTokenizer::Load(path).EncodePair("A dog", "runs");
+  EXPECT_EQ(pair.ids, expected.EncodePair("A dog", "runs").ids);
+  EXPECT_EQ(pair.type_ids, expected.EncodePair("A dog", "runs").type_ids);
+  // llama.cpp reads the first token under this key.
+  EXPECT_EQ(Gguf(path).Integer("tokenizer.ggml.bos_token_id", 0, kVocabulary), expected.Find("[CLS]"));
+}
+
+TEST_F(GgufTokenizerExport, ReadsOlderFiles) {
+  WriteFile(folder.File("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##b\n");
+  WriteFile(folder.File("config.json"), R"({"model_type": "bert"})");
+  GgufMetadata metadata;
+  SetGgufTokenizer(folder.path(), JsonView(ParseJson(R"({"vocab_size": 7})", "config.json"), "config.json"), metadata);
+  GgufWriter(path, metadata, {}).Commit();
+  EXPECT_EQ(PipelineTokenizer::Load(path).Encode("A ab").ids, (std::vector<std::int32_t>{2, 4, 4, 5, 3}));
+}
+
+TEST_F(GgufTokenizerExport, FollowsTheSettings) {
+  WriteFile(folder.File("tokenizer_config.json"),
+            R"({"tokenizer_class": "BertTokenizer", "do_lower_case": false, "strip_accents": true})");
+  const Gguf file = Exported(ReadFile(TestData("family_bert_uncased.json")));
+  EXPECT_FALSE(file.Flag("tokenizer.ggml.normalizer.lowercase"));
+  EXPECT_TRUE(file.Flag("tokenizer.ggml.normalizer.strip_accents"));
+}
+
 TEST_F(GgufTokenizerExport, SetsSpecialTokensAndTheChatTemplate) {
   WriteFile(folder.File("tokenizer_config.json"), R"({"chat_template": "{{ messages }}"})");
   const Gguf file = Exported(ReadFile(TestData("family_gpt2.json")),
@@ -74,7 +107,13 @@ TEST_F(GgufTokenizerExport, RefusesWhatTheFormatLacks) {
     if (const std::size_t at = json.find(from); at != std::string::npos) json.replace(at, from.size(), to);
     return ErrorOf([&] { Exported(json, config); });
   };
-  EXPECT_THAT(refusal("bert_uncased", "", ""), HasSubstr("WordPiece"));
+  EXPECT_THAT(refusal("bert_uncased", R"("max_input_chars_per_word":100)", R"("max_input_chars_per_word":90)"),
+              HasSubstr("max_input_chars_per_word"));
+  EXPECT_THAT(refusal("bert_uncased", "BertPreTokenizer", "Whitespace"), HasSubstr("BertPreTokenizer"));
+  EXPECT_THAT(refusal("t5", R"("prepend_scheme":"always")", R"("prepend_scheme":"first")"),
+              HasSubstr("prepend_scheme"));
+  EXPECT_THAT(refusal("t5", "WhitespaceSplit", "Whitespace"), HasSubstr("Metaspace"));
+  EXPECT_THAT(refusal("bert_cased", "", ""), HasSubstr("handle_chinese_chars"));
   EXPECT_THAT(refusal("gpt2", "", "", R"({"vocab_size": 7})"), HasSubstr("more than the model's 7"));
   EXPECT_THAT(refusal("roberta_prefix", "", ""), HasSubstr("add_prefix_space"));
 }

@@ -63,6 +63,22 @@ TEST(GgufTokenizer, MatchesUnigrams) {
   EXPECT_EQ(tokenizer.Encode("a dog").ids.back(), *tokenizer.Find("</s>"));
 }
 
+// The scores of tokens that are not in the text's vocabulary must not lower the score of unknown characters.
+TEST(GgufTokenizer, NeverMatchesUnusedPieces) {
+  const TemporaryFolder folder;
+  gguf_testing::Builder builder;
+  builder.Set("tokenizer.ggml.model", "t5").Set("tokenizer.ggml.eos_token_id", 1);
+  builder.Set("tokenizer.ggml.tokens",
+              std::vector<std::string>{"<unk>", "</s>", "\u2581", "a", "bc", "[P]", "<x>", "cd", "d"});
+  builder.Set("tokenizer.ggml.token_type", std::vector<int>{2, 3, 1, 1, 1, 5, 4, 1, 1});
+  builder.Set("tokenizer.ggml.scores", std::vector<float>{0, 0, -1, -2, -30, -10000, -1000, -1, -25});
+  WriteFile(folder.File("x.gguf"), builder.File());
+  const PipelineTokenizer tokenizer = PipelineTokenizer::Load(folder.File("x.gguf"));
+  EXPECT_EQ(tokenizer.Encode("a[P]").ids, (std::vector<std::int32_t>{2, 3, 0, 1}));
+  EXPECT_EQ(tokenizer.Encode("bc<x>").ids, (std::vector<std::int32_t>{2, 4, 6, 1}));
+  EXPECT_EQ(tokenizer.Encode("bcd").ids, (std::vector<std::int32_t>{2, 0, 7, 1}));  // -40 and -1 against -30 and -25
+}
+
 TEST(GgufTokenizer, MatchesMergesOfCharacters) {
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(TestData("gguf_gemma4.gguf"));
   const PipelineTokenizer expected = Small("byte_fallback");  // adds a space before a text

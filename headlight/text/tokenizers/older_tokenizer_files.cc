@@ -263,6 +263,10 @@ Json EsmTokenizerJson() {
   return EsmJson(std::move(files));
 }
 
+std::optional<Json> OlderTokenizerJson(const std::string& folder) {
+  return TokenizerJson({ReadTokenizerSettings(folder), {}});
+}
+
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder) {
   Files files{ReadTokenizerSettings(folder), {}};
   const TokenizerSettings settings = files;

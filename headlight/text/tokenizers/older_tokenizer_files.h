@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "headlight/base/json.h"
 #include "headlight/text/tokenizers/pipeline_state.h"
 
 namespace headlight {
@@ -15,6 +16,8 @@ namespace headlight {
 /// Returns nothing if the folder has none of these. Throws Error naming the file if it is invalid or the family is
 /// unknown.
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder);
+/// Returns the equivalent `tokenizer.json`, or nothing if the folder has none of these.
+std::optional<Json> OlderTokenizerJson(const std::string& folder);
 
 /// Returns true if the folder's SentencePiece model is used even if there is a tokenizer.json.
 bool ReadsModelFirst(const std::string& folder);

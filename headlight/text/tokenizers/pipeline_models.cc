@@ -178,33 +178,37 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
   const bool byte_fallback = part.Get("byte_fallback", false).Bool();
   const JsonView vocabulary = part["vocab"];
   std::vector<double> scores;
+  std::vector<std::pair<std::string_view, std::int32_t>> pieces;
   for (const Json& entry : vocabulary.Array()) {
     const auto refuse = [&](std::string_view why) {
       Fail("{}: item {}: {}", vocabulary.location(), scores.size(), why);
     };
     const auto* pair = entry.As<Json::Array>();
     const auto* piece = pair != nullptr && pair->size() == 2 ? pair->front().As<std::string>() : nullptr;
-    const std::optional<double> score = piece != nullptr ? NumberOf(pair->back()) : std::nullopt;
+    // Texts do not match a piece without a score, which files other than a tokenizer.json can have.
+    const bool matched = piece == nullptr || scores_are == ScoresAre::text || !pair->back().is_null();
+    const std::optional<double> score = piece == nullptr ? std::nullopt : matched ? NumberOf(pair->back()) : 0;
     if (!score) refuse("it must be a piece and its score");
     if (!(std::abs(*score) < 1e9)) refuse("the score must be between -1e9 and 1e9");
     if (piece->empty()) refuse("the piece is empty");
     state.pieces.push_back(*piece);
     const auto id = static_cast<std::int32_t>(scores.size());
+    if (matched) pieces.emplace_back(*piece, id);
     if (state.ids.Insert(*piece, id) != id) refuse(fmt::format("{} occurs twice", Quoted(*piece)));
     scores.push_back(scores_are == ScoresAre::text ? ScoreAsRead(*score) : *score);
   }
-  Check(!scores.empty(), "{}: it is empty", vocabulary.location());
+  Check(!pieces.empty(), "{}: it is empty", vocabulary.location());
   // The id is -1 if there is no unknown piece.
   const JsonView unknown_id = part["unk_id"];
   const auto unknown =
       static_cast<std::int32_t>(unknown_id.present() ? unknown_id.Integer(0, std::ssize(scores) - 1) : -1);
   state.unknown = unknown;
-  std::vector<std::pair<std::string_view, std::int32_t>> pieces;
-  for (const std::string& piece : state.pieces) pieces.emplace_back(piece, static_cast<std::int32_t>(pieces.size()));
+  WordTable numbers;
+  for (const auto& [piece, id] : pieces) numbers.Insert(piece, id);
   std::optional<std::array<std::int32_t, 256>> bytes;
-  if (byte_fallback) bytes = BytePieces(state.ids);
-  state.model = Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown, state.ids,
-                        bytes, part.location()};
+  if (byte_fallback) bytes = BytePieces(numbers);
+  state.model = Unigram{UnigramSegmenter<double>(std::move(pieces), std::move(scores), unknown), unknown,
+                        std::move(numbers), bytes, part.location()};
 }
 
 }  // namespace

@@ -230,8 +230,8 @@ void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   file.Set("decoder", std::move(decoder));
 }
 
-// Replaces components of a tokenizer.json if the class ignores them. Such classes of Transformers build them from
-// settings and defaults.
+}  // namespace
+
 void FollowSettings(const TokenizerSettings& settings, Json& file) {
   if (!settings.builds_parts) return;
   const JsonView& config = settings.config;
@@ -252,6 +252,8 @@ void FollowSettings(const TokenizerSettings& settings, Json& file) {
     SetMember("post_processor", "RobertaProcessing", "trim_offsets", config.Get("trim_offsets", true).Bool(), file);
   }
 }
+
+namespace {
 
 // Return the ids before and after the text of a template.
 std::vector<std::int32_t> IdsBefore(std::span<const TemplatePart> parts) {

@@ -20,11 +20,15 @@ inline constexpr std::string_view kClipWords =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
 /// Builds the components that a file describes, and refuses unknown keys. With ScoresAre::text, scores are rounded as
-/// in the tokenizers library, which parses them from text. The settings of the file's folder, if given, may declare
-/// more tokens.
+/// in the tokenizers library, which parses them from text. With ScoresAre::exact, texts do not match pieces with the
+/// score null. The settings of the file's folder, if given, may declare more tokens.
 enum class ScoresAre { exact, text };
 PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,
                                 const TokenizerSettings* settings = nullptr);
+
+/// Replaces components of a tokenizer.json if the class ignores them. Such classes of Transformers build them from
+/// settings and defaults.
+void FollowSettings(const TokenizerSettings& settings, Json& file);
 
 /// Sets the pieces, their ids and the model in `state`.
 void SetModel(const JsonView& part, ScoresAre scores_are, PipelineState& state);
