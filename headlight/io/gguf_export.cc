@@ -199,18 +199,19 @@ bool IsCopy(const Safetensors& weights, std::string_view name, std::string_view 
          (weights.contains(of) && std::ranges::equal(weights.At(name).bytes, weights.At(of).bytes));
 }
 
-// Returns true if the output layer is the table of the embeddings. For T5, the weights determine this.
+// Returns true if the output layer is the table of the embeddings. In GGUF, T5's states are scaled if there is no other
+// output table.
 bool IsTied(const JsonView& config, const Safetensors& weights) {
-  const JsonView given = config["tie_word_embeddings"];
-  if (config["model_type"].String() != "t5") return !given.present() || given.Bool();
-  const bool tied = IsCopy(weights, "lm_head.weight", "shared.weight");
-  Check(given.Bool() == tied, "{}: is {}, and in GGUF T5's states are scaled if there is no other output table",
-        given.location(), given.Bool());
+  const JsonView given = config["tie_word_embeddings"];  // of T5: whether states are scaled
+  const bool tied = !given.present() || given.Bool(), t5 = config["model_type"].String() == "t5";
+  Check(!t5 || !tied || IsCopy(weights, "lm_head.weight", "shared.weight"),
+        "{}: lm_head.weight differs from shared.weight, and the states are scaled, which GGUF cannot express",
+        weights.path());
   return tied;
 }
 
-// Returns true for a tensor that GGUF does not have: T5's copies of its table, positions that are computed, and the
-// pooler of BERT, which embeddings do not use.
+// Returns true for a tensor that GGUF does not have: a copy of T5's table, positions that are computed, or BERT's
+// pooler.
 bool IsLeftOut(const Safetensors& weights, std::string_view name) {
   const bool copy = (name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight") &&
                     IsCopy(weights, name, "shared.weight");
@@ -259,6 +260,8 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
       experts[exported->gguf].emplace(exported->expert, &tensor);
     }
   }
+  if (!tied && files.weights.contains("shared.weight"))                        // T5 without a scale
+    experts["output.weight"].emplace(-1, &files.weights.At("shared.weight"));  // if there is no lm_head.weight
   Check(unknown.empty(), "{}: {} no counterpart in GGUF: {}", files.path,
         unknown.size() == 1 ? "a tensor has" : "tensors have", fmt::join(unknown, ", "));
   for (const auto& [name, numbered] : experts) {
