@@ -44,9 +44,8 @@ struct DecodingOptions {
 
 /// Returns the n_best hypotheses of each source sentence, best first. Source sentences are packed ids with their end
 /// token.
-/// - Beams, scores and stopping follow beam search in Hugging Face Transformers. Padding and tokens that would repeat
-/// an
-///   n-gram are excluded without renormalizing the other probabilities.
+/// - Beams, scores and stopping follow beam search in Hugging Face Transformers. Padding and tokens that would
+///   repeat an n-gram are excluded without renormalizing the other probabilities.
 /// - A sentence that reaches max_length without an end token is truncated (Hypothesis::ended).
 /// - The hypotheses of a sentence do not depend on its batch.
 /// - A model with a draft (LoadFor::computing_with_draft) uses speculative decoding for a single sentence with greedy

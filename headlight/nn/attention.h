@@ -28,7 +28,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   std::int32_t key_heads = 0;  ///< number of key heads, each shared by heads / key_heads query heads; 0: equal to heads
   /// One byte per row of `key`, 0 if no query attends to the row. If null, all rows are visible.
   std::shared_ptr<const std::vector<std::uint8_t>> present = {};
-  Compute compute = Compute::float32;  ///< compute type of the projections; see kernels::AttentionInput
+  Compute compute = Compute::float32;  ///< compute type of the layer's projections; see kernels::AttentionInput
 
   /// Computes attention. The inputs are query [query tokens, heads * head_dim], key [key tokens, key_heads * head_dim]
   /// and value [key tokens, key_heads * value_dim]. Returns [query tokens, heads * value_dim]. The queries of sequence

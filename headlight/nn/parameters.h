@@ -121,7 +121,7 @@ class HEADLIGHT_API Parameters {
   void Pack();
   void Unpack();
 
-  /// Returns true if every weight matrix also has an int8 copy (LoadFor::computing_with_draft).
+  /// Returns true if any weight matrix also has an int8 copy (LoadFor::computing_with_draft).
   bool have_draft() const;
 
   /// Keeps parameters with this prefix in float32, both in products and in files.

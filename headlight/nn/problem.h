@@ -3,7 +3,7 @@
 
 namespace headlight {
 
-/// The interpretation of a text's class scores: the `problem_type` of Transformers.
+/// The interpretation of class scores: the `problem_type` of Transformers.
 enum class Problem {
   one_label,       ///< softmax: exactly one class is correct
   several_labels,  ///< a sigmoid per class: each class is correct or incorrect

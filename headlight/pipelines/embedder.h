@@ -24,10 +24,9 @@ namespace headlight {
 class HEADLIGHT_API Embedder {
  public:
   /// Loads a text encoder from a folder, with or without the files of sentence-transformers, or from a GGUF file of a
-  /// BERT. `modules.json` specifies
-  /// the pooling and the modules after it. Without that file, a vector is the mean of the hidden states of all tokens.
-  /// Throws Error that names the file and the problem if a file is invalid or not supported. Throws Error if the
-  /// processor does not support the compute type.
+  /// BERT. `modules.json` specifies the pooling and the modules after it. Without that file, a vector is the mean of
+  /// the hidden states of all tokens. Throws Error that names the file and the problem if a file is invalid or not
+  /// supported. Throws Error if the processor does not support the compute type.
   static Embedder Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the vectors of the texts, [texts, dimension], or without pooling [residues of all texts, dimension].

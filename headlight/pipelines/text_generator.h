@@ -37,8 +37,8 @@ struct GenerateOptions {
       {};  ///< texts for each prompt, at most beam_size without sampling [num_return_sequences], else 1
 
   /// Options for sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p`
-  /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. The key num_beams
-  /// is ignored.
+  /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. With sampling, the
+  /// key num_beams is ignored.
   std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; else false
   std::optional<double> temperature = {};  ///< above 0, else 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50

@@ -15,8 +15,8 @@ void AddComputeOption(OptionTable& command, std::optional<Compute>& compute) {
                       {"bfloat16", Compute::bfloat16},
                       {"int8", Compute::int8},
                       {"int4", Compute::int4}},
-                     "Convert the weights to this type while loading: int8 is the fastest for batches, int4 for one "
-                     "text; bfloat16 needs AVX-512 BF16 [as stored]");
+                     "Type of the weights: int8 is fastest for batches, int4 for one text; bfloat16 needs AVX-512 BF16 "
+                     "[float32, or the type of a quantized folder or GGUF file]");
 }
 
 void AddDraftOption(OptionTable& command, bool& draft) {
@@ -54,7 +54,9 @@ void AddTaskOptions(OptionTable& command, TranslateOptions& options) {
            "translation_en_to_de")
       .Check(NotEmpty())
       .Type("NAME");
-  command.Add("--prefix", options.prefix, "Put this before each text, as T5 expects: 'translate English to German: '")
+  command
+      .Add("--prefix", options.prefix,
+           "Put this before each text, as T5 expects, such as 'translate English to German: ' or 'summarize: '")
       .Type("TEXT");
   command
       .Add("--source-language", options.source_language,

@@ -58,25 +58,26 @@ void Add(Command& program) {
   CaptionOptions& caption = options.caption;
   AddFolder(command, options.folder, "Folder of a VisionEncoderDecoder, or of a BLIP that writes captions");
   command.Add("IMAGE", options.inputs,
-              "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
+              "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files (MNIST's format), folders of images, patterns such as "
+              "'*.jpg'; - is standard input [-]");
   command.Add("--prompt", caption.prompt, "Begin every caption with this, such as 'an image of'")
       .Type("TEXT")
       .Check(NotEmpty());
   command.Add("--beam-size", caption.beam_size, Between(1, 1024), "Beams; 1: greedy or sampling [the model's, or 1]");
   command.Add("--length-penalty", caption.length_penalty, AnyNumber(),
               "With beams, score captions by log-probability / length^X [the model's, or 1]");
-  command
-      .Add("--n-best", caption.n_best, Between(1, 1024), "Write N captions of each image: the best beams, or samples")
-      .ShowDefault();
-  command.Add("--max-length", caption.max_length, AtLeast(1),
-              "Maximum tokens of a caption, including the prompt and the end [19]");
+  command.Add("--n-best", caption.n_best, Between(1, 1024),
+              "Write N captions of each image: the best beams, or samples [the model's, or 1]");
+  command.Add(
+      "--max-length", caption.max_length, AtLeast(1),
+      "Maximum tokens of a caption, including the prompt and the end [the model's, or 20 more than the prompt has]");
   command.Add("--min-length", caption.min_length, AtLeast(0), "Minimum tokens of a caption [the model's, or 0]");
   AddSamplingOptions(command, caption);
   command.Add("--no-repeat-ngram-size", caption.no_repeat_ngram_size, AtLeast(0),
               "Do not repeat n-grams of this size; 0: no limit [the model's, or 0]");
   command.Add("--json", options.json,
               "Print one JSON object per caption: image, text, score, complete (false if --max-length cut it)");
-  AddSkipErrors(command, options);
+  AddSkipErrors(command, options, ReadBy::image);
   AddShard(command, options.shard);
   AddComputeOption(command, options.compute);
   command.footer =

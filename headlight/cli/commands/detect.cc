@@ -161,7 +161,8 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "detect", "Detect objects in images", Run);
   command.Add("DIR", options.folder, "Folder of a DETR").Required().Model();
   command.Add("FILE", options.inputs,
-              "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
+              "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files (MNIST's format), folders of images, patterns such as "
+              "'*.jpg'; - is standard input [-]");
   command
       .Add("--threshold", options.threshold, "Print only boxes with a score above this; 0 for COCO's evaluation [0.5]")
       .Check(NumberFrom(0, 1))

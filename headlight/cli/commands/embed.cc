@@ -318,12 +318,12 @@ void Add(Command& program) {
       NewCommand(program, "embed", "Embed texts or images as vectors, or search them by cosine similarity", Run);
   AddFolder(command, options.folder,
             "Folder of a text encoder, such as a BERT or one of sentence-transformers, of images, such as "
-            "a DINO, or of both, such as a CLIP");
-  command.Add("FILE", options.inputs,
-              "Texts, one per line or as records (see --format), plain or gzip; for an ESM also FASTA; or "
-              "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of "
-              "images, patterns; with --index also indexes of shards; - is standard "
-              "input [-]");
+            "a DINO, or of both, such as a CLIP; or GGUF file of a BERT");
+  command.Add(
+      "FILE", options.inputs,
+      "Texts, one per line or as records (see --format), plain or gzip; for an ESM also FASTA; or "
+      "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files (MNIST's format), folders of images, patterns such as "
+      "'*.jpg'; with --index also indexes of shards; - is standard input [-]");
   Option& out =
       command.AddFile("--out", options.out,
                       "Write the vectors to this NumPy file, a row per line or image, instead of printing JSON "

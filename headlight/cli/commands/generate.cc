@@ -189,7 +189,7 @@ void Add(Command& program) {
   command.Add("--length-penalty", generate.length_penalty, AnyNumber(),
               "With beams, score texts by log-probability / length^X [the model's, or 1]");
   command.Add("--n-best", generate.n_best, Between(1, 1024),
-              "Write N texts for each prompt, the best beams or samples, or N images [the model's, or 1]");
+              "Write N texts for each prompt, which needs --beam-size N or sampling, or N images [the model's, or 1]");
   AddSamplingOptions(command, generate);
   command.Add("--no-repeat-ngram-size", generate.no_repeat_ngram_size, AtLeast(0),
               "Do not repeat n-grams of this size; 0: no limit [the model's, or 0]");

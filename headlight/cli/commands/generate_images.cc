@@ -13,14 +13,14 @@
 namespace headlight {
 
 void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& options) {
-  command.Add("--out", options.out, "PNG file for a sheet of the images")
+  command.Add("--out", options.out, "ImageGPT: PNG file for a sheet of the images")
       .Check(NotEmpty())
       .Type("FILE")
       .Group(kOptionsOfImages);
-  Option& image = command.Add(
-      "--image", options.image,
-      "Complete these images: JPEG, PNG, WebP, BMP, GIF or TIFF files, or an image of an IDX file by its number, as in "
-      "t10k-images-idx3-ubyte#7; - is standard input");
+  Option& image = command.Add("--image", options.image,
+                              "ImageGPT: complete these images: JPEG, PNG, WebP, BMP, GIF or TIFF files, or an image "
+                              "of an IDX file by its number "
+                              "(t10k-images-idx3-ubyte#7); - is standard input");
   image.Check(NotEmpty()).Type("FILE").Group(kOptionsOfImages);
   command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of pixels of the images to keep [half]")
       .Needs(image)

@@ -23,7 +23,7 @@ void AddSamplingOptions(OptionTable& command, Options& options) {
   command.Add("--top-k", options.top_k, AtLeast(0),
               "Sample from the N most probable tokens; 0: from all [the model's, or 50]");
   command.Add("--top-p", options.top_p, NumberAbove(0, 1),
-              "Sample from the most probable tokens whose probabilities sum to X [the model's, or 1]");
+              "Sample from the fewest tokens whose probabilities sum to X [the model's, or 1]");
   command.Add("--seed", options.seed, Seed(), "Random seed of the sampling [1]");
   command.Add(
       "--repetition-penalty", options.repetition_penalty, NumberAbove(0),

@@ -84,7 +84,8 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "segment", "Segment images into objects and regions", Run);
   command.Add("DIR", options.folder, "Folder of a DETR with masks").Required().Model();
   command.Add("FILE", options.inputs,
-              "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns; - is standard input [-]");
+              "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files (MNIST's format), folders of images, patterns such as "
+              "'*.jpg'; - is standard input [-]");
   command.Add("--threshold", options.threshold, "Print only segments with a score above this [0.5]")
       .Check(NumberFrom(0, 1))
       .Type("P");

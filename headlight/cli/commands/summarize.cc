@@ -9,7 +9,7 @@ namespace headlight::summarize {
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "summarize", "Summarize texts, line by line", TranslateLines);
   options.summarize = true;
-  AddFolder(command, options.folder, "Folder of a T5, BART or other encoder-decoder");
+  AddFolder(command, options.folder, "Folder of a T5, BART or other encoder-decoder, or GGUF file of a T5");
   command.Add("FILE", options.input,
               "Texts, one per line or as records (see --format), plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
