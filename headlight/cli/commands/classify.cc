@@ -131,9 +131,8 @@ void Add(Command& program) {
             "Folder of a model with a classification head, such as a BERT or a ViT, or of a CLIP or SigLIP");
   command.Add("FILE", options.inputs,
               "For models of texts: a text per line, or two separated by a tab, or records of one or two texts (see "
-              "--format), plain or gzip. For models of "
-              "images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files (MNIST's format), folders of images, patterns such "
-              "as '*.jpg'. - is standard input [-]");
+              "--format), plain or gzip. For models of images: JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files (MNIST's "
+              "format), folders of images, patterns such as '*.jpg'. - is standard input [-]");
   Option& labels = command.Add("--labels", options.labels, "Names of the classes, for a CLIP or SigLIP")
                        .Type("TEXT")
                        .Check(NotEmpty());

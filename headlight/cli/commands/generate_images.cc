@@ -18,9 +18,8 @@ void AddGenerateImagesOptions(OptionTable& command, GenerateImagesOptions& optio
       .Type("FILE")
       .Group(kOptionsOfImages);
   Option& image = command.Add("--image", options.image,
-                              "ImageGPT: complete these images: JPEG, PNG, WebP, BMP, GIF or TIFF files, or an image "
-                              "of an IDX file by its number "
-                              "(t10k-images-idx3-ubyte#7); - is standard input");
+                              "ImageGPT: complete these JPEG, PNG, WebP, BMP, GIF or TIFF files, or an image of an "
+                              "IDX file by its number (t10k-images-idx3-ubyte#7); - is standard input");
   image.Check(NotEmpty()).Type("FILE").Group(kOptionsOfImages);
   command.Add("--keep-rows", options.keep_rows, AtLeast(1), "Rows of pixels of the images to keep [half]")
       .Needs(image)

@@ -8,7 +8,7 @@ namespace headlight::translate {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "translate", "Translate text, line by line", TranslateLines);
-  AddFolder(command, options.folder, "Folder of an encoder-decoder, such as a MarianMT, or GGUF file of a T5");
+  AddFolder(command, options.folder, "Folder of an encoder-decoder model, or GGUF file of a T5");
   command.Add("FILE", options.input,
               "Texts, a sentence per line or as records (see --format), plain or gzip; - is standard input [-]");
   AddTranslationOptions(command, options.load, options.translate);
