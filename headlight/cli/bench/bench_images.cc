@@ -60,7 +60,9 @@ void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "images", "Measure how fast images are read and prepared for a model", Run);
   AddFolder(command, options.folder, "Folder of the model, of which only preprocessor_config.json is read");
-  command.Add("FILE", options.files, "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files, folders of images, patterns")
+  command
+      .Add("FILE", options.files,
+           "JPEG, PNG, WebP, BMP, GIF, TIFF or IDX files (MNIST's format), folders of images, patterns such as '*.jpg'")
       .Required();
   command.Add("--repetitions", options.repetitions, AtLeast(1), "Times that all images are read, after one to warm up")
       .ShowDefault();
