@@ -81,8 +81,8 @@ HEADLIGHT_API bool RequiresGradient(std::initializer_list<const Tensor*> inputs)
 HEADLIGHT_API Tensor Record(const Tensor& output, std::initializer_list<const Tensor*> inputs,
                             std::function<void(const Tensor& gradient)> backward);
 
-/// Returns `view`, which shares the elements of x, on the tape of x. Its gradient is the same view of the gradient of
-/// x, without a copy.
+/// Records `view`, which shares the elements of x, on the tape of x, and returns it. Its gradient is the corresponding
+/// view of x's gradient, without a copy.
 HEADLIGHT_API Tensor RecordView(const Tensor& view, const Tensor& x,
                                 std::function<Tensor(const Tensor& gradient)> same_view);
 

@@ -1,5 +1,5 @@
-// Checks of option values, used as in Add("--top", options.top, AtLeast(1), "..."). Numeric checks reject text that is
-// not entirely a finite number within the bounds.
+// Checks of option values, used as in Add("--top", options.top, AtLeast(1), "..."). Numeric checks accept only a finite
+// number within the bounds, without other characters.
 #pragma once
 
 #include <cstdint>

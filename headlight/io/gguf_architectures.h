@@ -27,7 +27,7 @@ struct GgufLayers {
 enum class GgufRows {
   same,
   pairs,     ///< the two rows of a rotary pair are adjacent instead of half a head apart
-  by_matrix  ///< in one tensor: all queries, all keys, all values, instead of groups of heads
+  by_matrix  ///< one tensor has all queries, then all keys, then all values, instead of groups of heads
 };
 
 /// An architecture in GGUF, with the equivalent names in config.json and the checkpoint.

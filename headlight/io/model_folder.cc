@@ -116,7 +116,7 @@ bool IsModuleName(std::string_view name) {
          name.find('/') == std::string_view::npos;
 }
 
-// Returns true for a module's folder that has at most its config.json and weights.
+// Returns true for a module's folder that contains only config.json and weights.
 bool IsModule(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   if (!IsModuleName(name) || !fs::is_directory(File(folder, name), ignored)) return false;

@@ -19,8 +19,8 @@
 
 namespace headlight {
 
-/// The supported element types. The reference library writes them in the reverse order. `block` represents the block
-/// types of GGUF files (kernels/blocks.h), which this format does not have.
+/// The supported element types. The reference library writes the tensors by type, in the reverse of this order. `block`
+/// represents the block types of GGUF files (kernels/blocks.h), which this format does not have.
 enum class StoredType : std::uint8_t { boolean, u8, i8, i16, f16, bf16, i32, f32, f64, i64, block };
 HEADLIGHT_API std::int64_t SizeOf(StoredType type);  ///< in bytes; not for block
 HEADLIGHT_API const char* Name(StoredType type);     ///< name in the file, such as "F32"

@@ -49,7 +49,8 @@ struct AttentionBias {
   /// The first pair of each sequence. If empty, all sequences have equal lengths and share the pairs starting at 0, for
   /// example the windows of an image or the rows of an alignment.
   std::span<const std::int64_t> begin = {};
-  Matrix<T> d_values = {};  ///< the gradient of `values` is added to it; without data, it is not computed
+  Matrix<T> d_values =
+      {};  ///< the gradient of `values` is added to these elements; if there is no data, the gradient is not computed
 
   ComputedBias<T>* computed = nullptr;  ///< an additional bias, or null
 

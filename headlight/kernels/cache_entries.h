@@ -32,7 +32,7 @@ constexpr std::int64_t EntryBytes(CacheType type, std::int64_t dim) {
                                        : dim * std::int64_t{sizeof(T)};
 }
 
-/// Returns the byte offset within a block of a row's entry for a head.
+/// Returns the byte offset, within its block, of a row's entry for a head.
 constexpr std::int64_t EntryOffset(std::int64_t row, std::int64_t head, std::int64_t entry_bytes) {
   return (head * kBlockRows + row % kBlockRows) * entry_bytes;
 }

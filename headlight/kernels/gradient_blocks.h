@@ -62,7 +62,7 @@ struct RowShares {
   Rows rows;
   std::int64_t count, together, taken = 0, end = 0;
 
-  // Returns the index of the next share's first row, and the share.
+  // Returns the next chunk of rows, and the index of its first row.
   std::pair<std::int64_t, Rows> Next() {
     const std::int64_t groups = (rows.rows + together - 1) / together, begin = end;
     end = std::min(groups * ++taken / count * together, rows.rows);

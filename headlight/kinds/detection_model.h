@@ -18,7 +18,7 @@
 
 namespace headlight {
 
-/// A query's most probable class, except "no object".
+/// A query's most probable class other than "no object".
 struct QueryFinding {
   ops::CenteredBox box;  ///< relative to the image's sides
   std::int32_t label = 0;

@@ -1,4 +1,4 @@
-// The inputs and outputs of Model::Forward, which are tensors with the names of Transformers.
+// The inputs and outputs of Model::Forward. The tensors are named as in Transformers.
 #pragma once
 
 #include <cstdint>

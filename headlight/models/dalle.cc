@@ -100,7 +100,7 @@ std::vector<std::int32_t> Dalle::Prompt(std::span<const std::int32_t> text) cons
 Tensor Dalle::Embed(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     std::span<const std::int32_t> first_positions) const {
   std::vector<std::int32_t> words, word_positions, codes, rows, columns;
-  std::vector<std::int32_t> place(ids.size());  // row in the text embeddings, or if negative, in the code embeddings
+  std::vector<std::int32_t> place(ids.size());  // row in the text embeddings, or -1 - row in the code embeddings
   for (std::size_t text = 0; text < texts.size(); ++text)
     for (std::int32_t i = 0; i < texts[text].length; ++i) {
       const auto row = static_cast<std::size_t>(texts[text].row(i));

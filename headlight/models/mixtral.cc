@@ -30,7 +30,7 @@ struct MixtralConfig {
   std::int64_t head_dim = 0;
   std::int64_t ffn = 14336;     // ffn dimension of Mixtral's experts, and of Qwen's layers without experts
   std::int64_t expert_ffn = 0;  // ffn dimension of Qwen's experts
-  std::int64_t shared_ffn = 0;  // ffn dimension of the expert for all tokens; 0: no such expert
+  std::int64_t shared_ffn = 0;  // ffn dimension of the shared expert; 0 if there is none
   std::int32_t experts = 8, experts_per_token = 2;
   bool normalized = true;        // if true, the weights of a token's experts sum to 1
   std::vector<bool> dense = {};  // [layers], true if a layer has a dense network instead of experts; empty: no layer

@@ -83,7 +83,8 @@ struct HEADLIGHT_API DecoderCache {
   /// Returns the keys and values of the active texts' memories.
   ops::CachedKeys CrossKeys(std::size_t layer) const;
 
-  /// Return the range of each active text in the rows of SelfKeys, and the rows of one text, by its index in the pass.
+  /// SelfSequences returns the range of each active text in the rows of SelfKeys. RowsOf returns the rows of the text
+  /// with the index `active` in the pass.
   std::span<const Sequence> SelfSequences() const { return keys_; }
   std::span<const std::int32_t> RowsOf(std::size_t active) const;
 

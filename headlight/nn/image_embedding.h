@@ -41,7 +41,7 @@ struct ImageEmbeddingConfig {
   std::string table = "position_embeddings";
 };
 
-/// Embeds the patches of images as rows with positions.
+/// Embeds image patches, one row per patch, and adds position embeddings.
 class HEADLIGHT_API ImageEmbedding {
  public:
   ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config);

@@ -17,26 +17,27 @@ struct CaptionOptions {
 
   /// Options for the search. Beam search keeps the beam_size best partial captions. A beam_size of 1 selects greedy
   /// search or sampling.
-  std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
-  std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
+  std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams]; default: 1
+  std::optional<double> length_penalty =
+      {};  ///< with beams: alpha of score = log-probability / length^alpha; default: 1
   std::optional<std::int32_t> n_best =
-      {};  ///< captions of each image, at most beam_size without sampling [num_return_sequences], else 1
+      {};  ///< captions of each image, at most beam_size without sampling [num_return_sequences]; default: 1
   /// The maximum number of tokens of a caption, including the prompt and the end token: 1 to the model's positions
-  /// [max_length, max_new_tokens], else 20 more than the prompt has.
+  /// [max_length, max_new_tokens]; default: 20 more than the prompt has.
   std::optional<std::int32_t> max_length = {};
-  std::optional<std::int32_t> min_length = {};  ///< minimum number of tokens of a caption, else 0
-  /// Values above 1 make repeated tokens less likely, else 1.
+  std::optional<std::int32_t> min_length = {};  ///< minimum number of tokens of a caption; default: 0
+  /// Values above 1 make repeated tokens less likely; default: 1.
   std::optional<double> repetition_penalty = {};
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};  ///< the size of n-grams that must not repeat, else 0 (no limit)
+      {};  ///< the size of n-grams that must not repeat; default: 0 (no limit)
 
   /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
   /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
   /// probabilities. With sampling, the key num_beams is ignored.
-  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; else false
-  std::optional<double> temperature = {};  ///< above 0, else 1
-  std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
-  std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
+  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; default: false
+  std::optional<double> temperature = {};  ///< above 0; default: 1
+  std::optional<std::int32_t> top_k = {};  ///< 0 means all; default: 50
+  std::optional<double> top_p = {};        ///< above 0, at most 1; default: 1
   std::optional<std::uint64_t> seed = {};  ///< seed of sampling; by default 1
   std::uint64_t first_stream = 0;          ///< image i uses the random stream (seed, first_stream + i)
 

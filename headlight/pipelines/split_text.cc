@@ -58,7 +58,7 @@ std::size_t BestCut(const TextPart& part) {
   return 0;
 }
 
-// Splits `text`. Each part is encoded with the tokens `prefix` before it, which are not part of the text.
+// Splits `text`. The tokens `prefix` are prepended to each part's tokens. They are not part of the text.
 void Split(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> prefix, std::int64_t most,
            std::vector<TextPart>& parts) {
   TextPart part{text, {}, {}};

@@ -26,29 +26,30 @@ class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
 struct TextGeneratorState;  // pipelines/text_generator_state.h
 
 /// An option that is not set is taken from generation_config.json in the folder. Its key has the same name, or else the
-/// name in brackets. If the file has no value, the default after "else" applies. The eos_token_id of the file ends a
+/// name in brackets. If the file has no value, the default in the comment applies. The eos_token_id of the file ends a
 /// text.
 struct GenerateOptions {
   /// Options for the search. Beam search keeps the beam_size best texts. A beam_size of 1 selects greedy search or
   /// sampling.
-  std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 1
-  std::optional<double> length_penalty = {};   ///< with beams: alpha of score = log-probability / length^alpha, else 1
+  std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams]; default: 1
+  std::optional<double> length_penalty =
+      {};  ///< with beams: alpha of score = log-probability / length^alpha; default: 1
   std::optional<std::int32_t> n_best =
-      {};  ///< texts for each prompt, at most beam_size without sampling [num_return_sequences], else 1
+      {};  ///< texts for each prompt, at most beam_size without sampling [num_return_sequences]; default: 1
 
   /// Options for sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p`
   /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. With sampling, the
   /// key num_beams is ignored.
-  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; else false
-  std::optional<double> temperature = {};  ///< above 0, else 1
-  std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
-  std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
+  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; default: false
+  std::optional<double> temperature = {};  ///< above 0; default: 1
+  std::optional<std::int32_t> top_k = {};  ///< 0 means all; default: 50
+  std::optional<double> top_p = {};        ///< above 0, at most 1; default: 1
 
-  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
+  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely; default: 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};                                           ///< the size of n-grams that must not repeat, else 0 (no limit)
-  std::optional<std::int32_t> max_new_tokens = {};  ///< maximum number of new tokens, including the end, else 128
-  std::optional<std::int32_t> min_new_tokens = {};  ///< minimum number of new tokens, else 0
+      {};                                           ///< the size of n-grams that must not repeat; default: 0 (no limit)
+  std::optional<std::int32_t> max_new_tokens = {};  ///< maximum number of new tokens, including the end; default: 128
+  std::optional<std::int32_t> min_new_tokens = {};  ///< minimum number of new tokens; default: 0
 
   std::optional<std::uint64_t> seed = {};  ///< seed of sampling; by default 1
   std::uint64_t first_stream = 0;          ///< prompt i uses the random stream (seed, first_stream + i)

@@ -18,25 +18,25 @@ namespace headlight {
 struct TranslateOptions {
   /// Options for the search. Beam search keeps the beam_size best partial translations. A beam_size of 1 selects greedy
   /// search.
-  std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams], else 4
-  std::optional<double> length_penalty = {};   ///< alpha of score = log-probability / length^alpha, else 1
+  std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams]; default: 4
+  std::optional<double> length_penalty = {};   ///< alpha of score = log-probability / length^alpha; default: 1
   std::optional<std::int32_t> n_best =
-      {};  ///< translations of each text, at most beam_size without sampling [num_return_sequences], else 1
+      {};  ///< translations of each text, at most beam_size without sampling [num_return_sequences]; default: 1
   /// The maximum number of tokens of a translation, including the end token. If 0, the key max_length of the folder is
   /// used, else three times the source's length plus 50. The number is at most the model's positions.
   std::int32_t max_length = 0;
-  std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation, else 0
-  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely, else 1
+  std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation; default: 0
+  std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely; default: 1
   std::optional<std::int32_t> no_repeat_ngram_size =
-      {};  ///< the size of n-grams that must not repeat, else 0 (no limit)
+      {};  ///< the size of n-grams that must not repeat; default: 0 (no limit)
 
   /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
   /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
   /// probabilities. With sampling, the key num_beams is ignored.
-  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; else false
-  std::optional<double> temperature = {};  ///< above 0, else 1
-  std::optional<std::int32_t> top_k = {};  ///< 0 means all, else 50
-  std::optional<double> top_p = {};        ///< above 0, at most 1, else 1
+  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; default: false
+  std::optional<double> temperature = {};  ///< above 0; default: 1
+  std::optional<std::int32_t> top_k = {};  ///< 0 means all; default: 50
+  std::optional<double> top_p = {};        ///< above 0, at most 1; default: 1
   std::optional<std::uint64_t> seed = {};  ///< seed of sampling; by default 1
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
@@ -46,7 +46,7 @@ struct TranslateOptions {
   std::vector<std::string> target_prefix = {};
   std::string task = {};             ///< name in task_specific_params of config.json, for its prefix and settings
   std::string prefix = {};           ///< put before each text, after the task's prefix, such as T5's "summarize: "
-  std::string source_language = {};  ///< a special token, such as mBART's "de_DE"; else the tokenizer's default
+  std::string source_language = {};  ///< a special token, such as mBART's "de_DE"; default: the tokenizer's default
   /// A special token as in source_language, else [forced_bos_token_id]. For models whose decoder begins with a
   /// language, it replaces the start token.
   std::string target_language = {};

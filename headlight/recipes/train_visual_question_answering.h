@@ -10,8 +10,8 @@ struct VisualQuestionAnsweringTraining : RegionTraining {};
 
 HEADLIGHT_API void Describe(OptionTable& table, VisualQuestionAnsweringTraining& options);
 
-/// Trains a model, and saves its folder. A model from scratch is a ViLBERT. A model without a head for all answers gets
-/// a new one. Throws Error if a file or an option is wrong.
+/// Trains a model, and saves its folder. Training from scratch creates a ViLBERT. If the model has no head for all
+/// answers, a new head is added. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainVisualQuestionAnswering(VisualQuestionAnsweringTraining options,
                                                           const TrainingObserver& observer);
 

@@ -37,7 +37,7 @@ class HEADLIGHT_API FaissIndex {
   struct Options {
     std::int64_t probes = 0;  ///< for IndexIVFFlat: number of lists to search, nearest centroids first [all]
     std::int64_t ef_search =
-        0;  ///< for IndexHNSWFlat: number of candidates to keep; more candidates increase the recall [as in the file]
+        0;  ///< for IndexHNSWFlat: number of candidates to keep; more candidates increase the recall; 0: as in the file
     VectorIndex::Progress progress = {};
   };
   /// Returns the `top` vectors nearest to the vector [dimension], nearest first. An IndexFlat is searched exhaustively.

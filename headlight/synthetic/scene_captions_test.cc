@@ -123,8 +123,8 @@ TEST(SceneCaptions, HardNegativesChangeOneThing) {
               testing::HasSubstr("'a triangle' is false"));
 }
 
-// Checks captions of all contents of one and of two shapes, and of three shapes in the first three cells: almost two
-// million.
+// Checks the captions of all scenes with one or two shapes, and of all scenes with three shapes in the first three
+// cells. These are almost two million scenes.
 TEST(SceneCaptions, DistinguishMoreThanAMillionContents) {
   constexpr std::int32_t variants = kSceneKinds * kSceneColors * kSceneSizes;
   const auto variant = [](std::int32_t index, std::int32_t place) {

@@ -21,7 +21,7 @@ std::set<int> NumbersIn(std::string text) {
   return {std::istream_iterator<int>(in), {}};
 }
 
-// Parses "12-7=5" or "4-1-1=2". Returns the digit of the result, or -1 if it is wrong.
+// Parses "12-7=5" or "4-1-1=2". Returns the digit of the result, or -1 if the equation is wrong.
 int ColumnOf(std::istringstream& in) {
   int sum = 0, term = 0;
   char sign = '+';

@@ -18,8 +18,9 @@ namespace headlight {
 HEADLIGHT_API std::vector<std::string> SharedPass(
     const PassWatch& watch, const std::function<std::string(int part, int parts, const CancelCheck& cancelled)>& body);
 
-/// Returns the numbers of each block of `at_once` examples, in order. The last block may have fewer examples. The ranks
-/// divide the blocks, and each rank returns the numbers of all blocks. Throws Cancelled.
+/// Returns the result of `numbers_of` for each block of `at_once` examples, in order. The last block may have fewer
+/// examples. The blocks are distributed among the ranks, and each rank returns the results for all blocks. Throws
+/// Cancelled.
 HEADLIGHT_API std::vector<std::vector<double>> SharedBlocks(
     const PassWatch& watch, std::int64_t examples, std::int64_t at_once,
     const std::function<std::vector<double>(std::int64_t begin, std::int64_t end)>& numbers_of);

@@ -329,7 +329,8 @@ void FoldQueries(const FoldCommandOptions& options) {
     }
   }
   auto all = std::ssize(queries);
-  if (many) {  // with mpirun, sums over all ranks, because a failed query must not stop the other ranks
+  if (many) {  // with mpirun, adds up the counts of all ranks, so that failures are reported after every rank has
+               // finished
     all = SumOfShards(all);
     failed = SumOfShards(failed);
     found = SumOfShards(found);

@@ -35,7 +35,7 @@ struct ForwardRegionsTest : testing::Test {
 };
 
 // Compares the outputs with the reference for the folders of tools/make_vilbert_goldens.py and similar scripts. At
-// padding, headlight returns 0, and the reference returns arbitrary values.
+// padded positions, headlight returns 0, and the reference returns arbitrary values.
 TEST_F(ForwardRegionsTest, GivesWhatTheOtherProgramGives) {
   for (const char* name : {"vilbert/pretraining", "vilbert/tasks", "visual_bert/encoder", "visual_bert/pretraining",
                            "visual_bert/answers", "lxmert/encoder", "lxmert/pretraining", "lxmert/answers",

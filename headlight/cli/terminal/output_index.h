@@ -20,7 +20,7 @@ class OutputIndex {
   // Faiss index. If it is empty, no Faiss index is written.
   OutputIndex(std::string model, std::string folder, std::string faiss, std::int64_t dimension);
 
-  // Returns true if the index already contains this unchanged item.
+  // Returns true if the index already contains this item and the item has not changed.
   bool Has(const IndexItem& item) const { return own_->Has(item) || (known_ && known_->Has(item)); }
   void Add(const IndexItem& item, std::span<const float> vector) { own_->Add(item, vector); }
   // Removes images from the index if their files no longer exist in these folders, and prints a note. Only the first

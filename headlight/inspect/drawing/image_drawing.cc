@@ -22,8 +22,8 @@ constexpr double kLeastSheetWidth = 620;  // minimum width of the header
 constexpr double kSheetWidth = 900;       // width of all columns together, unless a limit below applies
 constexpr double kLeastImageSide = 64, kMostImageSide = 320;  // limits for the side of an image
 constexpr double kOverlayOpacity = 0.6;
-// The saturation of the image below the overlay. It keeps an object visible that is as bright as its background.
-// page/image.js has the same value.
+// The saturation of the image below the overlay. Some color is kept, so that an object as bright as its background
+// stays visible. page/image.js has the same value.
 constexpr double kSaturation = 0.25;
 constexpr double kScaleWidth = 160, kScaleHeight = 10;
 constexpr int kLevels = 64;  // number of colors; cells of one color are one shape, so that vector drawings are small

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-using TerWords = std::u32string;  // equal words have equal numbers
+using TerWords = std::u32string;  // each element is the id of a word
 
 // The limits in Tercom.
 constexpr int kLongestShift = 10, kFarthestShift = 50, kMostCandidates = 1000, kBeam = 25;

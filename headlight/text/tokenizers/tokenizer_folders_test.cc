@@ -32,7 +32,7 @@ TEST(PipelineTokenizer, ReadsOlderFiles) {
   WriteFile(folder + "/vocab.txt", fmt::format("{}\n", fmt::join(pieces, "\n")));
   expect_goldens(folder, "bert_uncased");
 
-  // If lines are equal, the last one is the token, as in Transformers 5.24.
+  // If vocab.txt repeats a token, the last line determines its id, as in Transformers 5.24.
   folder = folder_of("repeated");
   WriteFile(folder + "/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nthe\nsat\n##s\n");
   const PipelineTokenizer repeated = PipelineTokenizer::Load(folder);

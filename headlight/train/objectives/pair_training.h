@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-inline constexpr std::int64_t kPairsCompared = 1000;  // number of pairs in a validation's block
+inline constexpr std::int64_t kPairsCompared = 1000;  // number of pairs that a validation compares with each other
 inline constexpr std::int64_t kPairsAtOnce = 64;      // number of pairs whose vectors are computed in one pass
 
 inline void CheckPairOptions(const BatchOptions& batches, std::int64_t part) {
