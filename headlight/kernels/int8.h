@@ -15,8 +15,8 @@ namespace headlight::kernels {
 /// maximum is below 1e-30. It is NaN if a number is not finite, and the integers are then 0.
 HEADLIGHT_API float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized);
 
-/// A panel (kernels/panel_product.h) of int8. It has the scales of its columns, 128 times the sum of each column, the
-/// sum of its negative integers, and the integers, with four integers of a column adjacent.
+/// A panel (kernels/panel_product.h) of int8. It has the scales of its columns, 128 times the sum of each column, and
+/// the sum of its negative integers. The integers follow, with four integers of a column adjacent.
 inline constexpr std::int64_t kInt8MostDepth = 65536;  ///< the largest depth whose sums fit into 32 bits
 std::int64_t Int8PanelBytes(std::int64_t depth);
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale);
