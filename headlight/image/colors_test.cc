@@ -1,3 +1,5 @@
+#include "headlight/image/colors.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,7 +7,6 @@
 
 #include "headlight/base/random.h"
 #include "headlight/base/test_support.h"
-#include "headlight/image/colors.h"
 #include "headlight/image/testing.h"
 
 namespace headlight::colors_test {

@@ -13,8 +13,8 @@
 namespace headlight {
 
 /// An option that is not set is taken from generation_config.json in the folder, or from config.json if that file is
-/// missing. Its key has the same name, or else the name in brackets. If the file has no value either, the default after
-/// "else" applies.
+/// missing. Its key has the same name, or else the name in brackets. If the file has no value either, the default in
+/// the comment applies.
 struct TranslateOptions {
   /// Options for the search. Beam search keeps the beam_size best partial translations. A beam_size of 1 selects greedy
   /// search.
