@@ -54,9 +54,7 @@ void AddTaskOptions(OptionTable& command, TranslateOptions& options) {
            "translation_en_to_de")
       .Check(NotEmpty())
       .Type("NAME");
-  command
-      .Add("--prefix", options.prefix,
-           "Put this before each text, as T5 expects, such as 'translate English to German: ' or 'summarize: '")
+  command.Add("--prefix", options.prefix, "Put this before each text, as T5 expects, such as 'summarize: '")
       .Type("TEXT");
   command
       .Add("--source-language", options.source_language,

@@ -78,7 +78,8 @@ constexpr SmallFile kFiles[] = {
 constexpr Wording kWordings[] = {
     {"translte", "headlight has no command \"translte\"; did you mean \"translate\"?"},
     {"translate",
-     "headlight translate needs DIR (Folder of the model); usage: headlight translate [OPTIONS] DIR [FILE]"},
+     "headlight translate needs DIR (Folder of an encoder-decoder model, or GGUF file of a T5); usage: headlight "
+     "translate [OPTIONS] DIR [FILE]"},
     {"train translaton", "headlight train has no command \"translaton\"; did you mean \"translation\"?"},
     {"translate @model --beem-size 3", "headlight translate has no option --beem-size; did you mean --beam-size?"},
     {"translate @model --beam-size 0", "--beam-size must be from 1 to 1024, not 0"},
@@ -100,6 +101,8 @@ constexpr Wording kWordings[] = {
      "headlight translate: unexpected argument @one; usage: headlight translate [OPTIONS] DIR [FILE]"},
     {"translate @none",
      "@none: no such folder; a model is a folder or a GGUF file, and `headlight pull ORG/NAME` downloads one"},
+    {"translate nothing-here",
+     "nothing-here: no such folder, and no such model in the cache; `headlight pull nothing-here` downloads a model"},
     {"translate @text", "@text: is neither a folder nor a GGUF file"},
     {"translate @model @none", "@none: there is no such file; texts are read from a file, or from standard input (-)"},
     {"translate @model @latin1", "@latin1: line 1: byte 1 is not UTF-8"},
