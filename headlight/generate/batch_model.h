@@ -1,4 +1,4 @@
-// The model of a running batch and its cache. It runs the forward passes.
+// Runs the forward passes of a running batch. Holds the model and the cache.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace headlight {
 
 /// A language model or a decoder with cross-attention.
 struct BatchModel {
-  /// Exactly one of the two models must be null. The parameters are those of DecodingBatch's constructors.
+  /// Exactly one of the two models must be null. DecodingBatch's constructors document the parameters.
   BatchModel(const LanguageModel* of_language, const ConditionalDecoder* of_decoder, kernels::CacheType cache_type,
              const Shortlist* shortlist);
   BatchModel(const BatchModel&) = delete;
@@ -32,8 +32,8 @@ struct BatchModel {
   /// Throws Error if the request is invalid for this model.
   void CheckRequest(const DecodingRequest& request) const;
 
-  /// Returns the encoder states for the unconditional prompt of guidance, [1, width] of zeros. Calls with the same
-  /// width share storage.
+  /// Returns the encoder states for the unconditional prompt of guidance, [1, width], which are all zeros. Calls with
+  /// the same width share storage.
   Tensor NoSource(std::int64_t width);
 
   /// Returns the hidden states of the pass's tokens, [tokens, model]. Records the attention of texts that request it.

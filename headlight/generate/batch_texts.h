@@ -11,7 +11,7 @@
 namespace headlight {
 
 struct BatchTexts {
-  /// The parameters are those of DecodingBatchOptions. The model must outlive the texts.
+  /// DecodingBatchOptions documents the parameters. The model must outlive the texts.
   BatchTexts(BatchModel& of_model, std::int64_t tokens_of_pass, std::int64_t most_cached);
 
   /// Returns the next pass. Adds waiting texts to the cache. Evicts the text that joined last if the pass would exceed

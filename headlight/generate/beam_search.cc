@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-// An extension of one of the text's beams by a token.
+// A beam of the text, extended by one token.
 struct Candidate {
   std::size_t beam = 0;
   std::int32_t token = 0;
@@ -41,7 +41,7 @@ std::vector<Candidate> BestCandidates(const BeamSearch& search, const kernels::T
   return candidates;
 }
 
-// The fate of a candidate: it continues, or it is finished for one of three reasons.
+// The outcome for a candidate: the search continues it, or finishes it for one of three reasons.
 enum class BeamAction { goes_on, ends, stops, is_cut };
 
 BeamAction FateOf(const BeamSearch& search, const Candidate& candidate, std::int32_t length,

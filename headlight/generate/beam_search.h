@@ -14,7 +14,8 @@ namespace headlight {
 
 /// Returns the score of a text with `length` chosen tokens, log_probability / length^length_penalty.
 double ScoreOf(const SearchOptions& options, double log_probability, std::int32_t length);
-/// Returns the number of candidates to keep per beam. Enough of them remain even if all end tokens are candidates.
+/// Returns the number of candidates to keep per beam. Enough candidates remain even if all end tokens are among the
+/// candidates.
 std::int64_t CandidatesOf(const SearchOptions& options);
 
 struct Beam {

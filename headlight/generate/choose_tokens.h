@@ -15,14 +15,14 @@ namespace headlight {
 inline bool ChoosesLikeliest(const SearchOptions& options) { return !options.sample && !options.processors.any(); }
 
 /// Returns the `count` most probable tokens and their log-probabilities for each row of logits [texts, vocab]. If
-/// options.sample is set, returns the sampled token instead. Modifies `logits`. Excluded tokens have -infinity.
-/// Log-probabilities are those of the model's own logits or, with beams, of the processed logits. Throws Error if the
-/// model computes NaN in this step, the `length`-th.
+/// options.sample is set, returns the sampled token instead. Modifies `logits`. The log-probability of an excluded
+/// token is -infinity. Log-probabilities are computed from the unprocessed logits or, with beams, from the processed
+/// logits. Throws Error if the model computes NaN in this step, which has the index `length`.
 kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& logits,
                                        std::span<const Unfinished> texts, const SearchOptions& options,
                                        std::int32_t length, std::int64_t count);
 
-/// Returns the number of rows of logits that are computed at once. They occupy 16 MB.
+/// Returns the number of rows of logits to compute at once. The rows occupy about 16 MB.
 std::int64_t LogitRowsAtOnce(std::int64_t vocabulary);
 
 /// Throws Error if a row's sum of exponentials is not finite and positive.

@@ -47,7 +47,7 @@ class Decoding {
     }
   }
 
-  // Returns the request for source `index`. Its memory and ids are not set.
+  // Returns the request for source `index`, without memory and ids.
   DecodingRequest RequestFor(std::int32_t source_length, std::size_t index) const {
     const DecodingOptions::Source source =
         options_.sources.empty() ? DecodingOptions::Source{{}, index} : options_.sources.at(index);
@@ -61,9 +61,9 @@ class Decoding {
     return request;
   }
 
-  // Runs the requests of a memory. `which` is the index of each entry of the memory in options.sources. `source_ids`
-  // has the ids of each entry, for a shortlist and for logits processors. Entries that share rows of the memory share
-  // keys and values.
+  // Runs one request per entry of a memory. `which` maps each entry to its index in options.sources. `source_ids` has
+  // the ids of each entry, for a shortlist and for logits processors. Entries with the same rows of the memory use the
+  // same keys and values.
   std::vector<std::vector<Hypothesis>> Run(const Memory& memory, std::span<const std::size_t> which,
                                            std::span<const std::int32_t> source_ids = {}) const {
     DecodingBatch batch(model_, {.pass_tokens = kPassTokens}, options_.shortlist);
@@ -131,7 +131,7 @@ class Decoding {
   const ConditionalDecoder& model_;
   const DecodingOptions& options_;
   const std::vector<std::int32_t> prefix_;  // the decoder's first inputs
-  // `forced_` is for texts without given tokens. Their first token may be forced. `search_` is for other texts.
+  // `forced_` may force the first token, and is used for texts without given tokens. `search_` is used for other texts.
   std::shared_ptr<const SearchOptions> forced_, search_;
 };
 
@@ -147,8 +147,8 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
                                                const RunSources& run) {
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  // With enough rows, each thread decodes a subset of the sentences. This is faster than dividing every operation,
-  // because threads do not wait for each other.
+  // If there are enough rows, each thread decodes a subset of the sentences. This is faster than dividing every
+  // operation, because threads do not wait for each other.
   constexpr std::int64_t fewest_rows = 32;  // minimum number of rows per thread
   const std::int64_t threads = Threads(), rows = static_cast<std::int64_t>(count) * options.search.beam_size;
   if (threads == 1 || std::cmp_less(count, threads) || rows < threads * fewest_rows) return run(all, options);
@@ -162,7 +162,7 @@ std::vector<std::vector<Hypothesis>> OnThreads(std::size_t count, const Decoding
     };
   std::vector<std::vector<Hypothesis>> results(count);
   ParallelFor(threads, [&](std::int64_t thread) {
-    // Thread t takes every n-th sentence, because adjacent sentences have similar lengths.
+    // Sentences are assigned to the n threads in turn, because adjacent sentences have similar lengths.
     std::vector<std::size_t> own;
     for (auto i = static_cast<std::size_t>(thread); i < count; i += static_cast<std::size_t>(threads)) own.push_back(i);
     auto hypotheses = run(own, shared);

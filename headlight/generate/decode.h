@@ -34,7 +34,7 @@ struct DecodingOptions {
   /// The settings of each source, by index. If empty, there are no prefixes, and each source's index is its stream.
   struct Source {
     std::vector<std::int32_t> target_prefix = {};  ///< the translation's first tokens, after `prefix` and first_token
-    std::uint64_t stream = 0;                      ///< stream of the random numbers
+    std::uint64_t stream = 0;                      ///< stream of the random number generator
   };
   std::vector<Source> sources = {};
   const Shortlist* shortlist = nullptr;  ///< limits each sentence's vocabulary; if null, all tokens are possible

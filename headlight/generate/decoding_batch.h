@@ -21,7 +21,7 @@ namespace headlight {
 /// The result of a text that has left the batch.
 struct Decoded {
   std::int64_t id = 0;
-  std::vector<Hypothesis> hypotheses;  ///< n_best hypotheses, best first; their ids include only chosen tokens
+  std::vector<Hypothesis> hypotheses;  ///< n_best hypotheses, best first; the ids exclude given tokens
   std::exception_ptr error = nullptr;  ///< if set, the reason why there are no hypotheses; other texts continue
 };
 
@@ -34,8 +34,8 @@ struct DecodingBatchOptions {
   kernels::CacheType cache_type = kernels::CacheType::unrounded;
 };
 
-/// A running batch. The result of a text has the same bits in every batch, even if it is the only text. It does not
-/// depend on shared prefixes, on chunks, or on evictions from the cache.
+/// A running batch. The result of a text is bit-identical in every batch, even in a batch of one text. The result does
+/// not depend on shared prefixes, on chunks, or on evictions from the cache.
 ///
 /// A batch is not thread-safe. Callbacks run in the thread that calls Step. In a callback, Add, Step and Remove throw
 /// Error.
@@ -43,7 +43,7 @@ class HEADLIGHT_API DecodingBatch {
  public:
   /// The model must outlive the batch. Throws Error if the model has no head that predicts the next token.
   explicit DecodingBatch(const LanguageModel& model, const DecodingBatchOptions& options = {});
-  /// `shortlist` limits each text's vocabulary. If null, all tokens are possible. It must outlive the batch.
+  /// `shortlist`, which must outlive the batch, limits each text's vocabulary. If null, all tokens are possible.
   explicit DecodingBatch(const ConditionalDecoder& model, const DecodingBatchOptions& options = {},
                          const Shortlist* shortlist = nullptr);
   ~DecodingBatch();

@@ -20,7 +20,7 @@ struct DecodingRequest {
   std::shared_ptr<const SearchOptions> options = {};  ///< requests with equal options are computed together
   std::int32_t max_new_tokens = 128;      ///< maximum, including the end; also limited by the model's positions
   std::int32_t min_new_tokens = 0;        ///< minimum number of tokens
-  std::uint64_t seed = 0, stream = 0;     ///< seed and stream of the random numbers
+  std::uint64_t seed = 0, stream = 0;     ///< seed and stream of the random number generator
   Tensor memory = {};                     ///< states for cross-attention, [source tokens, model]
   std::vector<std::int32_t> source = {};  ///< the encoder's input ids, for processors and a shortlist
   /// Called in Step with every token except the end, as soon as it is chosen. Returns true to continue. An exception

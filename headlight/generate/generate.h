@@ -16,7 +16,7 @@
 namespace headlight {
 
 struct GenerationOptions {
-  /// The search options. The prompt does not count in scores. It is the source for logits processors. first_token
+  /// The search options. Scores do not include the prompt. Logits processors use the prompt as the source. first_token
   /// applies to prompts of one token, as in Transformers.
   SearchOptions search = {};
   /// The unconditional prompt of search.guidance for all prompts. If empty, each prompt's last token is used.
@@ -37,11 +37,11 @@ struct GenerationOptions {
   std::function<bool(std::size_t prompt, std::int32_t id)> on_token = {};
 };
 
-/// Returns the n_best continuations of each prompt (its ids), best first. Log-probabilities are those of the model or,
-/// with guidance, of the guided logits. With beams, they include the effect of the processors. A continuation does not
-/// depend on the other prompts of the call. A model with a draft uses speculative decoding, as Decode does, for a
-/// single text with greedy search and no logits processors. Throws Error for invalid options, and if a prompt is empty,
-/// has an id outside the vocabulary or does not fit into the model's positions.
+/// Returns the n_best continuations of each prompt (given as ids), best first. Log-probabilities are computed from the
+/// model's logits or, with guidance, from the guided logits. With beams, log-probabilities include the effect of the
+/// processors. A continuation does not depend on the other prompts of the call. A model with a draft uses speculative
+/// decoding, as Decode does, for a single text with greedy search and no logits processors. Throws Error for invalid
+/// options, and if a prompt is empty, has an id outside the vocabulary or does not fit into the model's positions.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             const std::vector<std::vector<std::int32_t>>& prompts,
                                                             const GenerationOptions& options);

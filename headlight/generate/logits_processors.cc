@@ -80,7 +80,7 @@ class Candidates {
   }
 
  private:
-  // Returns a weight proportional to the token's probability. It is 1 for the most probable token.
+  // Returns a weight proportional to the token's probability. The most probable token has the weight 1.
   double Weight(std::int32_t token) const {
     return std::exp((scores_[static_cast<std::size_t>(token)] - greatest_) / options_.temperature);
   }

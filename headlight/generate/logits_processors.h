@@ -1,5 +1,5 @@
-// Logits processors change the scores of a step before a token is chosen. They have the names and the order of Hugging
-// Face Transformers' `generate`.
+// Logits processors change the scores of a step before a token is chosen. Names and order are as in `generate` of
+// Hugging Face Transformers.
 #pragma once
 
 #include <cstdint>
@@ -49,25 +49,25 @@ struct Unfinished {
   std::int64_t given = 0;                     ///< number of given tokens in `prompt` and `ids`
   std::int64_t begin = 0;    ///< number of tokens before the first token to which begin_suppress_tokens applies
   float shift = 0;           ///< subtracted from the logits before all processors
-  Random* random = nullptr;  ///< random numbers for sampling
+  Random* random = nullptr;  ///< random number generator for sampling
 };
 
 /// Returns true if adding a constant to all scores changes the result.
 bool DependsOnShift(const LogitsProcessors& processors);
 
-/// Throws Error with the name of the first processor that is out of range. Every id must be below `vocabulary`.
+/// Throws Error naming the first processor with an option out of range. Every id must be below `vocabulary`.
 void CheckProcessors(const LogitsProcessors& processors, std::int64_t vocabulary);
 
 /// Applies the processors to `scores` [vocab], which are logits or, with beams, log-probabilities.
 void ProcessLogits(std::span<float> scores, const Unfinished& text, const LogitsProcessors& processors);
 
-/// Returns the tokens that would complete an n-gram of `size` tokens of `seen` at the end of `written`. If `size` is 0,
-/// returns no tokens.
+/// Returns the tokens that, appended to `written`, would repeat an n-gram of `seen`. An n-gram has `size` tokens. If
+/// `size` is 0, returns no tokens.
 std::vector<std::int32_t> Repeating(std::span<const std::int32_t> written, std::span<const std::int32_t> seen,
                                     std::int32_t size);
 
-/// Restrictions of the tokens that can be sampled. They are applied to softmax(scores / temperature) in the order of
-/// the members.
+/// Restrictions on the tokens that can be sampled, applied to softmax(scores / temperature) in the order of the
+/// members.
 struct SamplingOptions {
   double temperature = 1;
   /// Keeps the most probable tokens up to this fraction of the entropy of the 100 most probable tokens (Potraghloo et
@@ -88,7 +88,7 @@ struct SamplingOptions {
   bool operator==(const SamplingOptions&) const = default;
 };
 
-/// Throws Error with the name of the first option that is out of range.
+/// Throws Error naming the first option that is out of range.
 void CheckSampling(const SamplingOptions& options);
 
 /// Samples a token with the random number `point` in [0, 1). Returns -1 if all probabilities are 0.

@@ -21,7 +21,7 @@ OutputLayer OutputOf(const ConditionalDecoder& model);
 
 class NextTokens {
  public:
-  /// `shortlist` limits each text's vocabulary. If null, all tokens are possible. It must outlive this object.
+  /// `shortlist`, which must outlive this object, limits each text's vocabulary. If null, all tokens are possible.
   NextTokens(OutputLayer output, const Shortlist* shortlist) : output_(std::move(output)), shortlist_(shortlist) {}
 
   std::int64_t vocabulary() const { return output_.vocabulary; }
@@ -47,8 +47,8 @@ class NextTokens {
   // Returns the tokens that are not allowed next. These are the end tokens if the text must continue, and the padding
   // token if it is excluded.
   std::vector<std::int32_t> NeverNext(const Search& search) const;
-  // Returns the shift of guided logits. It is needed because Transformers combines log-probabilities instead of logits.
-  // Throws Error if the model computes NaN.
+  // Returns the shift of guided logits. The shift is needed because Transformers combines log-probabilities instead of
+  // logits. Throws Error if the model computes NaN.
   std::vector<float> ShiftsOf(Context& context, const Tensor& conditional, const Tensor& unconditional,
                               std::span<const std::size_t> lists, double guidance, std::int32_t length) const;
 

@@ -11,8 +11,8 @@
 namespace headlight {
 namespace {
 
-// The number of logits that are computed at once. They occupy 2 MB, for any number of rows. With a much smaller number,
-// threads would wait for each other. With a much larger number, the logits would not fit in the cache.
+// The number of logits to compute at once. These logits occupy 2 MB, for any number of rows. With a much smaller
+// number, threads would wait for each other. With a much larger number, the logits would not fit in the cache.
 constexpr std::int64_t kLogitsAtOnce = 1 << 19;
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// The cached text of a beam. Its tokens are the first `read` tokens of the (conditional or unconditional) prompt
+/// The cached text of a beam. Cached tokens are the first `read` tokens of the prompt (conditional or unconditional)
 /// followed by the beam.
 struct CachedBeam {
   std::int32_t text = -1;  ///< index in the cache, or -1

@@ -29,7 +29,7 @@ struct SearchOptions {
   std::vector<std::int32_t> end_ids = {};        ///< tokens that end a text
   bool generates_padding = false;                ///< if true, the padding token may be generated
   std::optional<std::int32_t> first_token = {};  ///< if set, the first chosen token is this token, with probability 1
-  /// If set, the token at the maximum length is this token, with probability 1. It may be one of end_ids.
+  /// If set, the token at the maximum length is this token, with probability 1. May be one of end_ids.
   std::optional<std::int32_t> last_token = {};
   std::shared_ptr<const StopCondition> stops = {};
   /// The scale of classifier-free guidance (Ho and Salimans, 2022, eq. 6). 1: no guidance. The logits are
@@ -46,7 +46,7 @@ struct SearchOptions {
 /// Returns true if beams are scored with guidance.
 inline bool GuidesBeams(const SearchOptions& options) { return options.guidance != 1 && options.beam_size > 1; }
 
-/// Throws Error with the name of the first option that is out of range. Every id must be below `vocabulary`.
+/// Throws Error naming the first option that is out of range. Every id must be below `vocabulary`.
 HEADLIGHT_API void CheckSearch(const SearchOptions& options, std::int64_t vocabulary);
 
 }  // namespace headlight

@@ -23,16 +23,16 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
   virtual Memory MemoryOf(Context& context, const EncodedImages& encoded) const;
 
   /// Encodes texts bidirectionally: ids [tokens], packed, to [tokens, model]. Each text attends to the memory of its
-  /// image, unless `images` is null. In models that answer questions, the texts are questions. Their states are the
-  /// memory of the decoder that generates the answers. Throws Error if the model cannot encode texts.
+  /// image, unless `images` is null. In models that answer questions, the texts are questions. The decoder that
+  /// generates the answers uses the states as its memory. Throws Error if the model cannot encode texts.
   virtual Tensor ReadTexts(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                            const Memory* images) const;
   /// Returns two logits per text, [texts, 2]: the text does not match its image, or matches it. Throws Error for a
   /// model without this head.
   virtual Tensor MatchLogits(Context& context, const Tensor& states, const Sequences& texts) const;
   /// Return embeddings that are not normalized: of images, [images, shared], and of texts encoded without images,
-  /// [texts, shared]. Their cosine similarity measures how well an image and a text match. Throw Error for a model
-  /// without embeddings.
+  /// [texts, shared]. The cosine similarity of two embeddings measures how well an image and a text match. Throw Error
+  /// for a model without embeddings.
   virtual Tensor ImageVectors(Context& context, const EncodedImages& encoded) const;
   virtual Tensor TextVectors(Context& context, const Tensor& states, const Sequences& texts) const;
 
@@ -54,7 +54,7 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
 
   Uses uses_;
   ImageEncoder::Limits image_limits_;
-  /// The logarithm of the scale of the dot products of embeddings. Null if they are not scaled.
+  /// The logarithm of the factor for dot products of embeddings. Null if dot products are not scaled.
   const Parameter* logit_scale_ = nullptr;
 };
 

@@ -73,8 +73,8 @@ std::string NameIn(const DualEncoder& model, const char* tower, const char* outp
   return model.logit_scale() != nullptr ? fmt::format("{}_{}", tower, output) : output;
 }
 
-// Returns the embeddings. They are normalized if the model has both towers. Transformers does not normalize the
-// embeddings of a single tower.
+// Returns the embeddings, normalized if the model has both towers. Transformers does not normalize the embeddings of a
+// single tower.
 Tensor Embeds(const DualEncoder& model, const Tensor& projected) {
   return model.logit_scale() != nullptr ? ops::UnitRows(projected) : projected;
 }

@@ -1,6 +1,7 @@
 // The interface of dual encoders. An image tower and a text tower compute embeddings in a common space, in which an
 // image is close to texts that describe it (Radford et al., "Learning Transferable Visual Models From Natural Language
-// Supervision", 2021). It is used for embedding, zero-shot classification, search, contrastive training and inspection.
+// Supervision", 2021). Dual encoders are used for embedding, zero-shot classification, search, contrastive training and
+// inspection.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ FoldingOutputs FoldingModel::Fold(Context& context, std::span<const FoldingFeatu
   FoldingOutputs outputs;
   const FoldingOutputs* before = nullptr;
   for (const FoldingFeatures& features : passes.first(passes.size() - 1)) {
-    context.NextDropout(0);  // each pass uses different random numbers
+    context.NextDropout(0);  // each pass uses different dropout masks
     Context early = context;
     early.tape = nullptr;
     early.hooks.attention = {};

@@ -30,10 +30,10 @@ class HEADLIGHT_API FoldingModel : public Model {
 
   virtual FoldingPlan plan() const = 0;
 
-  /// Runs one pass over a chain. `before` has the outputs of the previous pass, or is null in the first pass. Its
-  /// alignment, pair and structure are recycled without gradients. If features have no extra rows, the alignment has no
-  /// additional rows. `after_block` is called after each block and may throw to cancel. Throws Error if shapes do not
-  /// match or a residue type is unknown.
+  /// Runs one pass over a chain. `before` has the outputs of the previous pass, or is null in the first pass. The
+  /// alignment, pair and structure in `before` are recycled without gradients. If features have no extra rows, the
+  /// alignment has no additional rows. `after_block` is called after each block and may throw to cancel. Throws Error
+  /// if shapes do not match or a residue type is unknown.
   virtual FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                               const std::function<void()>& after_block = {}) const = 0;
 

@@ -1,4 +1,4 @@
-// Converts outputs of structure prediction without an alignment to tensors with the names of Transformers'
+// Converts outputs of structure prediction without an alignment to tensors named as in Transformers'
 // EsmForProteinFolding.
 #pragma once
 
@@ -11,8 +11,8 @@
 namespace headlight {
 
 /// Adds the outputs of one chain to the outputs of a padded batch, in which padding is 0. `lddt` has the logits of
-/// per-atom lDDT for each block of the structure module, [residues, 37 * bins]. Shapes are those of Transformers,
-/// except that `ptm` is [batch]. Integers are int32.
+/// per-atom lDDT for each block of the structure module, [residues, 37 * bins]. Shapes are as in Transformers, except
+/// that `ptm` is [batch]. Integers are int32.
 void AddFoldingTensors(const FoldingFeatures& features, const FoldingOutputs& made, const std::vector<Tensor>& lddt,
                        const Padded& chains, std::size_t chain, NamedTensors& out);
 

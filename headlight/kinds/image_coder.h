@@ -20,8 +20,8 @@ enum class PixelDistribution {
                   ///< (ops/logit_laplace.h)
 };
 
-/// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin]. Their logits are then
-/// finite (appendix A.3, epsilon).
+/// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin], which makes the logits of
+/// the pixels finite (appendix A.3, epsilon).
 inline constexpr double kLaplaceMargin = 0.1;
 
 class HEADLIGHT_API ImageCoder : public Model {

@@ -28,8 +28,8 @@ class HEADLIGHT_API ImageEncoder : public Model {
                                std::span<const std::uint8_t> masked = {}) const = 0;
   /// Returns one state per image, [images, pooled]. Throws Error if the model has no pooler.
   virtual Tensor Pool(Context& context, const EncodedImages& encoded) const = 0;
-  /// Returns one vector per image, [images, model]. It is the state of the class token, or the mean of the patches'
-  /// states if the model has no class token.
+  /// Returns one vector per image, [images, model]: the state of the class token, or the mean of the patches' states if
+  /// the model has no class token.
   Tensor Features(const EncodedImages& encoded) const;
   /// Returns class logits [images, labels]. Throws Error if the model has no classes.
   virtual Tensor ClassLogits(Context& context, const EncodedImages& encoded) const = 0;
@@ -42,7 +42,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   virtual std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const;
 
   using Limits = ImageLimits;
-  /// The heads of the model. Each is required by one of the functions Pool, ClassLogits and Pixels.
+  /// The heads of the model, which are required by Pool, ClassLogits and Pixels, respectively.
   struct Heads {
     bool pooler = false, classes = false, pixels = false;
   };

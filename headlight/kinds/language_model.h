@@ -24,9 +24,9 @@ class HEADLIGHT_API LanguageModel : public Model {
   /// the vocabulary or a text that does not fit into the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
-  /// Returns the number of ids that can be predicted. It is the size of the vocabulary, or less if some tokens only
-  /// occur at the start of a text. It is 0 if the model has no output projection. In this case, OutputWeight and Logits
-  /// throw Error.
+  /// Returns the number of ids that can be predicted: the size of the vocabulary, or less if some tokens only occur at
+  /// the start of a text. Returns 0 if the model has no output projection. In this case, OutputWeight and Logits throw
+  /// Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
 
   /// The output projection. The logits of the next token are hidden weight^T + bias, capped by logit_cap(). The bias
@@ -36,7 +36,7 @@ class HEADLIGHT_API LanguageModel : public Model {
     return context.UseWeight(*output_);
   }
   virtual Tensor OutputBias(Context& /*context*/) const { return {}; }  ///< [outputs]
-  /// The cap of the logits, as in ops::SoftCap (Gemma 2, section 2.2). It is 0 if there is no cap.
+  /// The cap of the logits, as in ops::SoftCap (Gemma 2, section 2.2), or 0 if there is no cap.
   double logit_cap() const { return logit_cap_; }
   Tensor Logits(Context& context, const Tensor& hidden) const {
     return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);
@@ -44,8 +44,8 @@ class HEADLIGHT_API LanguageModel : public Model {
 
   /// The divisor of the logits (Granite). Decode divides the last hidden states by it.
   double state_divisor() const { return state_divisor_; }
-  /// The factor of ops::LoadBalancingLoss in training. It is 0 if the model has no experts or is trained without the
-  /// load balancing loss.
+  /// The factor of ops::LoadBalancingLoss in training, or 0 if the model has no experts or is trained without the load
+  /// balancing loss.
   double router_loss_factor() const { return router_loss_factor_; }
 
   struct Limits {

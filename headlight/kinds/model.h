@@ -13,7 +13,7 @@ namespace headlight {
 struct NamedTensors;  // defined in kinds/forward_tensors.h
 class Safetensors;
 
-/// A model of any family. It has parameters, and a forward pass on named tensors.
+/// A model of any family, with parameters and a forward pass on named tensors.
 class HEADLIGHT_API Model {
  public:
   virtual ~Model() = default;
@@ -24,9 +24,9 @@ class HEADLIGHT_API Model {
   /// Returns the model's sizes and heads, for display.
   virtual Json::Object Description() const = 0;
 
-  /// Runs the model on named inputs. Returns the outputs and the attention weights of every layer. The names are those
-  /// of Transformers or, for models that are not in Transformers, of the authors. Outputs at padding are 0. Throws
-  /// Error for unknown or missing inputs, and if shapes, ids or masks are invalid.
+  /// Runs the model on named inputs. Returns the outputs and the attention weights of every layer. Names are as in
+  /// Transformers or, for models that are not in Transformers, as in the authors' code. Outputs at padding are 0.
+  /// Throws Error for unknown or missing inputs, and if shapes, ids or masks are invalid.
   virtual NamedTensors Forward(const Safetensors& inputs) const = 0;
 
   /// Writes the files that LoadModel requires into the existing `folder`, including config.json and model.safetensors.
@@ -36,8 +36,8 @@ class HEADLIGHT_API Model {
  protected:
   explicit Model(DType dtype) : parameters_(dtype) {}
 
-  /// Returns the sizes of the layers, with the names of kinds/layer_sizes.h. Returns nothing if Description already has
-  /// all of them.
+  /// Returns the sizes of the layers, named as in kinds/layer_sizes.h. Returns an empty object if Description already
+  /// has all sizes.
   virtual Json::Object LayerSizes() const { return {}; }
   /// Adds the layer sizes that are not yet in `description`.
   Json::Object WithLayerSizes(Json::Object description) const;

@@ -22,14 +22,14 @@ namespace headlight {
 /// The regions of images, image by image.
 struct Regions {
   Tensor features;   ///< [regions, features]
-  Tensor boxes;      ///< [regions, box numbers] in the family's format; [regions, 0] if the family uses no boxes
+  Tensor boxes;      ///< [regions, box values] in the family's format; [regions, 0] if the family uses no boxes
   Sequences images;  ///< the regions of each image
   std::vector<std::int32_t> types = {};  ///< segment types of regions, for families that use them; empty: default
 };
 
 /// Returns the patches of whole images [height, width, channels] as regions, for models that use patches. The features
-/// are the result of Patches. Boxes [patches, 4] contain each patch's row and column, and the numbers of rows and
-/// columns of the image's grid. Throws the same errors as Patches.
+/// are the result of Patches. The box of a patch contains its row and column, and the number of rows and of columns of
+/// the image's grid. Throws the same errors as Patches.
 HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> images, Grid patch, std::int64_t channels,
                                    DType dtype = DType::float32);
 /// Returns the grids of regions from PatchRegions. Throws Error if the regions of an image do not form a grid in
@@ -94,9 +94,9 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   static constexpr std::string_view kKind = "encoder of texts and image regions";
 
   /// Encodes ids and types [tokens] of the texts, packed, as in TextEncoder::Encode. Text i is paired with image i.
-  /// `tasks` has one number per text, for models with a task token. If empty, all are 0. Throws the same errors as
-  /// TextEncoder::Encode. Also throws Error for regions of another width, and if the numbers of texts and images
-  /// differ.
+  /// `tasks` has one task index per text, for models with a task token. If empty, all indices are 0. Throws the same
+  /// errors as TextEncoder::Encode. Also throws Error for regions of another width, and if the numbers of texts and
+  /// images differ.
   virtual EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                               const Sequences& texts, const Regions& regions,
                               std::span<const std::int32_t> tasks = {}) const = 0;

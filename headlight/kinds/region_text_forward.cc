@@ -30,7 +30,7 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
 // Returns the visible regions of each image: the regions with mask 1, or all regions if there is no mask.
 Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
-  // Without features, a small file could claim any number of regions.
+  // If regions could be empty, a small file could declare any number of regions.
   Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
         "{}: {} has the shape {}, and must be [{}, regions, features] with input_ids, none of them 0", in.path(),
         names.features, ToString(shape), texts.batch);
@@ -67,7 +67,7 @@ Padded WithAdded(const Padded& texts, const Sequences& sequences) {
   return longer;
 }
 
-// Returns the visible part of an image. It must consist of whole patches and include the top left corner.
+// Returns the visible part of an image. This part must consist of whole patches and include the top left corner.
 Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& location) {
   const std::int64_t height = image.shape()[0], width = image.shape()[1], channels = image.shape()[2];
   const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };
@@ -99,7 +99,7 @@ Regions ReadPatches(const Safetensors& in, const RegionTextEncoder::Limits& limi
   return PatchRegions(images, limits.patch, limits.channels);
 }
 
-// Returns the padded sequences of images. Their length is that of the image with the most regions.
+// Returns the padded sequences of images. The length of the batch is the number of regions of the largest image.
 Padded PaddedImages(const Sequences& images) {
   Padded padded{std::ssize(images), 0, {}, images, std::vector<std::int64_t>(images.size())};
   for (const Sequence& image : images) padded.length = std::max<std::int64_t>(padded.length, image.length);
