@@ -28,8 +28,8 @@ struct Regions {
 };
 
 /// Returns the patches of whole images [height, width, channels] as regions, for models that use patches. The features
-/// are the result of Patches. The box of a patch contains its row and column, and the number of rows and of columns of
-/// the image's grid. Throws the same errors as Patches.
+/// are the result of Patches. Each box in [patches, 4] contains the patch's row and column, and the number of rows and
+/// columns of the image's grid. Throws the same errors as Patches.
 HEADLIGHT_API Regions PatchRegions(std::span<const Tensor> images, Grid patch, std::int64_t channels,
                                    DType dtype = DType::float32);
 /// Returns the grids of regions from PatchRegions. Throws Error if the regions of an image do not form a grid in

@@ -10,8 +10,8 @@
 namespace headlight {
 
 /// An option that is not set is taken from generation_config.json in the folder, or from config.json if that file is
-/// missing. Its key has the same name, or else the name in brackets. If the file has no value either, the default in
-/// the comment applies.
+/// missing. The key is the name in brackets if the comment has one, and otherwise the name of the option. If the key is
+/// missing, the default in the comment applies.
 struct CaptionOptions {
   std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not included in its score
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int32_t kUsualLength = 20;  // Transformers' number of new tokens
 
-// Reads generation_config.json. Without that file, reads config.json and its section for the text decoder.
+// Reads generation_config.json. If that file is missing, reads config.json and its section for the text decoder.
 void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {
   const ConditionalDecoder::Limits& limits = folder.model->limits();
   std::vector<JsonView> sources = {files.generation_config};
@@ -71,7 +71,7 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
     decoding.max_new_tokens = 0;
     Check(decoding.max_length >= 1, "`max_length` must be at least 1, not {}", decoding.max_length);
   }
-  // A folder's min_length may exceed the max_length that the caller gives.
+  // A folder's min_length may exceed the caller's max_length.
   decoding.min_length = std::min(decoding.min_length, decoding.max_length != 0 ? decoding.max_length : positions);
   if (options.min_length) decoding.min_new_tokens = 0;
   decoding.min_length = options.min_length.value_or(decoding.min_length);
@@ -85,7 +85,8 @@ DecodingOptions DecodingFor(const CaptionFolder& folder, const CaptionOptions& o
 std::vector<std::vector<ImageCaption>> WriteCaptions(const CaptionFolder& folder, const Memory& memory,
                                                      const DecodingOptions& decoding, const CaptionOptions& options,
                                                      std::span<const std::size_t> which) {
-  // Each sample is decoded as a separate entry with its own random stream. The samples of an image share its memory.
+  // Each sample is decoded as a separate entry with a separate random stream. The samples of an image use the same
+  // memory.
   const std::size_t samples = decoding.search.sample ? static_cast<std::size_t>(decoding.search.n_best) : 1;
   constexpr std::size_t at_once = 256;  // number of entries; bounds the memory of keys and values
   std::vector<std::vector<Hypothesis>> found;

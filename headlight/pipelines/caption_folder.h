@@ -35,8 +35,8 @@ struct CaptionFolder {
   DecodingOptions decoding;  ///< the folder's settings
 };
 
-/// Loads a model for `use` with its image processor and tokenizer. Throws Error if one of them is missing, and for
-/// options that such models do not have.
+/// Loads a model for `use` with its image processor and tokenizer. Throws Error if a component is missing, and for
+/// options that such models do not support.
 CaptionFolder LoadCaptionFolder(const std::string& folder, const LoadOptions& options, const CaptionUse& use);
 
 /// Returns the folder's settings, overridden by `options`. options.prompt begins every text. Throws Error naming an

@@ -30,8 +30,8 @@ Config TinyDualConfig(std::int64_t vocabulary, std::int64_t positions) {
   return config;
 }
 
-// Saves a CLIP into `folder`, which must exist. Its inputs are center-cropped images of 8 x 8 pixels and texts of at
-// most `positions` tokens.
+// Saves a CLIP into `folder`, which must exist. The inputs of the model are center-cropped images of 8 x 8 pixels and
+// texts of at most `positions` tokens.
 inline void SaveTinyClip(const std::string& folder, std::int64_t positions = 20, std::uint64_t seed = 3) {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_clip.json",
                              folder + "/tokenizer.json", std::filesystem::copy_options::overwrite_existing);

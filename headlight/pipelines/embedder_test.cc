@@ -194,7 +194,7 @@ TEST(Embedder, AppliesDenseAndLayerNorm) {
                    {Stored("norm.weight", gain), Stored("norm.bias", bias)});
   const Embedder embedder = Embedder::Load(folder->path());
   EXPECT_EQ(embedder.dimension(), 2);
-  const float sign = pooled[0] > pooled[1] ? 1 : -1;  // LayerNorm maps two numbers to 1 and -1
+  const float sign = pooled[0] > pooled[1] ? 1 : -1;  // LayerNorm maps two different values to 1 and -1
   const std::vector<float> normed = embedder.Embed("dog");
   EXPECT_NEAR(normed[0], 2 * sign + 0.5, 1e-2);
   EXPECT_NEAR(normed[1], -2 * sign + 0.5, 1e-2);

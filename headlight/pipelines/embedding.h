@@ -14,8 +14,9 @@
 
 namespace headlight {
 
-/// The purpose of a text, which selects one of the prompts of sentence-transformers. A query has the prompt "query". A
-/// document has the first of "document", "passage" and "corpus". Otherwise the default prompt is used.
+/// The purpose of a text, which selects a prompt of sentence-transformers. For queries, this is the prompt "query". For
+/// documents, this is the first existing prompt of "document", "passage" and "corpus". Otherwise the default prompt is
+/// used.
 enum class EmbedAs { text, query, document };
 
 /// The similarity functions of sentence-transformers. A larger value means more similar. Distances are negated.

@@ -48,8 +48,8 @@ void CheckText(std::string_view text, const TextName& name, std::size_t index);
 AttentionRecord AttentionOf(const EncoderFolder& encoder, std::string_view text,
                             std::optional<std::string_view> second = {});
 
-/// Throws Error if an encoding has no tokens, or more tokens than the model reads. The message for too many tokens ends
-/// with `advice`.
+/// Throws Error if an encoding has no tokens, or more tokens than the model accepts. The message for too many tokens
+/// ends with `advice`.
 void CheckLength(const Encoding& encoding, const TextEncoder& model, const std::string& name,
                  std::string_view advice = "");
 inline constexpr std::string_view kTruncateAdvice = "; `truncate` leaves out its end";

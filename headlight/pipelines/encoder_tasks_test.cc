@@ -113,8 +113,8 @@ TEST(TextClassifier, NamesAMissingPooler) {
               HasSubstr("model.safetensors: there is no 'bert.pooler.dense.weight'"));
 }
 
-// Without token_type_ids in model_input_names, a second text has type 0 too. If a folder does not list its inputs, the
-// tokenizer's class in Transformers 5.24 decides.
+// If model_input_names lacks token_type_ids, a second text also has type 0. If a folder does not list its inputs, the
+// tokenizer's class in Transformers 5.24 determines the types.
 TEST(TextClassifier, OmitsTokenTypesThatTheTokenizerDoesNotGive) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");
@@ -260,7 +260,7 @@ TEST(TokenClassifier, ReturnsTopKLabelsPerToken) {
   EXPECT_THAT(refused({.stride = 1, .aggregation = TagAggregation::none}), HasSubstr("`stride` is for aggregated"));
 }
 
-// The model reads 24 tokens, including [CLS] and [SEP]. A text of 22 tokens fits. The long text repeats this text.
+// The model accepts 24 tokens, including [CLS] and [SEP]. A text of 22 tokens fits. The long text repeats this text.
 TEST(TokenClassifier, ReadsLongTextsInWindows) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   std::string first, text;

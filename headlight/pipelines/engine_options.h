@@ -22,7 +22,7 @@ class HEADLIGHT_API QueueFull : public Error {
 
 struct EngineOptions {
   std::int64_t max_waiting = 1024;  ///< the maximum number of waiting requests
-  /// The maximum number of bytes of the texts and tokens of waiting requests.
+  /// The maximum total size in bytes of texts and tokens in waiting requests.
   std::int64_t max_waiting_bytes = std::int64_t{1} << 26;
   /// The maximum number of sequences in the batch. A request has one sequence for each of its samples, and for each
   /// part of a text that is split.
@@ -45,8 +45,8 @@ struct TextRequest {
 /// A text to be translated or summarized.
 struct TranslationRequest {
   std::string text = {};
-  /// If not empty, the encoder's input as returned by Translator::SourceIds, used instead of `text`. It includes the
-  /// prefix and the source language, and is not split.
+  /// If not empty, the encoder's input as returned by Translator::SourceIds, used instead of `text`. These ids include
+  /// the prefix and the source language, and are not split.
   std::vector<std::int32_t> ids = {};
   TranslateOptions options =
       {};  ///< the options of Translator::TranslateBatch; `batch_tokens` and `cancelled` are as in TextRequest

@@ -15,8 +15,8 @@ namespace headlight {
 
 namespace {
 
-// The maximum number of source tokens that are encoded between two decoding steps, unless one source is longer. It
-// limits the delay of running requests.
+// The maximum number of source tokens to encode between two decoding steps, unless one source is longer. This limits
+// the delay of running requests.
 constexpr std::int64_t kSourceTokens = 512;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The thread of an Engine. It adds requests to the batch, runs decoding steps, and completes the requests.
+// The thread of an Engine, which adds requests to the batch, runs decoding steps, and completes the requests.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class EngineWorker {
  public:
   using MakeBatch = std::function<std::unique_ptr<DecodingBatch>()>;
 
-  /// `encoder` encodes the sources of requests. It is null for a language model. The batch has at most `cached_tokens`
+  /// `encoder` encodes the sources of requests, and is null for a language model. The batch has at most `cached_tokens`
   /// source tokens. The queue and the encoder must outlive the worker.
   EngineWorker(EngineQueue& queue, MakeBatch make_batch, const EncoderDecoder* encoder, std::int64_t cached_tokens);
   /// Ends every request with Cancelled, and waits for the current forward pass.
@@ -45,11 +45,11 @@ class EngineWorker {
   void Join(const std::vector<Entry>& joining);
   // Ends the request with the current exception.
   void EndFailed(EngineJob& job);
-  // Sets the encoder states of each sequence. Consecutive sequences with the same source share their states.
+  // Sets the encoder states of each sequence. Consecutive sequences with the same source use the same states.
   void Encode(std::span<const Entry> joining);
   // Sets the encoder states of sequences whose source is the last encoded source.
   void ShareEncoded(std::span<const Entry> same) const;
-  // Encodes the source that each group shares, all in one forward pass.
+  // Encodes the common source of each group. One forward pass encodes all sources.
   void EncodeTogether(const std::vector<std::span<const Entry>>& sources);
 
   EngineQueue& queue_;

@@ -19,14 +19,14 @@ namespace headlight {
 
 /// The kind of input that a question is about.
 enum class AnswersFrom { passages, images };
-/// Returns the kind of input that the folder's model takes, without loading weights. Returns `passages` for models that
-/// do not answer questions. Loading such models throws Error.
+/// Returns the kind of input that the folder's model requires, without loading weights. Returns `passages` for models
+/// that do not answer questions. Loading such models throws Error.
 HEADLIGHT_API AnswersFrom AnswersFromOf(const std::string& folder);
 
 /// The options of FolderAnswerer::Load, which throws Error for an option that the model does not have.
 struct FolderAnswererOptions {
   LoadOptions load = {};
-  std::string detector = {};  ///< the folder of a detector, for a model that reads regions of images
+  std::string detector = {};  ///< the folder of a detector, for a model whose inputs are image regions
   std::optional<std::int64_t> max_length =
       {};  ///< the maximum number of tokens of an answer, unless the model chooses from a fixed set
   /// For models that extract answers:
@@ -35,7 +35,7 @@ struct FolderAnswererOptions {
   bool align_words = true;                 ///< this option and the next two are as in AnswerOptions
   std::optional<std::int64_t> max_input_length =
       {};                                   ///< tokens of a window, which has the question and a part of the passage
-  std::optional<std::int64_t> stride = {};  ///< tokens that neighboring windows share
+  std::optional<std::int64_t> stride = {};  ///< overlap of adjacent windows, in tokens
   /// For models that generate answers: truncates a passage that is too long for the model. `on_truncated` receives the
   /// question's name and the maximum number of tokens.
   bool truncate = false;

@@ -137,7 +137,7 @@ AttentionRecord OfRegionTextEncoder(const std::string& folder, const AttentionIn
   return RegionAttentionOf(LoadRegionFolder(folder), *input.image, boxes, *input.question, OneLayer(input));
 }
 
-// The inputs that a model reads, among the inputs that only some kinds of models read.
+// The optional inputs that a model accepts. Each of these inputs exists only for some kinds of models.
 struct Reads {
   bool image = false, text_with_image = false, target_of_image = false;
   bool question = false, detector = false, threshold = false;

@@ -12,9 +12,9 @@
 
 namespace headlight {
 
-/// The model's inputs, and the selection of attention to record. Inputs that the model does not read are errors.
+/// The model's inputs, and the selection of attention to record. Inputs that the model does not accept are errors.
 struct AttentionInput {
-  std::optional<std::string> source, target;  ///< for an encoder-decoder; `target` also for a caption model
+  std::optional<std::string> source, target;  ///< for an encoder-decoder; caption models also accept `target`
   std::optional<std::string> text, second;    ///< for an encoder (a pair), a language model or a CLIP
   std::optional<Image> image;
   std::optional<std::string> question,
@@ -31,7 +31,7 @@ struct AttentionInput {
 std::string NameOfFolder(const std::string& folder);
 
 /// Returns the attention weights or attention rollout that `input` selects, with the model's name as title. Throws
-/// Error for inputs that the model does not read, and for missing inputs.
+/// Error for inputs that the model does not accept, and for missing inputs.
 AttentionRecord FolderAttention(const std::string& folder, const AttentionInput& input);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Embeddings from any model that reads texts, images, or both.
+// Embeddings from any model whose inputs are texts, images, or both.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace headlight {
 struct EmbedderInputs {
   bool texts = false, images = false;
 };
-/// Returns the inputs that the folder's model takes, without loading weights. Returns `texts` for models without an
+/// Returns the inputs that the folder's model accepts, without loading weights. Returns `texts` for models without an
 /// embedder. Loading such models throws Error.
 HEADLIGHT_API EmbedderInputs EmbedderInputsOf(const std::string& folder);
 
@@ -26,7 +26,7 @@ struct FolderEmbedder {
   /// Throws Error naming the file and the problem if a file is invalid or not supported.
   HEADLIGHT_API static FolderEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Each function is empty if the model does not read that kind of input.
+  /// A function is empty if the model does not accept its kind of input.
   std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
   std::function<Embeddings(std::span<const Image> fitted, const EmbedImageOptions& options)> fitted = {};
   std::function<Image(const Image& image)> fit = {};  ///< makes the inputs of `fitted`

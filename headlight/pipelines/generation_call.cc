@@ -55,8 +55,8 @@ GenerationCall::GenerationCall(TextGenerator generator, GenerateOptions options)
     generation_.min_length = 0;
   }
   Check(generation_.search.beam_size > 1 || !options_.length_penalty, "`length_penalty` is for a `beam_size` above 1");
-  // With sampling, each sample is a separate text with its own random stream. With beams, the texts are hypotheses of
-  // one search.
+  // When sampling, each sample is a separate text with a separate random stream. In beam search, the texts are
+  // hypotheses of one search.
   n_best_ = static_cast<std::size_t>(generation_.search.n_best);
   samples_ = generation_.search.sample ? n_best_ : 1;
   if (generation_.search.sample) generation_.search.n_best = 1;

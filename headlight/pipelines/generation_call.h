@@ -14,7 +14,8 @@
 
 namespace headlight {
 
-/// One call of TextGenerator::Generate. Its requests refer to this object, which must outlive them and must not move.
+/// One call of TextGenerator::Generate. The requests refer to this object, which must outlive the requests and must not
+/// move.
 class GenerationCall {
  public:
   /// Throws Error for invalid options.

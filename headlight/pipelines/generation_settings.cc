@@ -24,7 +24,7 @@ constexpr unsigned kDecoding = kTranslation | kCaption, kAll = kText | kDecoding
 struct Setting {
   const char* key;
   unsigned read;  // the kinds of models that implement the setting
-  Json usual;     // if not implemented: the value that has no effect, besides null
+  Json usual;     // for other kinds: the value that, like null, has no effect
 };
 
 // Returns the keys of GenerationConfig that can change the output.

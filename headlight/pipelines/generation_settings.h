@@ -1,4 +1,4 @@
-// Reads the settings of generation_config.json that all kinds of models share.
+// Reads the settings of generation_config.json that are common to all kinds of models.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// The kinds of models. They differ in the settings that are implemented.
+/// The kinds of models, which differ in the implemented settings.
 enum class GenerationKind : std::uint8_t { text = 1, translation = 2, caption = 4 };
 
 /// Throws Error naming the first setting that could change the result and is not implemented for this kind of model.
@@ -40,8 +40,8 @@ inline constexpr std::uint64_t kDefaultSeed = 1;
 /// ReadSampling replaces the values that `json` sets. As in Transformers, top_k is 50 by default.
 inline constexpr SamplingOptions kDefaultSampling = {.top_k = 50};
 void ReadSampling(const JsonView& json, SamplingOptions& sampling);
-/// Reads the settings of logits processors. `pad_id` is the padding token, or -1 if there is none. It may be generated
-/// unless it is in bad_words_ids.
+/// Reads the settings of logits processors. `pad_id` is the padding token, or -1 if there is none. A search may
+/// generate the padding token unless bad_words_ids excludes it.
 void ReadProcessors(const JsonView& json, std::int64_t vocabulary, std::int32_t pad_id, SearchOptions& search);
 
 /// Reads the settings of the search. With sampling, the number of beams is 1.

@@ -26,7 +26,7 @@ struct ImageFolder {
 void CheckImageOptions(const std::string& folder, const LoadOptions& options);
 
 /// Loads the folder's image processor. Throws Error if it maps pixels to a palette, if its images are smaller than a
-/// patch, and if the model does not read three channels.
+/// patch, and if the model does not have three input channels.
 ImageProcessor LoadColorProcessor(const std::string& folder, std::int64_t channels, Grid patch = {1, 1});
 
 /// Loads an image encoder with its image processor. Throws Error if the folder has no image encoder with three channels
@@ -50,8 +50,8 @@ std::string NameOfImage(const ImageName& name, std::size_t image);
 /// cannot be resized.
 std::vector<Image> FitImages(const ImageProcessor& processor, std::span<const Image> images, const ImageName& name);
 
-/// Returns the number of pixels per batch: `batch_pixels` for patches of at most 16 x 16 pixels. For larger patches it
-/// is scaled by the patch area, so that the number of patches stays the same.
+/// Returns the number of pixels per batch: `batch_pixels` for patches of at most 16 x 16 pixels. For larger patches,
+/// this number is scaled by the patch area, so that the number of patches stays the same.
 std::int64_t PixelsAtOnce(std::int64_t batch_pixels, Grid patch);
 
 /// Calls `compute` for images from FitImages, in order, in batches of at most `batch_pixels` pixels. A larger image is
@@ -68,7 +68,7 @@ HEADLIGHT_API void EncodeImages(const ImageFolder& folder, std::span<const Image
 
 std::vector<ImageSize> SizesOf(std::span<const Image> images);
 
-/// Runs a detector on images in the batches of ForEachBatchOfValues. `done` is called for each image in order. It
+/// Runs a detector on images in the batches of ForEachBatchOfValues. `done` is called for each image in order, and
 /// receives the output of the batch, the first row of the image in this output, and the index of the image. Throws
 /// Error naming the image if an output is NaN or infinite. Throws Error unless there is one size per image and
 /// `threshold` is from 0 to 1.

@@ -102,7 +102,7 @@ TEST_F(ImageGeneratorTest, KeepsGivenRows) {
   EXPECT_EQ(At(both[1][0], 0, 0), (Pixel{0, 0, 0}));
 }
 
-// With tied embeddings, the start token also has a logit, although it is not a color.
+// If embeddings are tied, the start token also has a logit, although it is not a color.
 TEST(ImageGenerator, NeverSamplesTheStartToken) {
   const TemporaryFolder folder;
   SaveTinyImageGpt(folder.path(), /*tie_output=*/true);

@@ -42,7 +42,7 @@ TEST(ImageSegmenter, EqualsTransformers) {
 
 TEST(ImageSegmenter, IsBatchInvariant) {
   const std::vector<Image> images = {Pattern(50, 30), Pattern(20, 41), Pattern(33, 33), Pattern(8, 70)};
-  // Without thresholds, every query to which a pixel is assigned is a segment.
+  // If thresholds are 0, every query to which a pixel is assigned is a segment.
   const SegmentOptions all = {.threshold = 0, .rules = {.mask_threshold = 0, .overlap = 0}};
   const ImageSegmenter segmenter = ImageSegmenter::Load(kFolder);
   std::vector<Segmentation> alone;

@@ -28,7 +28,7 @@ namespace headlight {
 /// not depend on the other texts or images of a call.
 class HEADLIGHT_API ImageTextEmbedder {
  public:
-  /// Loads the folder of a CLIP or SigLIP, or of one of their towers, with its tokenizer and preprocessor_config.json.
+  /// Loads the folder of a CLIP or SigLIP, or of a single tower, with its tokenizer and preprocessor_config.json.
   /// Throws Error that names the file and the problem if a file is invalid or not supported.
   static ImageTextEmbedder Load(const std::string& folder, const LoadOptions& options = {});
 

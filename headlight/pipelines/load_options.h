@@ -15,8 +15,8 @@ namespace headlight {
 /// A pipeline throws Error naming an option that it does not support. For example, a TextClassifier has no shortlist
 /// and no draft.
 struct LoadOptions {
-  /// The type of matrix products. Default: float32. For a folder that `headlight convert` quantized, it is int8 or
-  /// int4, and for a GGUF file, its own block types. Load throws Error if the CPU does not support the type.
+  /// The type of matrix products. Default: int8 or int4 for a folder quantized by `headlight convert`, the block types
+  /// in a GGUF file, and otherwise float32. Load throws Error if the CPU does not support the type.
   std::optional<Compute> compute = {};
   /// Translator: restricts the output vocabulary of each text to the folder's shortlist (`headlight shortlist`). This
   /// is often faster. Default: the whole vocabulary.

@@ -41,7 +41,7 @@ class HEADLIGHT_API MaskFiller {
   static MaskFiller Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns predictions for the masks of each text, in order. Throws Error that names the text if it has no mask, has
-  /// more tokens than the model reads, or is not UTF-8.
+  /// more tokens than the model accepts, or is not UTF-8.
   std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;
   std::vector<std::vector<FilledMask>> Fill(std::initializer_list<std::string> texts,
                                             const FillOptions& options = {}) const {

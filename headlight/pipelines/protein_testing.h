@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-// Writes an ESM of 23 tokens, with heads for masked residues and for contacts, into `folder`, which must not exist. Its
+// Writes an ESM of 23 tokens, with heads for masked residues and for contacts, into `folder`, which must not exist. The
 // vocabulary lacks the residues W and C.
 inline void SaveTinyEsm(const std::string& folder) {
   std::filesystem::copy(HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/esm_masked_left", folder);

@@ -25,9 +25,9 @@ struct AnswerOptions {
   std::int64_t longest_answer = 15;  ///< maximum number of tokens of an answer, at least 1
   bool may_decline = true;           ///< if true, allows "no answer"; otherwise the best span is always returned
   bool align_words = true;  ///< if true, extends answers to whole words; otherwise answers end at token boundaries
-  /// Tokens of a window, which has the question and a part of the context [384, or as many as the model reads].
+  /// Tokens of a window, which has the question and a part of the context [384, or the model's maximum if smaller].
   std::optional<std::int64_t> max_input_length = {};
-  std::optional<std::int64_t> stride = {};  ///< tokens that neighboring windows share [128, at most half of a window]
+  std::optional<std::int64_t> stride = {};  ///< overlap of adjacent windows, in tokens [128, at most half of a window]
   std::int64_t batch_tokens = 512;          ///< tokens that are encoded at once, at least 1
   std::function<std::string(std::size_t text)> name_of = {};  ///< question name in error messages; "text 1" by default
 };
@@ -51,10 +51,10 @@ class HEADLIGHT_API QuestionAnswerer {
   /// the file and the problem if a file is invalid or not supported.
   static QuestionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Returns the best answers to each question, the best first. One of them may be "no answer". The score of a span is
-  /// p(start) * p(end), the probabilities of its first and last token. Both distributions are over the tokens of the
-  /// context and the first token of the input, which represents "no answer". The scores of spans with the same words
-  /// are added.
+  /// Returns the best answers to each question, the best first. The answers may include "no answer". The score of a
+  /// span is p(start) * p(end), the product of the probabilities of its first and last token. Both distributions are
+  /// over the tokens of the context and the first token of the input, which represents "no answer". The scores of spans
+  /// with the same words are added.
   ///
   /// If the question and context are longer than a window, the context is split into overlapping windows. The spans of
   /// all windows are compared, and the lowest score of "no answer" is used. Throws Error for an option out of its

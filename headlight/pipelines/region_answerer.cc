@@ -18,7 +18,7 @@ namespace headlight {
 
 struct RegionAnswerer::State {
   RegionFolder loaded;
-  std::optional<ImageProcessor> processor = {};  // for a model that reads whole images
+  std::optional<ImageProcessor> processor = {};  // for a model whose inputs are whole images
 
   Regions RegionsOf(const Image& image, std::span<const Box> boxes) const;
 };

@@ -1,4 +1,4 @@
-// Visual question answering with a fixed set of answers. The model reads regions in boxes, or the whole image.
+// Visual question answering with a fixed set of answers. The input is the regions in boxes, or the whole image.
 //   const RegionAnswerer answerer = RegionAnswerer::Load("model");
 //   const Image image = ReadImage("street.jpg");
 //   fmt::print("{}\n", answerer.Answer(image, boxes, "How many cars are there?").front().answer);
@@ -27,11 +27,11 @@ class HEADLIGHT_API RegionAnswerer {
   /// if a file is invalid or not supported.
   static RegionAnswerer Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Returns true if the model reads regions, or false for a ViLT, which reads whole images.
+  /// Returns true if the model requires regions, or false for a ViLT, which processes whole images.
   bool reads_boxes() const;
   /// Returns the `top_k` most probable answers, the best first. The scores of all answers sum to 1. The `boxes` of
   /// objects in the image are in pixels, as returned by an ObjectDetector. Boxes outside the image are ignored. Throws
-  /// Error if there are boxes and the model does not read boxes, and if `top_k` is below 1. Throws Error if the
+  /// Error if there are boxes and the model does not accept boxes, and if `top_k` is below 1. Throws Error if the
   /// question is not UTF-8, empty or too long, and if the image has no pixels.
   std::vector<VisualAnswer> Answer(const Image& image, std::span<const Box> boxes, std::string_view question,
                                    std::int64_t top_k = 1) const;

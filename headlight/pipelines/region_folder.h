@@ -1,4 +1,4 @@
-// A model that reads a text and the regions of an image, and its tokenizer. Used by several pipelines.
+// A model of texts and image regions, and its tokenizer. Used by several pipelines.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ HEADLIGHT_API std::int64_t RegionSideOf(const RegionTextEncoder& model);
 struct RegionFolder {
   std::unique_ptr<const RegionTextEncoder> model;
   PipelineTokenizer tokenizer;
-  std::int64_t side;  ///< result of RegionSideOf; 0 if the model reads whole images
+  std::int64_t side;  ///< result of RegionSideOf; 0 if the inputs are whole images
 };
 
 /// Loads a folder. Throws Error if it has no model of this kind, or if its tokenizer has more tokens than the model.

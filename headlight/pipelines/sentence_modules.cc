@@ -135,7 +135,7 @@ void ReadSettings(const std::string& path, SentenceModules& reading) {
   }
 }
 
-// Returns the path of the configuration file, if there is one. Its name depends on the class of the model.
+// Returns the path of the configuration file, if there is one. The file name depends on the class of the model.
 std::optional<std::string> SentenceConfig(const std::string& folder) {
   for (const char* kind : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"})
     if (std::string path = fmt::format("{}/sentence_{}_config.json", folder, kind); Exists(path)) return path;

@@ -58,7 +58,7 @@ std::size_t BestCut(const TextPart& part) {
   return 0;
 }
 
-// Splits `text`. The tokens `prefix` are prepended to each part's tokens. They are not part of the text.
+// Splits `text`. The tokens `prefix`, which are not part of the text, are prepended to the tokens of each part.
 void Split(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> prefix, std::int64_t most,
            std::vector<TextPart>& parts) {
   TextPart part{text, {}, {}};

@@ -19,8 +19,8 @@ namespace headlight {
 std::vector<std::string> ReadStopStrings(const JsonView& json);
 
 /// Returns a condition for SearchOptions::stops that is true if the last token completes one of the strings. A string
-/// may begin in any earlier token, also of a prompt, and end within the last token. `decode` decodes tokens to text.
-/// Returns null if there are no strings.
+/// may begin in any earlier token, including prompt tokens, and end within the last token. `decode` decodes tokens to
+/// text. Returns null if there are no strings.
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              std::function<std::string(std::span<const std::int32_t>)> decode);
 

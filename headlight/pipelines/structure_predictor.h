@@ -28,8 +28,8 @@ struct PredictionObserver;  // pipelines/prediction_observer.h
 
 struct PredictOptions {
   std::uint64_t seed = 1;  ///< selects the alignment rows that each pass samples, and the letters that it masks
-  /// The numbers of recycling passes after the first pass, of rows of the alignment (MSA), and of extra MSA rows. By
-  /// default the model's configuration is used.
+  /// The number of recycling passes after the first pass, rows of the alignment (MSA), and extra MSA rows,
+  /// respectively. By default, the model's configuration is used.
   std::optional<int> recycles = {};
   std::optional<std::int64_t> rows = {}, extra = {};
   std::vector<ProteinTemplate> templates = {};  ///< templates of the query, from ReadTemplates in protein/templates.h
@@ -54,8 +54,8 @@ struct PredictedStructure {
   int passes = 0;             ///< number of passes that were computed
 };
 
-/// Predicts the structures of proteins. Immutable and cheap to copy. All methods are thread-safe. The same seed gives
-/// the same structure.
+/// Predicts the structures of proteins. Immutable and cheap to copy. All methods are thread-safe. Structures are
+/// reproducible for a fixed seed.
 class HEADLIGHT_API StructurePredictor {
  public:
   /// Loads a model's folder, or an .npz file published by DeepMind (docs/reference/files.md). Throws Error that names
@@ -63,8 +63,8 @@ class HEADLIGHT_API StructurePredictor {
   static StructurePredictor Load(const std::string& path, const LoadOptions& options = {});
 
   /// Returns the structure of the alignment's query. Throws Error naming an invalid option. Throws Error for more
-  /// templates than the model reads, and for templates of another query. Throws Error if there is not enough memory for
-  /// the pair representation, and if the model computes values that are not finite.
+  /// templates than the model accepts, and for templates of another query. Throws Error if there is not enough memory
+  /// for the pair representation, and if the model computes values that are not finite.
   PredictedStructure Predict(const AlignmentTable& alignment, const PredictOptions& options = {}) const;
 
   /// Returns the intermediate results of Predict: the backbone after each block of the structure module in every pass,

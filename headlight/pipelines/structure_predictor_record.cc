@@ -41,7 +41,7 @@ std::vector<Vector3> AlphasOf(const std::vector<BackboneAtoms>& backbone) {
   return alphas;
 }
 
-// Collects the contents of a StructureRecord from all passes. The attention is from the last pass.
+// Collects the values of a StructureRecord from all passes. The attention is from the last pass.
 class Collector {
  public:
   Collector(StructureRecord& record, std::optional<int> layer) : record_(record), layer_(layer) {}

@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 6> kSentences = {
     "Ein Hund läuft über die Wiese.", "A dog runs across the meadow.",          "Zwei Kinder spielen, sie lachen.",
     "Two children play, they laugh.", "Gestern hat der Mann ein Buch gelesen!", "Yesterday the man read a book!"};
 
-// Saves a tiny translation model into `folder`, which must exist. The model reads at most `positions` - 1 tokens.
+// Saves a tiny translation model into `folder`, which must exist. The model accepts at most `positions` - 1 tokens.
 inline void SaveTinyModel(const std::string& folder, std::int64_t positions = 40, std::uint64_t seed = 4,
                           std::int64_t ffn = 24) {
   auto sentence = kSentences.begin();

@@ -25,9 +25,9 @@ class LanguageModel;        // kinds/language_model.h
 class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
 struct TextGeneratorState;  // pipelines/text_generator_state.h
 
-/// An option that is not set is taken from generation_config.json in the folder. Its key has the same name, or else the
-/// name in brackets. If the file has no value, the default in the comment applies. The eos_token_id of the file ends a
-/// text.
+/// An option that is not set is taken from generation_config.json in the folder. The key is the name in brackets if the
+/// comment has one, and otherwise the name of the option. If the key is missing, the default in the comment applies.
+/// The eos_token_id of the file ends a text.
 struct GenerateOptions {
   /// Options for the search. Beam search keeps the beam_size best texts. A beam_size of 1 selects greedy search or
   /// sampling.
@@ -87,7 +87,7 @@ struct TokenScore {
 struct HEADLIGHT_API TextScore {
   std::vector<TokenScore> token_scores;  ///< of all tokens of the text
   double log_probability = 0;            ///< the sum over the tokens
-  std::int64_t tokens = 0, bytes = 0;    ///< tokens that have a log-probability, and their bytes
+  std::int64_t tokens = 0, bytes = 0;    ///< number of tokens with a log-probability, and of their bytes
   double perplexity() const;             ///< exp(-log_probability / tokens)
   double bits_per_byte() const;          ///< -log2(probability) / bytes
 };

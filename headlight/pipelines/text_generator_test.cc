@@ -312,7 +312,7 @@ TEST_F(GeneratorTest, RefusesImpossibleRequests) {
   EXPECT_EQ(score.bytes, std::ssize(kPrompts[0]) - score.token_scores.front().span.end);
 }
 
-// Generates random tokens. Many of them are bytes of incomplete characters.
+// Generates random tokens. Many tokens are bytes of incomplete characters.
 TEST(TextGenerator, StreamsTheSameTextWithEveryTokenizer) {
   for (const char* kind : {"gpt2", "roberta", "gpt1", "t5", "byte_fallback", "bert_cased"}) {
     const TemporaryFolder folder;

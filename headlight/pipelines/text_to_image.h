@@ -43,7 +43,7 @@ class HEADLIGHT_API TextToImage {
   static TextToImage Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Throws Error, with a message that begins with `name`, if the text is empty, is not UTF-8, or has more tokens than
-  /// the model reads.
+  /// the model accepts.
   void CheckText(const std::string& text, const std::string& name) const;
 
   /// Generates options.count images of each text, in the order of sampling. Throws the same errors as CheckText, and
@@ -95,7 +95,7 @@ struct RankedImage {
 
 /// Sorts the images of one text by their CLIP or SigLIP similarity to the text, the best first (Ramesh et al.,
 /// "Zero-Shot Text-to-Image Generation", 2021, section 2.6). Images with the same score keep their order. Throws Error
-/// if `ranker` lacks a tower, and if the text has more tokens than `ranker` reads.
+/// if `ranker` lacks a tower, and if the text has more tokens than `ranker` accepts.
 HEADLIGHT_API std::vector<RankedImage> RankImages(const ImageTextEmbedder& ranker, const std::string& text,
                                                   std::span<const GeneratedImage> images);
 

@@ -17,7 +17,7 @@ struct TextToImageOptions {
   /// The scale of classifier-free guidance, at least 0, for a model that was also trained on images without texts. 1
   /// disables guidance. Above 1, images follow the text more closely and vary less.
   double guidance = 1;
-  std::uint64_t seed = 1;          ///< the same seed gives the same images
+  std::uint64_t seed = 1;          ///< images are reproducible for a fixed seed
   std::uint64_t first_stream = 0;  ///< image i of a call is sampled from the random stream (seed, first_stream + i)
   /// Called between tokens. If it returns true, the call throws Cancelled.
   std::function<bool()> cancelled = {};

@@ -126,7 +126,7 @@ TEST_F(TextToImageTest, SamplesFromTheMostLikely) {
 
 TEST_F(TextToImageTest, KeepsGivenRows) {
   const TextToImage drawer = TextToImage::Load(folder.path());
-  const Image begun = Pattern(16, 12);  // its central square is resized
+  const Image begun = Pattern(16, 12);  // Complete and Encode resize the central square
   const std::vector<std::int32_t> codes = drawer.Encode(begun);
   ASSERT_EQ(codes.size(), 16U);
   for (const std::int64_t rows : {0, 1, 3})

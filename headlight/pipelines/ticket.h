@@ -26,7 +26,7 @@ class HEADLIGHT_API TimedOut : public Error {
 struct EngineQueue;  // engine_queue.h
 struct EngineJob;
 
-/// A request in an Engine. Its destructor cancels the request. It may outlive the engine.
+/// A request in an Engine. The destructor cancels the request. A ticket may outlive the engine.
 ///
 /// One thread at a time may call Wait and WaitFor. Any thread may call Cancel at the same time. Wait and WaitFor call
 /// `on_text` on the calling thread. `on_text` may block.
@@ -37,7 +37,7 @@ class HEADLIGHT_API Ticket {
   Ticket& operator=(Ticket&& other) noexcept;
   ~Ticket();
 
-  /// Waits for the n_best results. They are bit-identical to the results of TextGenerator::Generate or
+  /// Waits for the n_best results, which are bit-identical to the results of TextGenerator::Generate or
   /// Translator::TranslateBatch for only this request. Throws the same errors as these functions, and Cancelled or
   /// TimedOut. Throws Error if Wait was called before. An exception from on_text cancels the request and is rethrown.
   std::vector<Result> Wait();

@@ -33,9 +33,9 @@ struct TagOptions {
   std::int64_t batch_tokens = 512;  ///< tokens that are encoded at once, at least 1
   std::optional<std::int64_t> max_input_length =
       {};  ///< tokens of a window, at most the model's positions, which are the default
-  /// The number of tokens that neighboring windows share. If it is set, the spans of each window are found separately.
-  /// Among overlapping spans, the longest span is kept. Among equally long spans, the span with the highest score is
-  /// kept. This is the rule of Transformers' pipeline. Not available for `none`.
+  /// The overlap of adjacent windows, in tokens. If set, the spans of each window are found separately. Among
+  /// overlapping spans, the longest span is kept. Among equally long spans, the span with the highest score is kept.
+  /// This is the rule of Transformers' pipeline. Not available for `none`.
   std::optional<std::int64_t> stride = {};
   /// Only for `none`: the number of labels per token, the most probable first, including O. Each label is returned as a
   /// span. By default there is one span for each token whose most probable label is not O.
@@ -61,12 +61,12 @@ class HEADLIGHT_API TokenClassifier {
   static TokenClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another
-  /// kind. It continues while words (or tokens, see TagAggregation) have the label I-X or X. O means no label. Other
-  /// labels, such as E-X, are only continued by the same label.
+  /// kind. The span continues while words (or tokens, see TagAggregation) have the label I-X or X. O means no label.
+  /// Other labels, such as E-X, are only continued by the same label.
   ///
-  /// A text with more tokens than the model reads is split into windows that overlap by a quarter. The label of a token
-  /// is taken from the window in which the token is farthest from the edges, unless TagOptions::stride is set. Throws
-  /// Error for an option out of its range. Throws Error naming the text if it is not UTF-8.
+  /// A text with more tokens than the model accepts is split into windows that overlap by a quarter. The label of a
+  /// token is taken from the window in which the token is farthest from the edges, unless TagOptions::stride is set.
+  /// Throws Error for an option out of its range. Throws Error naming the text if it is not UTF-8.
   std::vector<std::vector<NamedSpan>> Tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   std::vector<std::vector<NamedSpan>> Tag(std::initializer_list<std::string> texts,
                                           const TagOptions& options = {}) const {

@@ -14,7 +14,7 @@ inline void CheckRows(const std::string& folder, std::int64_t tokens, std::int64
   Check(tokens <= rows, "{}/config.json: the model has {} tokens, and the tokenizer {}", folder, rows, tokens);
 }
 
-/// Throws Error naming the folder's tokenizer.json if it gives more token types than the model has.
+/// Throws Error naming the folder's tokenizer.json if it defines more token types than the model has.
 inline void CheckTypes(const std::string& folder, const PipelineTokenizer& tokenizer, std::int64_t types) {
   Check(tokenizer.types() <= types, "{}/tokenizer.json: it gives {} token types, and the model has {}", folder,
         tokenizer.types(), types);

@@ -13,8 +13,8 @@
 namespace headlight {
 
 /// An option that is not set is taken from generation_config.json in the folder, or from config.json if that file is
-/// missing. Its key has the same name, or else the name in brackets. If the file has no value either, the default in
-/// the comment applies.
+/// missing. The key is the name in brackets if the comment has one, and otherwise the name of the option. If the key is
+/// missing, the default in the comment applies.
 struct TranslateOptions {
   /// Options for the search. Beam search keeps the beam_size best partial translations. A beam_size of 1 selects greedy
   /// search.
@@ -23,7 +23,7 @@ struct TranslateOptions {
   std::optional<std::int32_t> n_best =
       {};  ///< translations of each text, at most beam_size without sampling [num_return_sequences]; default: 1
   /// The maximum number of tokens of a translation, including the end token. If 0, the key max_length of the folder is
-  /// used, else three times the source's length plus 50. The number is at most the model's positions.
+  /// used; default: three times the source's length plus 50. The maximum is limited to the model's positions.
   std::int32_t max_length = 0;
   std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation; default: 0
   std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely; default: 1
@@ -41,13 +41,13 @@ struct TranslateOptions {
   std::uint64_t first_stream = 0;          ///< text i uses the random stream (seed, first_stream + i)
 
   /// Options for other inputs. `target_prefix` has the beginning of the translations, which the model continues: one
-  /// prefix for all texts, or one per text. The prefix is part of the text and counts towards its length, but not
-  /// towards the score. It only precedes the first part of a split text.
+  /// prefix for all texts, or one per text. The prefix is part of the translation and counts towards its length, but
+  /// not towards the score. Only the first part of a split text has the prefix.
   std::vector<std::string> target_prefix = {};
   std::string task = {};             ///< name in task_specific_params of config.json, for its prefix and settings
   std::string prefix = {};           ///< put before each text, after the task's prefix, such as T5's "summarize: "
   std::string source_language = {};  ///< a special token, such as mBART's "de_DE"; default: the tokenizer's default
-  /// A special token as in source_language, else [forced_bos_token_id]. For models whose decoder begins with a
+  /// A special token as in source_language; default: [forced_bos_token_id]. For models whose decoder begins with a
   /// language, it replaces the start token.
   std::string target_language = {};
 

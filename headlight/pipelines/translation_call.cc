@@ -17,7 +17,7 @@ TranslationCall::TranslationCall(Translator translator, TranslateOptions options
     : translator_(std::move(translator)),
       options_(std::move(options)),
       decoding_(translator_.state_->DecodingFor(options_)) {
-  // Each sample is decoded as a separate source with its own random stream.
+  // Each sample is decoded as a separate source with a separate random stream.
   if (decoding_.search.sample) samples_ = static_cast<std::size_t>(decoding_.search.n_best);
   if (decoding_.search.sample) decoding_.search.n_best = 1;
 }

@@ -25,7 +25,7 @@ class TranslationCall {
   void Read(std::span<const std::string> texts);
   void Read(std::vector<std::int32_t> source);
 
-  /// Returns the inputs of Decode: the tokens of each part of each text, once per sample.
+  /// Returns the inputs of Decode: the tokens of every part of the texts, repeated for each sample.
   const std::vector<std::vector<std::int32_t>>& ids() const { return ids_; }
   const DecodingOptions& decoding() const { return decoding_; }
 

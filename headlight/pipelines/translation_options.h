@@ -1,4 +1,4 @@
-// Descriptions of the options of a Translator and of all models.
+// Describes the options of a Translator, and the options for all models.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,7 @@ std::vector<int> SpecialTokens(std::span<const std::int32_t> ids, const Tokenize
   return special;
 }
 
-// Appends the score of each token. `words` has the index of the word of each id of the hypothesis.
+// Appends the score of each token. `words` maps each id of the hypothesis to the index of its word.
 void AppendScores(Translation& translation, const EncoderDecoder& model, const Tokenizer& tokenizer,
                   const Hypothesis& hypothesis, std::span<const std::int32_t> words, std::int32_t words_before) {
   const std::size_t all = hypothesis.ids.size() + (hypothesis.end >= 0 ? 1 : 0);

@@ -43,9 +43,9 @@ class HEADLIGHT_API Translator {
 
   /// Returns the n_best translations of each text, the best first. Samples are in the order of sampling. A text without
   /// words has one translation, which is empty. A text with more tokens than the model has positions is split in two
-  /// until each part fits. It is split near its middle: after a sentence, else after a clause, else after a word. The
-  /// translations of the parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if it is not
-  /// UTF-8. Throws Error naming an invalid option.
+  /// until each part fits. The split is near the middle, preferably after a sentence, then after a clause, then after a
+  /// word. The translations of the parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if
+  /// it is not UTF-8. Throws Error naming an invalid option.
   std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
                                                        const TranslateOptions& options = {}) const;
   std::vector<std::vector<Translation>> TranslateBatch(std::initializer_list<std::string> texts,
@@ -56,7 +56,8 @@ class HEADLIGHT_API Translator {
   /// Returns the number of translations of a text. Beam search may find fewer.
   std::int32_t n_best(const TranslateOptions& options) const;
 
-  /// Return the encoder's input tokens for a text, and their number. The tokens include the prefix and special tokens.
+  /// Return the encoder's input tokens for a text, and the number of these tokens. The tokens include the prefix and
+  /// special tokens.
   std::vector<std::int32_t> SourceIds(std::string_view text, const TranslateOptions& options = {}) const;
   std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
 

@@ -1,4 +1,4 @@
-// The state that a Translator loads from its folder, and its settings for the options of a call.
+// The state that a Translator loads from its folder, and the resulting settings for the options of a call.
 #pragma once
 
 #include <fmt/ranges.h>

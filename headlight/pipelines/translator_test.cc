@@ -116,7 +116,7 @@ TEST_F(TranslatorTest, AlignsEveryTargetWord) {
   EXPECT_THAT(aligned, testing::Each(true));
 }
 
-// Checks that decoding gives the same cross-attention rows as one pass over the whole translation.
+// Checks that decoding computes the same cross-attention rows as one pass over the whole translation.
 TEST_F(TranslatorTest, KeepsTheLastLayersCrossAttentionWhileDecoding) {
   const EncoderDecoder& model = translator->model();
   const Translator drafting = Translator::Load(folder.path(), {.draft = true});

@@ -64,8 +64,9 @@ class HEADLIGHT_API VisualQuestionAnswerer {
     return Answer(std::span(&image, 1), std::span(&one, 1), options).front().front();
   }
 
-  /// Returns the attention of every head, in all layers or in one layer (from 0). It includes the attention from the
-  /// tokens of a question to its image, and between the patches of the image. Throws the same errors as Answer.
+  /// Returns the attention of every head, in all layers or in one layer (from 0). The result includes the attention
+  /// from the tokens of a question to its image, and between the patches of the image. Throws the same errors as
+  /// Answer.
   AttentionRecord Attention(const Image& image, std::string_view question, std::optional<int> layer = {}) const;
 
   const CaptionModel& model() const;
