@@ -50,7 +50,7 @@ struct FolderAnswer {
   std::optional<double> score = {};  ///< as in AnswerSpan or VisualAnswer; not set for a T5 or a BART
   std::int32_t start = 0, end = 0;   ///< for a span: [start, end) in characters of the passage
   bool found = true;                 ///< false if the passage has no answer
-  /// With `top_k`, the other answers, the best first. These answers have an empty `further`.
+  /// If `top_k` is set, the other answers, the best first. These answers have an empty `further`.
   std::vector<FolderAnswer> further = {};
 };
 

@@ -47,8 +47,8 @@ struct TranslateOptions {
   std::string task = {};             ///< name in task_specific_params of config.json, for its prefix and settings
   std::string prefix = {};           ///< put before each text, after the task's prefix, such as T5's "summarize: "
   std::string source_language = {};  ///< a special token, such as mBART's "de_DE"; default: the tokenizer's default
-  /// A special token as in source_language; default: [forced_bos_token_id]. For models whose decoder begins with a
-  /// language, it replaces the start token.
+  /// A special token as in source_language; default: [forced_bos_token_id]. If the decoder begins with a language, this
+  /// token replaces the start token.
   std::string target_language = {};
 
   /// Options for the results.

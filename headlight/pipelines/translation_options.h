@@ -1,4 +1,4 @@
-// Describes the options of a Translator, and the options for all models.
+// Command-line options for a Translator and for all models.
 #pragma once
 
 #include <optional>

@@ -45,7 +45,7 @@ std::string TokenLabel(std::string_view token) {
   }
   if (visible) return label;
   if (token.empty()) return "<empty>";
-  label.clear();  // it consists of spaces or joiners only
+  label.clear();  // the token has only spaces or joiners
   for (std::int32_t i = 0; i < length;) {
     UChar32 character = 0;
     U8_NEXT(token.data(), i, length, character);

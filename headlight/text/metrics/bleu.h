@@ -41,7 +41,7 @@ struct Bleu {
 HEADLIGHT_API Bleu CorpusBleu(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
 
-/// The number of statistics per line. Their sums over a corpus determine its BLEU.
+/// The number of statistics per line. The BLEU of a corpus is computed from the sums of the statistics.
 inline constexpr std::size_t kBleuStatistics = 10;  ///< two lengths, then the matches and totals of each order
 HEADLIGHT_API std::array<double, kBleuStatistics> BleuStatistics(std::string_view hypothesis,
                                                                  std::span<const std::string_view> references,

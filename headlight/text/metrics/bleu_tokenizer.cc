@@ -37,7 +37,7 @@ std::vector<std::string> EachCharacter(std::string_view line) {
   return words;
 }
 
-// Uses sacreBLEU's ranges. Its two ranges above U+FFFF are written with too few digits and mean U+2001 to U+2A6D and
+// Uses sacreBLEU's ranges. In sacreBLEU, two ranges meant to be above U+FFFF lack digits, and are U+2001 to U+2A6D and
 // U+2F81 to U+2FA1. Therefore marks such as quotes and dashes count as Chinese, and characters of extension B do not.
 bool IsChinese(char32_t code) {
   static constexpr std::pair<char32_t, char32_t> kRanges[] = {

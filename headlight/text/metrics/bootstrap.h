@@ -11,8 +11,8 @@
 
 namespace headlight {
 
-/// Generates the same numbers as NumPy's `default_rng(seed).choice(count, ...)` (PCG64; O'Neill, "PCG: A Family of
-/// Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation", 2014).
+/// Generates the same random indices as NumPy's `default_rng(seed).choice(count, ...)` (PCG64; O'Neill, "PCG: A Family
+/// of Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation", 2014).
 class NumpyChoice {
  public:
   /// `count` must be from 1 to 2^32 - 1.

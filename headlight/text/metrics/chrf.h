@@ -1,6 +1,6 @@
 // Corpus chrF2 and chrF2++ (Popovic, "chrF: character n-gram F-score for automatic MT evaluation", 2015; "chrF++: words
-// helping character n-grams", 2017), with the same values as sacreBLEU 2.6.0. They use character 1-grams to 6-grams
-// without white space, and chrF++ also word 1-grams and 2-grams. Recall has twice the weight of precision.
+// helping character n-grams", 2017), with the same values as sacreBLEU 2.6.0. Both metrics use character 1-grams to
+// 6-grams without white space. chrF++ also uses word 1-grams and 2-grams. Recall has twice the weight of precision.
 #pragma once
 
 #include <span>
@@ -28,7 +28,8 @@ struct Chrf {
 HEADLIGHT_API Chrf CorpusChrf(std::span<const std::string> hypotheses,
                               std::span<const std::vector<std::string>> references, const ChrfOptions& options = {});
 
-/// Computes the statistics of a line, three for each order. Their sums over a corpus determine its chrF.
+/// Computes the statistics of a line, three for each order. The chrF of a corpus is computed from the sums of the
+/// statistics.
 HEADLIGHT_API std::vector<double> ChrfStatistics(std::string_view hypothesis,
                                                  std::span<const std::string_view> references,
                                                  const ChrfOptions& options);

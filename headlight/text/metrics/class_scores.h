@@ -12,7 +12,7 @@ namespace headlight {
 /// The counts of one class, or of one kind of item.
 struct ClassCounts {
   std::int64_t right = 0, found = 0,
-               both = 0;  ///< numbers of true, predicted, and correctly predicted members
+               both = 0;  ///< counts of true, predicted, and correctly predicted members
   /// Return metrics from 0 to 1, or 0 if the denominator is 0.
   double precision() const;
   double recall() const;

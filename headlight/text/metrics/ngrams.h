@@ -14,7 +14,7 @@ namespace headlight {
 /// The count of each n-gram. The keys are views of the text.
 using Ngrams = std::unordered_map<std::u32string_view, std::int64_t>;
 
-/// Assigns numbers to words. Equal words have equal numbers.
+/// Assigns an id to each distinct word.
 class WordNumbers {
  public:
   template <typename Word>  // std::string or std::string_view
@@ -29,7 +29,7 @@ class WordNumbers {
   std::unordered_map<std::string, char32_t> numbers_;
 };
 
-/// Counts the n-grams of `text`, whose elements are characters or word numbers.
+/// Counts the n-grams of `text`, whose elements are characters or word ids.
 inline Ngrams CountNgrams(std::u32string_view text, std::size_t n) {
   Ngrams counts;
   for (std::size_t begin = 0; begin + n <= text.size(); ++begin) ++counts[text.substr(begin, n)];

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// Assigns numbers to the words of texts.
+// Assigns an id to each distinct word or stem.
 class RougeWords {
  public:
   explicit RougeWords(bool stem) : stem_(stem) {}

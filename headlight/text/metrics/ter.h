@@ -1,5 +1,5 @@
 // Corpus TER (Snover et al., "A Study of Translation Edit Rate with Targeted Human Annotation", 2006), with the same
-// values as sacreBLEU 2.6.0, which follows Tercom. It ignores case, splits at spaces and keeps punctuation.
+// values as sacreBLEU 2.6.0, which follows Tercom. TER ignores case, splits at spaces and keeps punctuation.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ struct Ter {
 HEADLIGHT_API Ter CorpusTer(std::span<const std::string> hypotheses,
                             std::span<const std::vector<std::string>> references);
 
-/// Computes the statistics of a line: the number of edits and the length of the references. Their sums over a corpus
-/// determine its TER.
+/// Computes the statistics of a line: the number of edits and the length of the references. The TER of a corpus is
+/// computed from the sums of the statistics.
 HEADLIGHT_API std::array<double, 2> TerStatistics(std::string_view hypothesis,
                                                   std::span<const std::string_view> references);
 HEADLIGHT_API double TerOf(std::span<const double> sums);

@@ -64,7 +64,7 @@ class KnownTexts {
     return rarest;
   }
 
-  // Returns the largest cosine similarity to one of the texts.
+  // Returns the maximum cosine similarity to any of the texts.
   double SimilarityOf(std::span<const std::string> words) const {
     std::map<std::string_view, double> counts;
     for (const std::string& word : words) ++counts[word];

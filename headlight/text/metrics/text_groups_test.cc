@@ -16,7 +16,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Numbers = std::vector<std::size_t>;
 
-// Returns 40 texts: all have "the", half of them "dog" and half "cat", three have "skates", and one has "helmet".
+// Returns 40 texts. All contain "the", half contain "dog" and half "cat", three contain "skates", and one contains
+// "helmet".
 std::vector<std::string> Known() {
   std::vector<std::string> known;
   for (int i = 0; i < 40; ++i)

@@ -24,7 +24,7 @@ struct AddedToken {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  /// The contents must not be empty. If two tokens have the same content, the first one is used.
+  /// The content of a token must not be empty. Among tokens with equal content, the first one is used.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
   /// A match, or the text between two matches (`id` is -1).

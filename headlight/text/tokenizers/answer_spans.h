@@ -17,7 +17,7 @@ namespace headlight {
 
 inline constexpr std::int64_t kLongestAnswerWindow =
     384;  ///< tokens; most published models were trained with this length
-/// Returns the number of tokens that adjacent windows of `longest` tokens share.
+/// Returns the overlap of adjacent windows of `longest` tokens.
 inline std::int64_t OverlapOf(std::int64_t longest) { return std::min<std::int64_t>(128, longest / 2); }
 inline constexpr std::int64_t kLongestAnswer = 15;  ///< tokens
 
@@ -26,9 +26,9 @@ struct PassageWindows {
   Encoding encoding;
   std::vector<Window> windows;
 };
-/// Divides the passage into windows of at most `longest` tokens. Adjacent windows share `overlap` tokens, or fewer if a
-/// window would otherwise have no new token. Throws Error, with a message that begins with `name`, if the passage has
-/// no tokens, or if the question is too long for a window.
+/// Divides the passage into windows of at most `longest` tokens. Adjacent windows overlap by `overlap` tokens, or fewer
+/// if a window would otherwise have no new token. Throws Error, with a message that begins with `name`, if the passage
+/// has no tokens, or if the question is too long for a window.
 PassageWindows CutPassage(const PipelineTokenizer& tokenizer, std::string_view question, std::string_view passage,
                           std::int64_t longest, std::int64_t overlap, const std::string& name);
 

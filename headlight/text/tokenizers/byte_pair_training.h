@@ -25,9 +25,8 @@ struct BytePairVocabulary {
 
 /// Trains BPE: starts from `pieces` and every character of the words, and repeatedly merges the most frequent adjacent
 /// pair until there are `size` pieces or no pair is left. If pairs are equally frequent, the pair with the smaller ids
-/// is merged. The trainer of the tokenizers library gives the same pieces in the same order. See Sennrich et al.,
-/// "Neural Machine Translation of Rare Words with Subword Units", 2016. `prefix` marks characters that do not begin a
-/// word.
+/// is merged. The pieces and their order are as in the trainer of the tokenizers library. See Sennrich et al., "Neural
+/// Machine Translation of Rare Words with Subword Units", 2016. `prefix` marks characters that do not begin a word.
 BytePairVocabulary TrainBytePairs(const std::vector<CountedWord>& words, std::vector<std::string> pieces,
                                   std::size_t size, const std::string& prefix,
                                   const TrainingProgressCallback& progress);

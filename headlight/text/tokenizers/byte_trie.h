@@ -18,7 +18,7 @@ class ByteTrie {
   ByteTrie() = default;
   /// Builds a trie of distinct pieces with their ids. At least one piece is required.
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> pieces) {
-    /// The sorted pieces [begin, end) share their first `depth` bytes.
+    /// The sorted pieces [begin, end), whose first `depth` bytes are equal.
     struct Pieces {
       std::size_t begin, end, depth;
     };

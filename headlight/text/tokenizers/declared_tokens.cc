@@ -104,7 +104,7 @@ void AddInOrder(std::vector<NumberedToken> tokens, bool takes_ids, TokenTable& t
   }
 }
 
-// Throws Error for tokens that are not in the vocabulary but have the id of one of its pieces.
+// Throws Error for tokens that are not in the vocabulary but have the id of a vocabulary piece.
 void CheckIds(const std::vector<NumberedToken>& tokens, const TokenTable& table) {
   std::unordered_map<std::int64_t, const NumberedToken*> by_id;
   for (const NumberedToken& token : tokens)

@@ -55,16 +55,16 @@ const std::vector<RoleToken>& UsualTokens(TokenizerFamily family);
 /// The tokens of a vocabulary with their ids, and the `added_tokens` of a tokenizer.json.
 struct TokenTable {
   WordTable ids;
-  std::int32_t size = 0;  ///< the id that the next token without an id gets
+  std::int32_t size = 0;  ///< the id for the next token without an id
   Json::Array added;
   std::vector<std::string> places;  ///< the locations of the entries of `added`, for error messages
 
   /// Assigns an id to the token. Throws Error, with a message that begins with `location`, if it already has another
   /// id.
   void Number(const std::string& content, std::int64_t id, const std::string& location);
-  /// Adds an entry for `token`, a string or an object with its content and flags, to `added`. A token without an id
-  /// gets the next id. An existing entry with the same content is kept if it is one of the first `keep` entries, and
-  /// otherwise replaced.
+  /// Adds an entry for `token`, a string or an object with its content and flags, to `added`. A token without an id is
+  /// assigned the next id. An existing entry with the same content is replaced, unless it is among the first `keep`
+  /// entries.
   void Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep = kAll);
   bool IsAdded(const std::string& content) const { return indices_.contains(content); }
 
@@ -82,11 +82,11 @@ enum class EntriesOf { tokenizer_json, vocabulary };
 /// 1. the entries of a tokenizer.json, unless the class builds its components from settings;
 /// 2. the tokens of `added_tokens_decoder` (with the entries of a vocabulary) or, without it, of added_tokens.json and
 ///    of `entries`, by their ids;
-/// 3. the special tokens of `family` and of the settings;
-/// 4. the additional special tokens. A token that is not in the vocabulary gets the next id if the class uses the
-/// tokenizers library, which ignores the ids in files. A special token without an id in any file gets an id only if the
-/// model has a row for it. If the settings repeat a special token, the last one is used. Throws Error naming the file
-/// if a token of the vocabulary is declared with another id.
+/// 3. the special tokens of `family` and of the settings; 4. the additional special tokens. A token that is not in the
+/// vocabulary is assigned the next id if the class uses the tokenizers library, which ignores the ids in files. A
+/// special token without an id in any file is assigned an id only if the embedding matrix has a row for this id. If the
+/// settings repeat a special token, the last one is used. Throws Error naming the file if a token of the vocabulary is
+/// declared with another id.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table,
                        EntriesOf of = EntriesOf::tokenizer_json);

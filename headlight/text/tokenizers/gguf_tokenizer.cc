@@ -96,8 +96,8 @@ Json MergesOf(const Gguf& file) {
   return merges;
 }
 
-// Sets the model, to which it adds the vocabulary and the merges. They are moved, since an initializer list would copy
-// millions of values.
+// Sets the model with the vocabulary and the merges. Both are moved, since an initializer list would copy millions of
+// values.
 void SetModelOf(Json model, Json vocabulary, Json merges, Json& json) {
   model.Set("vocab", std::move(vocabulary));
   if (!merges.is_null()) model.Set("merges", std::move(merges));
@@ -169,8 +169,8 @@ void SetUnigramParts(const Gguf& file, const std::vector<SentencePiece>& pieces,
   if (file.contains(kTypes)) types = file.Array(kTypes).Integers();
   Json::Array scored;
   for (std::size_t id = 0; id < pieces.size(); ++id) {
-    // Added tokens are matched before, and texts do not match unused pieces. Their scores must not lower that of
-    // unknown characters.
+    // Added tokens are matched earlier, and texts do not match unused pieces. The scores of these tokens and pieces
+    // must not lower the score of unknown characters.
     const bool matched = pieces[id].type != Type::user_defined && types[id] != kUnused;
     scored.emplace_back(Json::Array{pieces[id].text, matched ? Json(static_cast<double>(pieces[id].score)) : Json()});
   }

@@ -1,4 +1,4 @@
-// Loads a tokenizer. Its kind depends on the files in the folder.
+// Loads a tokenizer, whose kind depends on the files in the folder.
 #pragma once
 
 #include <memory>

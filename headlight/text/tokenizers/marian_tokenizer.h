@@ -17,9 +17,9 @@
 namespace headlight {
 
 /// The tokenizer of a MarianMT folder: SentencePiece models, which divide text into pieces, and a vocabulary, which
-/// numbers the pieces. Marian's vocabulary has `</s>`, `<unk>` and `<pad>`, but no `<s>`: its decoder begins with
-/// `<pad>` instead of the paper's `<s>`. A text is never encoded as `</s>` or `<pad>`, even if it contains their
-/// spelling.
+/// assigns an id to each piece. Marian's vocabulary has `</s>`, `<unk>` and `<pad>`, but no `<s>`: its decoder begins
+/// with `<pad>` instead of the paper's `<s>`. A text is never encoded as `</s>` or `<pad>`, even if it contains these
+/// strings.
 class HEADLIGHT_API MarianTokenizer : public Tokenizer {
  public:
   /// Uses one model for both sides. The ids are the indices of its pieces. The model must have `</s>` and `<pad>` as

@@ -157,7 +157,7 @@ Json DebertaV2(Vocabulary& vocabulary) {
                     {cls, "$A", sep}, {cls, "$A", sep, "$B", sep}, 1);
 }
 
-// Builds SigLIP's tokenizer. It applies additional steps before SentencePiece (see SiglipText).
+// Builds SigLIP's tokenizer, which applies additional steps before SentencePiece (see SiglipText).
 Json Siglip(Vocabulary& vocabulary) {
   vocabulary.pieces = vocabulary.model.pieces;
   vocabulary.Number();

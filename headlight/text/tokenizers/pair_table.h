@@ -1,5 +1,5 @@
-// The ranks of pairs of ids, which are read-only after they are built. A pair takes eight bytes, a quarter or less of a
-// NumberTable's memory.
+// A table of the ranks of id pairs, which is read-only after it is built. A pair needs eight bytes, at most a quarter
+// of a NumberTable's memory.
 #pragma once
 
 #include <algorithm>

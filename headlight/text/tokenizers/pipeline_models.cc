@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// Returns the bytes of each piece by id. They are empty for pieces that represent no bytes.
+// Returns the bytes of each piece by id, or an empty string for pieces that represent no bytes.
 std::vector<std::string> PiecesAsBytes(const std::vector<std::string>& pieces) {
   std::vector<std::string> bytes;
   for (const std::string& piece : pieces) bytes.push_back(BytesOfPiece(piece).value_or(""));
@@ -84,7 +84,7 @@ BytePairSegmenter ParseBytePair(const JsonView& part, PipelineState& state) {
 }
 
 // Applies a unigram model as in the tokenizers library. Consecutive unknown characters become one unknown piece, or
-// their byte pieces if all of these exist.
+// byte pieces if each of their bytes has a piece.
 struct Unigram {
   void operator()(std::string_view word, std::vector<Segment>& segments) const {
     const std::size_t before = segments.size();

@@ -199,8 +199,8 @@ void SetMember(const char* part, std::string_view type, const char* member, Json
 }
 
 // Builds LlamaTokenizer's components. From a character-based tokenizer.json, this class uses only the vocabulary and
-// the merges. Its settings determine how spaces become parts of tokens. They also determine whether a space is added to
-// every text between special tokens (legacy), only to the first one, or to none. Llama 3's byte-level file is used
+// the merges. The settings determine how spaces become parts of tokens. A space is added to every text between special
+// tokens (legacy), only to the first text, or to no text, depending on the settings. Llama 3's byte-level file is used
 // unchanged.
 void BuildLlamaParts(const TokenizerSettings& settings, Json& file) {
   const Json* const model = file.Find("model");

@@ -312,7 +312,7 @@ TEST(PipelineTokenizer, RefusesBadCalls) {
   EXPECT_EQ(tokenizer.Piece(tokenizer.size()), "");
   EXPECT_EQ(tokenizer.Find("no such piece"), std::nullopt);
   EXPECT_THROW(PipelineTokenizer::Load("/nowhere"), Error);
-  // Each token has one of the two bytes of the character.
+  // Each token represents one byte of the two-byte character.
   const Encoding encoding = tokenizer.Encode("\u00e9");
   ASSERT_EQ(encoding.ids.size(), 2u);
   EXPECT_EQ(tokenizer.Decode(Ids{encoding.ids[0]}), "\uFFFD");

@@ -66,7 +66,7 @@ inline std::vector<TextSpan> CharactersOf(const Encoding& encoding, const std::s
   return spans;
 }
 
-// Checks that a text gives the golden's ids, spans and decoded text.
+// Checks that the ids, spans and decoded text match the golden.
 inline void ExpectGolden(const PipelineTokenizer& tokenizer, const std::string& text, const JsonView& golden) {
   const Encoding encoding = tokenizer.Encode(text);
   EXPECT_EQ(encoding.ids, IdsOf(golden["ids"])) << golden.location() << Quoted(text);

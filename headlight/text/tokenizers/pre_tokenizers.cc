@@ -106,7 +106,7 @@ std::size_t ContractionAt(std::string_view text) {
   return 0;
 }
 
-// A run of characters of one class: the first byte of its last character, and its end.
+// A run of characters of one class. `last` is the offset of the last character.
 struct Run {
   CharacterClass of;
   std::size_t last, end;

@@ -66,7 +66,7 @@ void BpeSegmenter::MergeWord(std::vector<Symbol>& symbols, std::vector<Merge>& h
     heap.pop_back();
     Symbol& left = symbols[merge.left()];
     Symbol& right = symbols[merge.right];
-    // Symbols only grow or merge into their left neighbor, so the sizes show whether both are unchanged.
+    // Symbols only grow or merge into their left neighbor, so both are unchanged if their sizes are unchanged.
     if (left.bytes == 0 || right.bytes == 0 || left.bytes + right.bytes != bytes_[merge.merged]) continue;
     if (random != nullptr && random->Uniform() < dropout) continue;
     left.id = merge.merged;

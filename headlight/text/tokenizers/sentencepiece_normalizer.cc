@@ -12,7 +12,7 @@ bool IsLeaf(std::uint32_t unit) { return unit & kLeaf; }
 std::uint32_t LeafValue(std::uint32_t unit) { return unit & ~kLeaf; }
 bool HasLeaf(std::uint32_t node) { return node >> 8 & 1; }
 std::uint32_t Label(std::uint32_t unit) { return unit & (kLeaf | 0xFF); }
-// The leaf of a node has the index `index ^ Offset`, and its child for a byte has `index ^ Offset ^ byte`.
+// The leaf of a node has the index `index ^ Offset`. The child for a byte has the index `index ^ Offset ^ byte`.
 std::uint32_t Offset(std::uint32_t node) { return (node >> 10) << ((node & 1u << 9) >> 6); }
 
 std::uint32_t LittleEndian32(std::string_view bytes) {

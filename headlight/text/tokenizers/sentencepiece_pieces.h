@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// Loads a `.model` (or `.spm`) file. The returned function gives the pieces of a text, like SentencePiece's
+/// Loads a `.model` (or `.spm`) file. The returned function computes the pieces of a text, like SentencePiece's
 /// EncodeAsPieces. A space is U+2581. Consecutive unknown characters are one piece, or bytes with byte fallback. Throws
 /// Error naming the file and the problem if the file is invalid, or has unsupported features, such as user-defined
 /// pieces.

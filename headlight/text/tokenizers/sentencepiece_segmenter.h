@@ -14,8 +14,8 @@
 
 namespace headlight {
 
-/// A piece and the byte offset of its end. It begins at the end of the previous segment. An unknown character is a
-/// segment with the unknown piece.
+/// A piece and the byte offset of its end. A segment begins at the end of the previous segment. An unknown character is
+/// a segment with the unknown piece.
 struct Segment {
   std::int32_t piece = 0, end = 0;
   bool operator==(const Segment&) const = default;

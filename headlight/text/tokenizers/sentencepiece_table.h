@@ -1,4 +1,4 @@
-// A hash table from 64-bit keys to numbers, which is read-only after it is built.
+// A hash table from 64-bit keys to integers, which is read-only after it is built.
 #pragma once
 
 #include <cstddef>

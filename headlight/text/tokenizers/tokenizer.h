@@ -25,8 +25,8 @@ class HEADLIGHT_API Tokenizer {
   virtual ~Tokenizer() = default;
 
   /// Returns the ids of a text without special tokens around them. The result is empty for a text without words.
-  /// Special tokens in the text are treated as text. `spans`, if given, gets the bytes of `text` that each token
-  /// represents. Throws Error naming the byte if `text` is not UTF-8.
+  /// Special tokens in the text are treated as text. `spans`, if given, receives the byte range of `text` that each
+  /// token represents. Throws Error naming the byte if `text` is not UTF-8.
   virtual std::vector<std::int32_t> Encode(std::string_view text, Side side = Side::source,
                                            std::vector<TextSpan>* spans = nullptr) const = 0;
 

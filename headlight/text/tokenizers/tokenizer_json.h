@@ -19,8 +19,8 @@ namespace headlight {
 inline constexpr std::string_view kClipWords =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
-/// Builds the components that a file describes, and refuses unknown keys. With ScoresAre::text, scores are rounded as
-/// in the tokenizers library, which parses them from text. With ScoresAre::exact, texts do not match pieces with the
+/// Builds the components that a file describes, and refuses unknown keys. For ScoresAre::text, scores are rounded as in
+/// the tokenizers library, which parses scores from text. For ScoresAre::exact, texts do not match pieces with the
 /// score null. The settings of the file's folder, if given, may declare more tokens.
 enum class ScoresAre { exact, text };
 PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,

@@ -31,7 +31,7 @@ struct TokenizerTrainingOptions {
 /// Returns <|endoftext|> for byte-level BPE, T5's special tokens for other BPE and unigram, and BERT's for WordPiece.
 HEADLIGHT_API std::vector<std::string> UsualSpecialTokens(const TokenizerTrainingOptions& options);
 
-/// A callback that is called regularly with the current work and its progress (total 0: unknown). It may throw to
+/// A callback that is called regularly with the current step and its progress (total 0: unknown). It may throw to
 /// cancel.
 using TokenizerTrainingProgress = std::function<void(std::string_view what, std::int64_t done, std::int64_t total)>;
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLongestCandidate = 16;  // characters, as in SentencePiece
 constexpr std::size_t kMostSeeds = 1000000;    // initial pieces
 constexpr double kLeastExpected = 0.5;         // pieces with a lower expected count are removed
-constexpr double kKept = 0.75;                 // share of the pieces that each pruning step keeps
+constexpr double kKept = 0.75;                 // fraction of the pieces that each pruning step keeps
 constexpr std::int64_t kUnigramTasks = 32;     // fixed, since sums are added in the order of tasks
 // The maximum length in bytes. Longer words are divided, so that the probability of a word does not underflow a double.
 constexpr std::size_t kLongestWord = 24;
@@ -143,8 +143,8 @@ void ForEachPiece(const ByteTrie& trie, std::string_view text, const Body& body)
   }
 }
 
-// Calls body(word, sums) for every word, with one sum per piece. Each task has its own sums, which are added in the
-// order of tasks.
+// Calls body(word, sums) for every word, with one sum per piece. Each task computes separate sums, which are added in
+// the order of tasks.
 template <typename Body>
 std::vector<double> SumOverWords(const std::vector<CountedWord>& words, std::size_t pieces, const Body& body) {
   std::vector<std::vector<double>> sums(kUnigramTasks);

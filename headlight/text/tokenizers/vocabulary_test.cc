@@ -89,7 +89,7 @@ TEST_P(Vocabulary, IsTheSameForTheSameText) {
   for (const char* file : {"/source.spm", "/tokenizer.json"}) EXPECT_EQ(ReadFile(one + file), ReadFile(other + file));
 }
 
-// Checks that every size above the largest possible vocabulary of the text gives the same vocabulary.
+// Checks that every size above the largest possible vocabulary of the text results in the same vocabulary.
 TEST_P(Vocabulary, IsLimitedByTheText) {
   const MarianTokenizer all = Train(Corpus(), Options(GetParam(), 8000));
   EXPECT_GT(all.size(), 60);

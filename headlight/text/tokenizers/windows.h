@@ -19,8 +19,8 @@ struct Window {
   std::int32_t count = 0;  ///< number of tokens in the range
 };
 
-/// Divides the tokens of `text` (0 or 1) into windows of at most `longest` tokens. Each window shares `overlap` tokens
-/// with the previous one, or fewer if it would otherwise have no new token. Returns one window if everything fits.
+/// Divides the tokens of `text` (0 or 1) into windows of at most `longest` tokens. Each window overlaps the previous
+/// one by `overlap` tokens, or fewer if it would otherwise have no new token. Returns one window if everything fits.
 /// Throws Error if the other tokens leave no space.
 std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
                                    std::int64_t overlap);

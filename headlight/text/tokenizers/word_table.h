@@ -1,4 +1,4 @@
-// A hash table from texts to numbers, which is read-only after it is built. An entry takes about 25 bytes plus its
+// A hash table from strings to integers, which is read-only after it is built. An entry needs about 25 bytes plus its
 // text, a quarter of the memory of std::unordered_map<std::string, std::int32_t>.
 #pragma once
 
