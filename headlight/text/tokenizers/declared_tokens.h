@@ -82,11 +82,13 @@ enum class EntriesOf { tokenizer_json, vocabulary };
 /// 1. the entries of a tokenizer.json, unless the class builds its components from settings;
 /// 2. the tokens of `added_tokens_decoder` (with the entries of a vocabulary) or, without it, of added_tokens.json and
 ///    of `entries`, by their ids;
-/// 3. the special tokens of `family` and of the settings; 4. the additional special tokens. A token that is not in the
-/// vocabulary is assigned the next id if the class uses the tokenizers library, which ignores the ids in files. A
-/// special token without an id in any file is assigned an id only if the embedding matrix has a row for this id. If the
-/// settings repeat a special token, the last one is used. Throws Error naming the file if a token of the vocabulary is
-/// declared with another id.
+/// 3. the special tokens of `family` and of the settings;
+/// 4. the additional special tokens.
+///
+/// If the class uses the tokenizers library, which ignores ids in files, a token outside the vocabulary is assigned the
+/// next id. A special token without an id in any file is assigned an id only if the embedding matrix has a row for this
+/// id. If the settings repeat a special token, the last one is used. Throws Error naming the file if a token of the
+/// vocabulary is declared with another id.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table,
                        EntriesOf of = EntriesOf::tokenizer_json);
