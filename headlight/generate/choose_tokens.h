@@ -17,7 +17,7 @@ inline bool ChoosesLikeliest(const SearchOptions& options) { return !options.sam
 /// Returns the `count` most probable tokens and their log-probabilities for each row of logits [texts, vocab]. If
 /// options.sample is set, returns the sampled token instead. Modifies `logits`. The log-probability of an excluded
 /// token is -infinity. Log-probabilities are computed from the unprocessed logits or, with beams, from the processed
-/// logits. Throws Error if the model computes NaN in this step, which has the index `length`.
+/// logits. Throws Error if the model computes NaN in step `length`.
 kernels::TopLogits<float> ChooseTokens(const Model& model, const Matrix<float>& logits,
                                        std::span<const Unfinished> texts, const SearchOptions& options,
                                        std::int32_t length, std::int64_t count);

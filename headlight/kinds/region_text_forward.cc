@@ -30,7 +30,7 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
 // Returns the visible regions of each image: the regions with mask 1, or all regions if there is no mask.
 Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
-  // If regions could be empty, a small file could declare any number of regions.
+  // If regions could have 0 features, a small file could declare any number of regions.
   Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
         "{}: {} has the shape {}, and must be [{}, regions, features] with input_ids, none of them 0", in.path(),
         names.features, ToString(shape), texts.batch);

@@ -28,7 +28,7 @@ std::vector<std::string> Texts(std::string_view text, const std::vector<Segment>
   return texts;
 }
 
-// Returns random strings over a few letters, so that pieces overlap. Random scores are often equal.
+// Returns random strings over a few letters, so that pieces overlap. The scores are random and often equal.
 std::map<std::string, float> RandomPieces(Random& random) {
   std::map<std::string, float> scores;
   for (const char* letter : {"a", "b", "\u2581"}) scores[letter] = -5;
