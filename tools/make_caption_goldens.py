@@ -118,7 +118,7 @@ def mask(texts):
     return padded([[1] * len(text) for text in texts], 0)
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias, gain and token matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -353,7 +353,7 @@ def text_golden(name, seed, file, kind, config_of, cases):
     tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZERS / file))
     shutil.copy(TOKENIZERS / file, folder / "tokenizer.json")
     model = kind._from_config(config_of(tokenizer), attn_implementation="eager").eval()
-    initialise(model, seed)
+    initialize(model, seed)
     bytes_ = torch.randint(0, 256, (3, 8, 8, 3), generator=torch.Generator().manual_seed(seed), dtype=torch.uint8)
     pixels = ((bytes_.double() / 255 - 0.5) / 0.5).float().permute(0, 3, 1, 2).contiguous()
     read = [tokenizer.encode(question).ids for question in QUESTIONS]
@@ -382,7 +382,7 @@ def main():
         folder = OUT / name
         folder.mkdir(parents=True)
         model = kind._from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         pixels = golden(model, folder, size, seed)
         # decoded() trains the model. The trained weights are saved in taught/.

@@ -84,7 +84,7 @@ def texts_of(kind, generator):
     return ids, torch.tensor(masks) if kind == "padded" else None
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias, gain and token matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -214,7 +214,7 @@ def main():
         folder = OUT / name
         folder.mkdir(parents=True)
         model = kind._from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, size, texts, seed)
         print(name)

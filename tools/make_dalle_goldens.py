@@ -52,7 +52,7 @@ def import_originals(openai, pytorch):
     exec(compile(source, "attention.py", "exec"), attention.__dict__)
 
 
-def initialise(model, seed, size=0.45):
+def initialize(model, seed, size=0.45):
     """Sets random parameters that are large enough for sharp attention. Every bias, gain and scale matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -92,8 +92,8 @@ def openai_vae(name, hidden, blocks, size, seed):
     from dall_e.utils import map_pixels, unmap_pixels
     encoder = Encoder(n_hid=hidden, n_blk_per_group=blocks, vocab_size=11)
     decoder = Decoder(n_hid=hidden, n_init=5, n_blk_per_group=blocks, vocab_size=11)
-    initialise(encoder, seed)
-    initialise(decoder, seed + 1)
+    initialize(encoder, seed)
+    initialize(decoder, seed + 1)
     # The model supports only single precision, so the golden file is also computed in single precision.
     export_dalle.write_openai_vae(encoder, decoder, OUT / name, image_size=max(size))
     pixels = images(size, seed + 2).float()
@@ -121,7 +121,7 @@ def discrete_vae(name, size, seed, **arguments):
     from dalle_pytorch.dalle_pytorch import DiscreteVAE
     arguments = {"image_size": size, **arguments}
     vae = DiscreteVAE(**arguments, kl_div_loss_weight=0.01)
-    initialise(vae, seed)
+    initialize(vae, seed)
     export_dalle.write_discrete_vae({"num_resnet_blocks": 0, **arguments}, vae.state_dict(), OUT / name)
     vae.double()
     pixels = images((size, size), seed + 2).float().double()
@@ -202,7 +202,7 @@ def dalle(name, seed, side, attn_types, **arguments):
     vae = DiscreteVAE(**vae_arguments)
     arguments = {"rotary_emb": False, "shift_tokens": False, "attn_types": attn_types, **arguments}
     model = DALLE(vae=vae, **arguments)
-    initialise(model, seed)
+    initialize(model, seed)
     own = {key: value for key, value in model.named_parameters() if not key.startswith("vae.")}
     export_dalle.write_dalle(arguments, vae_arguments, own, OUT / name)
     export_dalle.write_discrete_vae(vae_arguments, vae.state_dict(), OUT / name / "vae")

@@ -50,7 +50,7 @@ def tiny_vqgan(root):
     return module.VQGanDetokenizer()
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -94,8 +94,8 @@ def dalle_mini(root, vocabulary, merges, seed):
     sizes = {"attention_head_count": 2, "embed_count": 2 * HEAD_DIM, "glu_embed_count": 10, "device": "cpu"}
     encoder = dalle_bart_encoder.DalleBartEncoder(layer_count=2, text_vocab_count=len(vocabulary), text_token_count=POSITIONS, **sizes)
     decoder = dalle_bart_decoder.DalleBartDecoder(layer_count=3, image_vocab_count=CODES, **sizes)
-    initialise(encoder, seed)
-    initialise(decoder, seed + 1)
+    initialize(encoder, seed)
+    initialize(decoder, seed + 1)
     export_dalle.write_dalle_mini(encoder.state_dict(), decoder.state_dict(), vocabulary, merges, OUT, HEAD_DIM, CODES, SIDE**2)
     encoder.double()
     decoder.double()
@@ -129,7 +129,7 @@ def dalle_mini(root, vocabulary, merges, seed):
 
 def vqgan(root, seed):
     model = tiny_vqgan(root)
-    initialise(model, seed)
+    initialize(model, seed)
     # write_vqgan scales pixels to [-1, 1], and converts 1 x 1 convolutions to matrices.
     export_dalle.write_vqgan(model.state_dict(), OUT / "vae", resolution=16 * SIDE, groups=4)
     model.double()

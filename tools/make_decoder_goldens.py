@@ -399,7 +399,7 @@ def with_texts(draw, config, changes, most):
     return config, changes, texts, [sentence(8) for _ in range(3)], written
 
 
-def initialise(model, seed, dtype, most_inputs):
+def initialize(model, seed, dtype, most_inputs):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters. Weights
     with more than `most_inputs` inputs are smaller, so that results in single and double precision are close."""
     generator = torch.Generator().manual_seed(seed)
@@ -454,7 +454,7 @@ def make(folder, config, changes, texts, prompts, seed, dtype=torch.bfloat16, sh
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").eval()
-    initialise(model, seed, dtype, most_inputs)
+    initialize(model, seed, dtype, most_inputs)
     # The model is copied first, so that its own rotary frequencies are not rounded.
     copy.deepcopy(model).to(dtype).save_pretrained(folder, max_shard_size=shard)
     (folder / "generation_config.json").unlink(missing_ok=True)

@@ -63,7 +63,7 @@ MODELS = {
 }
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random values that are large enough for sharp attention. Every bias, gain and statistic matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -199,7 +199,7 @@ def main():
         folder.mkdir(parents=True)
         kind = DetrForSegmentation if name == "detr_masks" else DetrForObjectDetection
         model = kind._from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, size, seen, seed)
         processor = DetrImageProcessorPil(size={"shortest_edge": 64, "longest_edge": 128})

@@ -101,7 +101,7 @@ def padded(sentences, value, side="right"):
     return torch.tensor([s + more if side == "right" else more + s for s, more in zip(sentences, fill)])
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     values = list(model.named_parameters())
@@ -261,7 +261,7 @@ def text_golden(name, seed, file, change, kind, config_of, general, cases):
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
     config = config_of(tokenizer.get_vocab_size())
     model = kind._from_config(config).eval()
-    initialise(model, seed)
+    initialize(model, seed)
     # Train the model partially to map each text to another text.
     ids = [tokenizer.encode(text).ids for text in TEXTS]
     source, labels = padded(ids, config.pad_token_id), padded(ids[1:] + ids[:1], -100)
@@ -311,7 +311,7 @@ def main():
         folder = OUT / name
         folder.mkdir(parents=True)
         model = kind._from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
+        initialize(model, seed)
         if "untied" in name:
             untie(model, seed + 100)
         if name in DECODED:

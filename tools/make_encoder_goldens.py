@@ -130,7 +130,7 @@ def padded(texts, side, value):
     return torch.tensor([text + more if side == "right" else more + text for text, more in zip(texts, fill)])
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -210,7 +210,7 @@ def task(name, kind, config, tokenizer, seed, **special):
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(path), **special)
     config.vocab_size = len(tokenizer)
     model = kind._from_config(config, attn_implementation="eager").eval()
-    initialise(model, seed)
+    initialize(model, seed)
     model.save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
     return folder, model, tokenizer
@@ -306,7 +306,7 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         model = kind._from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, side)
         (folder / "generation_config.json").unlink(missing_ok=True)

@@ -46,7 +46,7 @@ CONFIG = dict(
                                          num_qk_points=2, num_v_points=3, num_blocks=2))))
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention and different gates."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -90,7 +90,7 @@ def main():
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     model = EsmForProteinFolding._from_config(EsmConfig(**CONFIG), attn_implementation="eager").eval()
-    initialise(model, 5)
+    initialize(model, 5)
     model.save_pretrained(OUT)
     (OUT / "generation_config.json").unlink(missing_ok=True)
     model.double()

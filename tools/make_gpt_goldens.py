@@ -79,7 +79,7 @@ def padded(texts, side, value):
     return torch.tensor([text + more if side == "right" else more + text for text, more in zip(texts, fill)])
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -110,7 +110,7 @@ def main():
         folder = OUT / name
         folder.mkdir(parents=True)
         model = kind._from_config(config, attn_implementation="eager").eval()
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         (folder / "generation_config.json").unlink(missing_ok=True)
         model.double()

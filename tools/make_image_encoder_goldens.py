@@ -70,7 +70,7 @@ MODELS = {  # model, config, height and width of the images
 }
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias, gain and token matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -147,7 +147,7 @@ def main():
         folder.mkdir(parents=True)
         options = {"add_pooling_layer": False} if name == "dino" else {}
         model = kind._from_config(config, attn_implementation="eager", **options).eval()
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         golden(model, folder, size, seed)
         print(name)

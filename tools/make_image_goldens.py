@@ -4,7 +4,7 @@
     pip install pillow numpy && tools/make_image_goldens.py
 
 images.txt has a line for each file: NAME WIDTH HEIGHT CRC32 of the red, green and blue pixels, or NAME refused. For
-lossy formats and colour models, whose decoders differ by one level between versions, NAME.rgb has the pixels.
+lossy formats and color models, whose decoders differ by one level between versions, NAME.rgb has the pixels.
 Transparent images are composited over white, and 16-bit greys keep their upper bytes, which differs from Pillow's
 convert. resized.txt has lines WIDTH HEIGHT NEW_WIDTH NEW_HEIGHT RESAMPLE CRC32; byte i of the image is (i * i // 7 + 31
 * i) % 256.
@@ -60,7 +60,7 @@ palette = chunk(b"PLTE", bytes(range(12)))
 for depth in (1, 2, 4):
     packed = [np.packbits(np.unpackbits((row // (256 >> depth))[:, None], axis=1)[:, 8 - depth:]) for row in grey]
     files[f"grey_{depth}.png"] = png(depth, 0, packed)
-    files[f"palette_{depth}.png"] = png(depth, 3, packed, palette)  # a palette of four colours; other indices are black
+    files[f"palette_{depth}.png"] = png(depth, 3, packed, palette)  # a palette of four colors; other indices are black
 wide = rng.integers(0, 65536, (12, 18, 4)).astype(">u2")
 files["rgb_16.png"] = png(16, 2, [row.tobytes() for row in wide[:, :, :3]])
 files["rgba_16.png"] = png(16, 6, [row.tobytes() for row in wide])

@@ -21,7 +21,7 @@ headlight.
 import pathlib
 
 import torch
-from pair_goldens import PAIRS, initialise, pad_text, save, weigh
+from pair_goldens import PAIRS, initialize, pad_text, save, weigh
 from transformers import LxmertConfig, LxmertForPreTraining, LxmertForQuestionAnswering, LxmertModel
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "lxmert"
@@ -40,7 +40,7 @@ MODELS = [("encoder", LxmertModel, dict(SMALL)),
 def make(name, kind, settings, seed):
     config = LxmertConfig(**settings)
     model = kind._from_config(config).eval()
-    initialise(model, seed)
+    initialize(model, seed)
     encoder = model if name == "encoder" else model.lxmert
     encoder.embeddings.position_embeddings.padding_idx = encoder.embeddings.token_type_embeddings.padding_idx = None
     generator = torch.Generator().manual_seed(100 + seed)

@@ -46,7 +46,7 @@ MODELS = {  # model, config, height and width of the images
 }
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in model.state_dict().items():
@@ -100,7 +100,7 @@ def main():
         folder = OUT / name
         folder.mkdir(parents=True)
         model = kind(config)
-        initialise(model, seed)
+        initialize(model, seed)
         model.save_pretrained(folder)
         model.double()
         pixels = torch.randn(2, config.num_channels, *size, generator=torch.Generator().manual_seed(100 + seed)).float().double()

@@ -67,7 +67,7 @@ def sinusoids(positions, model):
     return torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -225,7 +225,7 @@ def main():
         config._attn_implementation = "eager"  # the only implementation that returns attention weights
         kind = PegasusForConditionalGeneration if name.startswith("pegasus") else MarianMTModel
         model = kind(config).eval()
-        initialise(model, seed)
+        initialize(model, seed)
         if name in BEAMS:
             teach(model, random.Random(seed))
         folder = OUT / name

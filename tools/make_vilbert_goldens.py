@@ -58,7 +58,7 @@ MODELS = [("pretraining", "pretraining", dict(SMALL)),
                                   t_biattention_id=[0, 2], v_biattention_id=[1, 1]))]
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -85,7 +85,7 @@ def make(vilbert, name, kind, settings, seed):
         model.vil_prediction = vilbert.SimpleClassifier(joint, 2 * joint, 4, 0.5)  # 4 instead of 3,129 answers
         model.vil_prediction_gqa = vilbert.SimpleClassifier(joint, 2 * joint, 3, 0.5)
     model.eval()
-    initialise(model, seed)
+    initialize(model, seed)
     # Round the parameters to single precision, as in the file.
     model.float().double()
 

@@ -16,7 +16,7 @@ without dropout and stored in single precision:
 import pathlib
 
 import torch
-from pair_goldens import initialise, pad_text, save, weigh
+from pair_goldens import initialize, pad_text, save, weigh
 from transformers import (ViltConfig, ViltForImageAndTextRetrieval, ViltForMaskedLM, ViltForQuestionAnswering, ViltModel)
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "testdata" / "vilt"
@@ -41,7 +41,7 @@ torch.multinomial = lambda weights, count, replacement=False: torch.arange(int(c
 def make(name, kind, settings, seed):
     config = ViltConfig(**settings)
     model = kind._from_config(config, attn_implementation="eager").eval()
-    initialise(model, seed)
+    initialize(model, seed)
     generator = torch.Generator().manual_seed(100 + seed)
     inputs = pad_text(generator, config.vocab_size, config.type_vocab_size)
     height, width = (max(sides) for sides in zip(*SIZES))

@@ -15,7 +15,7 @@ without dropout and stored in single precision:
 import pathlib
 
 import torch
-from pair_goldens import PAIRS, initialise, pad_text, save, weigh
+from pair_goldens import PAIRS, initialize, pad_text, save, weigh
 from transformers import (VisualBertConfig, VisualBertForPreTraining, VisualBertForQuestionAnswering, VisualBertForVisualReasoning,
                           VisualBertModel)
 
@@ -35,7 +35,7 @@ MODELS = [("encoder", VisualBertModel, dict(SMALL)),
 def make(name, kind, settings, seed):
     config = VisualBertConfig(**settings)
     model = kind._from_config(config, attn_implementation="eager").eval()
-    initialise(model, seed)
+    initialize(model, seed)
     generator = torch.Generator().manual_seed(100 + seed)
     inputs = pad_text(generator, config.vocab_size, config.type_vocab_size)
     regions = torch.zeros(2, max(PAIRS.regions), dtype=torch.int64)

@@ -11,7 +11,7 @@ torch.set_num_threads(1)
 PAIRS = types.SimpleNamespace(tokens=(7, 4), regions=(3, 5))
 
 
-def initialise(model, seed):
+def initialize(model, seed):
     """Sets random parameters that are large enough for sharp attention. Every bias and gain matters. Converts
     the model to double precision."""
     generator = torch.Generator().manual_seed(seed)

@@ -1,7 +1,7 @@
 """Reads JPEG files and preprocesses them for a model, in headlight and in Pillow, in alternating runs, on one thread.
 
-The images are generated: soft colours with detail and some noise, 640 x 480, saved with quality 90 like photographs,
-with half and with full colour resolution. Each image is decoded, resized to 224 x 224 by the filter, and normalized to
+The images are generated: soft colors with detail and some noise, 640 x 480, saved with quality 90 like photographs,
+with half and with full color resolution. Each image is decoded, resized to 224 x 224 by the filter, and normalized to
 float32. Pillow's bytes are converted with NumPy. The results of both sides are equal except for the decoders' rounding.
 """
 

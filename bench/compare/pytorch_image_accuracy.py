@@ -1,4 +1,4 @@
-"""Trains the ResNet of --preset small-grey-images in headlight and in PyTorch (Transformers' ResNet) for the same
+"""Trains the ResNet of --preset small-gray-images in headlight and in PyTorch (Transformers' ResNet) for the same
 number of epochs, and prints the accuracies on held-out images.
 
 Both start from headlight's initial weights. Both use the preset's augmentation, label smoothing, AdamW, warm-up with a
@@ -128,7 +128,7 @@ def train_torch(options, seed, start):
 
 def train_headlight(options, seed, to, end):
     began = time.perf_counter()
-    run([HEADLIGHT, "train", "image-classification", "--preset", "small-grey-images", "--train", *options.train,
+    run([HEADLIGHT, "train", "image-classification", "--preset", "small-gray-images", "--train", *options.train,
          "--valid", *options.valid, "--out", to, "--seed", seed, "--threads", options.threads, "--compute", options.compute,
          "--validate-every", 1000000, "--quiet", *end])
     records = [json.loads(line) for line in (to / "metrics.jsonl").read_text().splitlines()]

@@ -1,7 +1,7 @@
 """Trains the same ImageGPT from random weights in headlight and in PyTorch, in alternating runs, and prints the loss
 and the speed of each.
 
-Both use the same grey images of an IDX file, quantized to headlight's colour clusters, and the same number of steps and
+Both use the same gray images of an IDX file, quantized to headlight's color clusters, and the same number of steps and
 images. Both use Adam with the same learning rates, and initial weights from the same distribution. PyTorch's model is
 Transformers' model, with its attention replaced by scaled_dot_product_attention, which is several times faster. The
 bits per pixel of the validation images are compared. PyTorch also computes this score for the weights that headlight
@@ -59,7 +59,7 @@ def read_idx(path):
 
 
 def in_colours(path, processor):
-    """Returns the images [images, pixels] as the indices of the nearest colours, which are greys."""
+    """Returns the images [images, pixels] as the indices of the nearest colors, which are greys."""
     import numpy
     import torch
 

@@ -1,5 +1,5 @@
 "use strict";
-// Shared by all pages: decoding of the data that page_data.cc encodes, colours, and page elements.
+// Shared by all pages: decoding of the data that page_data.cc encodes, colors, and page elements.
 const data = JSON.parse(document.getElementById("data").textContent);
 
 const byId = id => document.getElementById(id);
@@ -47,7 +47,7 @@ function unpackNumbers(packed, least, most) {
   return Float32Array.from({length: packed.length / 2}, (_, i) => least + twoDigits(packed, 2 * i) / 4094 * (most - least));
 }
 
-// ---- Colours and canvases ----
+// ---- Colors and canvases ----
 
 const ramps = Object.fromEntries(Object.entries(data.ramps).map(([name, hex]) =>
   [name, Array.from({length: 256}, (_, i) => [0, 2, 4].map(at => parseInt(hex.substr(6 * i + at, 2), 16)))]));

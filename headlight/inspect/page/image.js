@@ -1,4 +1,4 @@
-// Attention over an image: shows the weights as colours over the pale image.
+// Attention over an image: shows the weights as colors over the pale image.
 
 // Returns the side of a map whose tokens are cells or regions of an image: the keys, or else the queries. The selected
 // token belongs to the other side: a query, or a word that regions attend to.
@@ -55,7 +55,7 @@ function regionsOf(map, head, asked) {
 const weightsOf = (map, head, asked) => partsOf(map).image.boxes ? regionsOf(map, head, asked) : cellsOf(map, head, asked);
 
 // As in drawing/image_drawing.cc, the value of a cell of the raster is the largest share of the regions that contain
-// its centre.
+// its center.
 function rasterOf({rows, columns, boxes}, shares) {
   return Float32Array.from({length: rows * columns}, (_, index) => {
     const x = (index % columns + 0.5) / columns, y = (Math.floor(index / columns) + 0.5) / rows;
@@ -85,7 +85,7 @@ function sharesOf(map, head, query) {
 // Returns the overlay of a cell as red, green, blue and opacity.
 const coverOf = share => [...ramps.heat[Math.round(255 * share)], 255 * state.opacity];
 
-// Draws the image with at most `side` pixels in width and height. The colour of each cell shows its weight.
+// Draws the image with at most `side` pixels in width and height. The color of each cell shows its weight.
 function paintOverlay(canvas, map, head, query, side) {
   const cells = partsOf(map).image, scale = Math.min(side / cells.width, side / cells.height);
   const width = Math.max(1, Math.round(cells.width * scale)), height = Math.max(1, Math.round(cells.height * scale));

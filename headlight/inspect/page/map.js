@@ -21,7 +21,7 @@ function layOutMap(context, map) {
   place.left = queries + 8;
   const fits = Math.floor((room - place.left - 2) / shownOf(keySide(map)).length);
   place.cell = isLong(map) ? clamp(clamp(fits, 2, 15) * 2 ** state.zoom, 1, 48) : clamp(fits, mostShown(map) <= 80 ? 15 : 9, 48);
-  place.step = Math.ceil(13 / place.cell);  // every step-th token is labelled
+  place.step = Math.ceil(13 / place.cell);  // every step-th token is labeled
   place.upwards = keys > place.cell * place.step - 4;
   place.top = place.upwards ? keys + 10 : 22;
 }
@@ -92,7 +92,7 @@ function paintLabels(context, map, queries, keys) {
   });
 }
 
-// Draws a line of text that begins at, is centred at, or ends at x. A text that is too long is truncated.
+// Draws a line of text that begins at, is centered at, or ends at x. A text that is too long is truncated.
 function paintLabel(context, token, x, y, align, strong) {
   const letters = Array.from(token);
   let text = token;

@@ -11,7 +11,7 @@ function elementsOf(map, side, head, token) {
 const neuronHead = () => Math.max(0, state.head);  // the mean of heads has no elements
 const neuronQuery = map => clamp(state.focus.query ?? state.pinned.query ?? shownOf(querySide(map))[0], 0, queriesOf(map).length - 1);
 
-// Draws a strip of elements. Positive elements use the colour scale of weights, and negative elements a second scale.
+// Draws a strip of elements. Positive elements use the color scale of weights, and negative elements a second scale.
 function paintStrip(canvas, values, most) {
   const context = sized(canvas, Math.min(4 * values.length, 320), 16, 1);
   const step = canvas.width / values.length;

@@ -25,8 +25,8 @@ function looks(map, from) {
 }
 const largestOf = map => kept(map, `largest ${state.head}`, () => weightsOf(map, state.head).reduce((a, b) => Math.max(a, b), 1));
 
-// Returns the values of a matrix, and a function that maps a value to its share of the colour ramp. Small distances
-// have strong colours.
+// Returns the values of a matrix, and a function that maps a value to its share of the color ramp. Small distances
+// have strong colors.
 function shownBy(name) {
   if (name === "attention") {
     const map = currentMap();

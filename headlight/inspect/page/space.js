@@ -10,7 +10,7 @@
 //   counts, elements, atoms  of the final structure: the number of atoms of each residue, their elements and positions
 //   errors, distances  {most, values} for each pair of residues, in angstrom; or null
 //   attention  {title, layer, heads, weights}: for each head a string for unpackWeights, [residue, residue]
-//   ramps      for the themes light and dark, 256 colours of weights from 0 to 1, as six hexadecimal digits each
+//   ramps      for the themes light and dark, 256 colors of weights from 0 to 1, as six hexadecimal digits each
 const RESIDUES = data.letters.length;
 const state = {
   form: "ribbon", colour: data.lddt ? "confidence" : "chain", moment: data.moments.length - 1,
@@ -40,7 +40,7 @@ const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a
 const unit = a => { const length = Math.hypot(...a) || 1; return a.map(value => value / length); };
 const distance = (i, j) => { const alphas = placesOf("alphas"); return Math.hypot(...minus(place(alphas, i), place(alphas, j))); };
 
-// The centre of the structure, and the distance of the farthest CA from it.
+// The center of the structure, and the distance of the farthest CA from it.
 const extent = (() => {
   const places = unpackPlaces(data.moments.at(-1).alphas), middle = [0, 0, 0];
   for (let i = 0; i < RESIDUES; ++i) place(places, i).forEach((value, axis) => middle[axis] += value / RESIDUES);
@@ -49,7 +49,7 @@ const extent = (() => {
   return {middle, radius};
 })();
 
-// ---- Colours ----
+// ---- Colors ----
 
 const BANDS = [[90, "very high (over 90)", [0, 83, 214]], [70, "confident (70 to 90)", [101, 203, 243]],
                [50, "low (50 to 70)", [255, 219, 19]], [-1, "very low (below 50)", [255, 125, 69]]];
@@ -59,7 +59,7 @@ const ELEMENTS = {N: [60, 96, 230], O: [224, 60, 60], S: [226, 190, 50]};
 const named = {
   confidence: residue => BANDS.find(([least]) => data.lddt[residue] > least)[2],
   residue: residue => (CLASSES.find(([letters]) => letters.includes(data.letters[residue])) ?? CLASSES.at(-1))[2],
-  // Colours from blue at the N terminus to red at the C terminus.
+  // Colors from blue at the N terminus to red at the C terminus.
   chain: residue => hueColour(240 * (1 - residue / Math.max(1, RESIDUES - 1))),
 };
 const colourOf = residue => named[state.colour](residue);
@@ -94,7 +94,7 @@ const residueOfAtom = () => kept(data, "residue of atom", () => data.counts.flat
 
 // ---- Drawing ----
 
-const view = {scale: 1, x: 0, y: 0};  // pixels per angstrom, and the centre of the canvas
+const view = {scale: 1, x: 0, y: 0};  // pixels per angstrom, and the center of the canvas
 
 function project(at) {
   const [x, y, z] = minus(at, extent.middle), t = state.turn;
@@ -102,7 +102,7 @@ function project(at) {
           t[6] * x + t[7] * y + t[8] * z];
 }
 
-// Shades a colour by depth, with light from the viewer. Distant parts fade to the background.
+// Shades a color by depth, with light from the viewer. Distant parts fade to the background.
 function shaded(colour, light, depth, paper) {
   const fog = clamp(0.28 - 0.28 * depth / extent.radius, 0, 0.55);
   return `rgb(${colour.map((value, k) => Math.round((1 - fog) * value * light + fog * paper[k]))})`;

@@ -12,7 +12,7 @@
 //   query    the token whose attention over an image is initially shown
 //   mass     if it is a number, images initially show the cells that have this share of a head's weight
 //   slider   true if the records are snapshots of a training run
-//   ramps    for the themes light and dark, and for weights over an image, 256 colours of weights from 0 to 1, as six
+//   ramps    for the themes light and dark, and for weights over an image, 256 colors of weights from 0 to 1, as six
 //            hexadecimal digits each
 // There is one state. A selection changes the state and rebuilds the parts; a change of focus only redraws them.
 const LONG = 120;  // above this number of tokens of a side, only the visible tokens are drawn
@@ -96,7 +96,7 @@ function across(map, head, {query, key}) {
 const looks = (map, head, focus) => across(map, head, focus).sort((a, b) => b[1] - a[1]);
 const strongest = (map, head, focus) => across(map, head, focus).reduce((a, b) => b[1] > a[1] ? b : a);
 
-// Returns the weight, in thousandths, at the end of the colour scale: the largest weight of this head, or of all heads.
+// Returns the weight, in thousandths, at the end of the color scale: the largest weight of this head, or of all heads.
 // The first query of a causal map is ignored, since it can only attend to itself.
 function largest(map, head) {
   return kept(map, `largest ${head} ${state.hide}`, () => {
@@ -109,22 +109,22 @@ function largest(map, head) {
   });
 }
 
-// Returns the largest weight of all heads, for a common colour scale.
+// Returns the largest weight of all heads, for a common color scale.
 const largestOfAll = map => Math.max(...Array.from({length: map.heads}, (_, head) => largest(map, head)));
 
-// ---- Colours ----
+// ---- Colors ----
 
 const reversed = Object.fromEntries(Object.entries(ramps).map(([name, ramp]) =>
   [name, ramp.map(([red, green, blue]) => [blue, green, red])]));  // negative values of a difference
 const rampColor = (thousandths, most) => (thousandths < 0 ? reversed : ramps)[theme()][
   clamp(Math.round(255 * Math.abs(thousandths) / most), 0, 255)];
 
-// Heads have different hues, evenly spaced on the colour circle.
+// Heads have different hues, evenly spaced on the color circle.
 function headColor(head, heads) {
   return head === ALL ? style("--accent") : `oklch(${style("--line")} ${Math.round(25 + 360 * head / heads)})`;
 }
 
-// Draws the weights of some queries and keys as an image with one pixel per weight. The colour scale ends at `most`
+// Draws the weights of some queries and keys as an image with one pixel per weight. The color scale ends at `most`
 // thousandths. Masked weights are transparent.
 function heatmap(map, head, most, queries, keys) {
   const canvas = element("canvas", {width: keys.length, height: queries.length});

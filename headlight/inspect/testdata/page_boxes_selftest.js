@@ -1,4 +1,4 @@
-// Tests BoxRecord of page_test.cc: an image of 2 x 3 grey cells, and two boxes that attend to the first and the last
+// Tests BoxRecord of page_test.cc: an image of 2 x 3 gray cells, and two boxes that attend to the first and the last
 // cell.
 selfTest(() => {
   const canvas = document.getElementById("image");

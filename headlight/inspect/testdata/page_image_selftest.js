@@ -1,4 +1,4 @@
-// Tests ImageRecord of page_test.cc: a class token and 2 x 3 cells of one colour.
+// Tests ImageRecord of page_test.cc: a class token and 2 x 3 cells of one color.
 selfTest(() => {
   const canvas = document.getElementById("image"), cellsOfPage = {rows: 2, columns: 3};
   const middle = cell => [(cell % 3 + 0.5) / 3, (Math.floor(cell / 3) + 0.5) / 2];
@@ -17,7 +17,7 @@ selfTest(() => {
   equal("tokens outside the image", all("#others button").length, 1);
   check("the image is as wide as it is high by its shape", Math.abs(canvas.width / canvas.height - 1.5) < 0.02, `${canvas.width} x ${canvas.height}`);
 
-  // In layer 1, head 1, the class token has the weights 0.4, 0.2, 0.1, 0.3, 0 and 0. The image's colour is (200, 100,
+  // In layer 1, head 1, the class token has the weights 0.4, 0.2, 0.1, 0.3, 0 and 0. The image's color is (200, 100,
   // 50).
   check("the last layer is what is shown first", readout().startsWith("Encoder self-attention, layer 2, mean of 2 heads"), readout());
   choose("layer", 0);

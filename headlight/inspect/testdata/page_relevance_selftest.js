@@ -1,4 +1,4 @@
-// Tests RelevanceRecord of page_test.cc: 2 x 3 grey cells, and their relevance for the score of a text.
+// Tests RelevanceRecord of page_test.cc: 2 x 3 gray cells, and their relevance for the score of a text.
 selfTest(() => {
   check("the image is what is shown first", shown("image") && !shown("queries"), "not so");
   check("of all layers", readout().startsWith("Relevance, from layer 1: the score of"), readout());

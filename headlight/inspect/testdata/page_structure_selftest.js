@@ -90,7 +90,7 @@ selfTest(() => {
   press("-");
   press("-");
 
-  // Tests other forms and colours.
+  // Tests other forms and colors.
   const ribbon = image();
   choose("form", 1);
   check("atoms", image() !== ribbon && ink() > 0.005, ink());

@@ -20,7 +20,7 @@ function pointAt(kind, {x, y}) {
 }
 
 // Finds a point within a cell of the map by moving the pointer until the page names the cell. Returns the point and its
-// colour.
+// color.
 function findCell(text) {
   const bounds = mapCanvas.getBoundingClientRect();
   for (let y = bounds.height - 4; y > 0; y -= 7) {
