@@ -28,8 +28,8 @@ class HEADLIGHT_API ImageEncoder : public Model {
                                std::span<const std::uint8_t> masked = {}) const = 0;
   /// Returns one state per image, [images, pooled]. Throws Error if the model has no pooler.
   virtual Tensor Pool(Context& context, const EncodedImages& encoded) const = 0;
-  /// Returns one vector per image, [images, model]: the state of the class token, or the mean of the patches' states if
-  /// the model has no class token.
+  /// Returns one vector per image, [images, model]. The vector is the state of the class token, or the mean of the
+  /// patches' states if there is no class token.
   Tensor Features(const EncodedImages& encoded) const;
   /// Returns class logits [images, labels]. Throws Error if the model has no classes.
   virtual Tensor ClassLogits(Context& context, const EncodedImages& encoded) const = 0;

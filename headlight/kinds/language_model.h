@@ -24,7 +24,7 @@ class HEADLIGHT_API LanguageModel : public Model {
   /// the vocabulary or a text that does not fit into the model's positions.
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
-  /// Returns the number of ids that can be predicted: the size of the vocabulary, or less if some tokens only occur at
+  /// Returns the number of ids that can be predicted. It is less than the vocabulary size if some tokens only occur at
   /// the start of a text. Returns 0 if the model has no output projection. In this case, OutputWeight and Logits throw
   /// Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }

@@ -25,8 +25,8 @@ struct ImageFolder {
 /// Throws Error naming an option that image models do not have.
 void CheckImageOptions(const std::string& folder, const LoadOptions& options);
 
-/// Loads the folder's image processor. Throws Error if it maps pixels to a palette, if its images are smaller than a
-/// patch, and if the model does not have three input channels.
+/// Loads the folder's image processor. Throws Error if it maps pixels to a palette, or if its images are smaller than a
+/// patch. Throws Error unless the model has three input channels.
 ImageProcessor LoadColorProcessor(const std::string& folder, std::int64_t channels, Grid patch = {1, 1});
 
 /// Loads an image encoder with its image processor. Throws Error if the folder has no image encoder with three channels

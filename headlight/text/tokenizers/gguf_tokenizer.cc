@@ -226,7 +226,7 @@ Json TokenizerJsonOfGguf(const Gguf& file) {
   Check(llama || bert || t5 || gemma4 || kind == "gpt2",
         "{}: {} is not supported; llama, gpt2, gemma4, bert and t5 are", file.Place(kModel), Quoted(kind));
   std::vector<SentencePiece> pieces = PiecesOf(file, llama || t5);
-  // Some files mark the end-of-turn token as text.
+  // Some files mark the token <end_of_turn> as text.
   for (const std::int64_t end : GgufEndTokens(file)) pieces[static_cast<std::size_t>(end)].type = Type::control;
   const std::string unknown = SpecialToken(file, pieces, {"tokenizer.ggml.unknown_token_id"}, "[UNK]");
   Json json = Json::Object{};
