@@ -1,4 +1,4 @@
-// Adds a text to a running batch. Its output is bit-identical to its output in a batch without other texts.
+// Adds a text to a running batch. The text's output is bit-identical to its output in a batch without other texts.
 #include <fmt/ranges.h>
 
 #include "headlight/generate/decoding_batch.h"

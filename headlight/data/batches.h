@@ -1,4 +1,4 @@
-// Batching of training examples of any kind: batches of similar length, shuffled in each epoch.
+// Batches training examples of any kind: the examples of a batch have similar lengths, and each epoch is shuffled.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct BatchPosition {
 
 struct BatchOptions {
   /// The maximum size of a batch, in the units of LengthOfExample: tokens of texts, or the number of images, chains or
-  /// other examples. An example above the limit forms a batch of its own.
+  /// other examples. An example above the limit forms a batch with only one example.
   std::int64_t batch_size = 4096;
   std::uint64_t seed = 1;
 };
@@ -38,10 +38,10 @@ struct BatchPlan {
 };
 
 /// An endless stream of batches over `examples` examples, starting at a position. Each epoch shuffles the examples, and
-/// sorts them by length within pools of about a hundred batches, so that batches have examples of similar length. It
-/// then divides them into batches, and shuffles the batches. The order depends only on the lengths, the options and the
-/// position. The memory is at most about 12 bytes per example. Throws Error for invalid options and for a position that
-/// is not in the epoch.
+/// sorts them by length within pools of about a hundred batches, so that batches have examples of similar length. Then
+/// the examples are divided into batches, and the batches are shuffled. The order depends only on the lengths, the
+/// options and the position. The memory is at most about 12 bytes per example. Throws Error for invalid options and for
+/// a position that is not in the epoch.
 class HEADLIGHT_API BatchStream {
  public:
   BatchStream(std::int64_t examples, LengthOfExample length, const BatchOptions& options, BatchPosition position = {});

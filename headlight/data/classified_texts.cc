@@ -68,7 +68,7 @@ ClassifiedText OfRecord(const JsonView& record, const std::vector<std::string>& 
           .second = std::move(texts.second)};
 }
 
-// Returns the numbers of a text. Throws Error naming the text unless it has a number for each label.
+// Returns the label values of a text. Throws Error naming the text unless it has one value per label.
 std::vector<float> NumbersOf(const ClassifiedText& text, std::size_t labels) {
   std::vector<float> numbers;
   for (const std::string& field : text.labels) {
@@ -164,7 +164,7 @@ TextExamples ReadClassifiedTexts(const std::vector<std::string>& paths, const Pi
     else
       for (const std::string& label : text.labels)
         example.labels.push_back(NumberOfLabel(label, labels, options.rule, text.location));
-    if (!options.share.Has(text.text)) return;  // its class is still added to the labels
+    if (!options.share.Has(text.text)) return;  // the class of an omitted text is still a label
     Encoding encoding = text.second ? tokenizer.EncodePair(text.text, *text.second, {.read_special = false})
                                     : tokenizer.Encode(text.text, {.read_special = false});
     Check(options.truncate || std::ssize(encoding.ids) <= longest,

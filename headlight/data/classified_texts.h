@@ -25,10 +25,10 @@ HEADLIGHT_API std::vector<std::string> LabelsOfField(std::string_view field, Lab
 /// Records (HasRecords) have "label" (or "labels") and one or two texts (TextsOfRecord, TextsAsked::texts). The first
 /// line of a .tsv file is a header if it has the columns of a text and a label.
 ///
-/// With `several`, the classes of a text are an array, which may be empty. In lines, CSV and TSV they are separated by
-/// commas. With `numbers`, there is one number for each label, in the same format. If new labels are added, all labels
-/// are sorted (SortLabels). Adds a warning if columns seem to be in the wrong order. Throws Error naming the line for
-/// other content, and for a text of more than `longest` tokens.
+/// LabelsPerText::several: the classes of a text are an array, which may be empty. In lines, CSV and TSV, the classes
+/// are separated by commas. LabelsPerText::numbers: a text has one number per label, in the same format. If new labels
+/// are added, all labels are sorted (SortLabels). Adds a warning if columns seem to be in the wrong order. Throws Error
+/// naming the line for other content, and for a text of more than `longest` tokens.
 struct ClassifiedTextOptions {
   NewLabels rule = NewLabels::added;
   LabelsPerText asked = LabelsPerText::one;

@@ -35,7 +35,7 @@ struct CorpusOptions {
   TextShare share = {};    ///< selects pairs by their sources; other pairs are not counted
 };
 
-/// The numbers of lines, of kept pairs, and of pairs left out for each reason.
+/// Counts of lines, of kept pairs, and of pairs omitted for each reason.
 struct CorpusCounts {
   std::int64_t lines = 0, kept = 0;
   std::int64_t empty = 0, over_long = 0, lopsided = 0;
@@ -52,10 +52,10 @@ class HEADLIGHT_API Corpus {
     std::string_view source, target;
   };
 
-  /// Reads both files to compare their numbers of lines and to compute their hashes. Then encodes them on all threads,
+  /// Reads both files to compare their line counts and to compute their hashes. Then encodes the lines on all threads,
   /// unless the cache is for the same text, `tokenizer_hash` and options. Uses 16 bytes of memory per pair while
-  /// encoding, and none afterwards. Throws the errors of LineReader. Also throws Error for different numbers of lines,
-  /// if no pair is kept, for invalid options, and if `files.cache` is a file of another kind.
+  /// encoding, and none afterwards. Throws the errors of LineReader. Also throws Error for different line counts, if no
+  /// pair is kept, for invalid options, and if `files.cache` is a file of another kind.
   Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options);
 
   std::int64_t size() const { return counts_.kept; }  ///< number of kept pairs

@@ -23,8 +23,8 @@ class HEADLIGHT_API CsvReader {
 
   /// Returns the fields of the next row, or nothing after the last row. Throws the errors of LineReader. Also throws
   /// Error naming the line for an unclosed quote, text after a closing quote, and a row longer than kMaxLineBytes. The
-  /// next call continues at the second line of that row, unless too many bytes have been read again. Then it throws the
-  /// same Error.
+  /// next call continues at the second line of that row, unless too many bytes have been read again. In that case, the
+  /// next call throws the same Error.
   std::optional<std::vector<std::string>> Next();
   std::int64_t line_number() const { return first_line_; }  ///< first line of the last row
   std::string location() const;                             ///< location of the last row, such as "train.csv:7"

@@ -1,4 +1,4 @@
-// Training questions about images, and their answers.
+// Training questions about images, with answers.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct ImageQuestions {
 
 /// Reads records (HasRecords) with "path" (or "file_name", "image", "file"), "question", "answer" and optionally
 /// "kind". Also reads .tsv files with lines of a path, a question and its answer, separated by tabs. Paths are relative
-/// to the file's folder. The share is selected by the images' paths as written. Throws Error naming the file and line
-/// for other content, for a missing image, and for an empty question or answer.
+/// to the file's folder. `share` selects images by their paths as written. Throws Error naming the file and line for
+/// other content, for a missing image, and for an empty question or answer.
 HEADLIGHT_API ImageQuestions ReadImageQuestions(const std::vector<std::string>& paths, const TextShare& share = {});
 
 /// The results of two baselines that answer without images. Each answers with the most frequent answer in `known`, and

@@ -22,7 +22,7 @@ struct ImageTextList {
 /// Lists the images of `paths` with their texts. Each path is one of
 /// - .tsv (optionally .gz): lines of a path, a tab and a text;
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "text" (or "caption",
-///   "captions", "texts"). In JSON, there can be one text or an array, and optionally an array of as many
+///   "captions", "texts"). In JSON, there can be one text or an array of texts, and optionally an array of equally many
 ///   "hard_negatives". Paths are relative to the file's folder, and all rows with the same path describe one image;
 /// - .json: COCO's captions (images, annotations). An image is searched for in `folders`, then next to the file. Images
 ///   without a caption are left out;
@@ -34,7 +34,7 @@ HEADLIGHT_API ImageTextList ListImageTexts(const std::vector<std::string>& paths
 /// The images and texts of a list. All methods are thread-safe.
 class HEADLIGHT_API ImageTextSet {
  public:
-  /// Constructs the set like ImageSet: reads all files once and selects the share by the images' contents.
+  /// Constructs the set like ImageSet: reads all files once, and `share` selects images by the hashes of their files.
   ImageTextSet(ImageTextList list, DecodeBytes decode, const TextShare& share = {},
                std::int64_t memory = ImageSet::kMemory, std::vector<std::string>* skipped = nullptr);
 
@@ -48,7 +48,7 @@ class HEADLIGHT_API ImageTextSet {
   }
   std::string name(std::int64_t image) const { return images_.name(image); }
   Image operator[](std::int64_t image) const { return images_[image]; }
-  std::uint64_t hash() const;  ///< hash of the files' contents and the texts, in order
+  std::uint64_t hash() const;  ///< hash of the image files and the texts, in order
 
  private:
   std::vector<std::vector<std::string>> texts_, hard_negatives_;

@@ -54,7 +54,7 @@ constexpr std::initializer_list<const char*> kLabels = {"label", "class"};
 
 bool IsTable(std::string_view path) { return HasRecords(path) || IsTsv(path); }
 
-// A callback with each image's file, its class (empty unless `labeled`), and its location.
+// A callback that receives the file, the class (empty unless `labeled`) and the location of each image.
 using AddImage = std::function<void(const std::string& file, const std::string& label, const std::string& location)>;
 void ReadTable(const std::string& path, bool labeled, const AddImage& add) {
   const auto checked = [&](const std::string& file, const std::string& label, const std::string& location) {

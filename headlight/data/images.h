@@ -56,9 +56,9 @@ class HEADLIGHT_API ImageSet {
   /// Limit on the bytes of decoded images in memory. Other images are decoded on every access.
   static constexpr std::int64_t kMemory = std::int64_t{1} << 30;
 
-  /// Reads all files once, to compute their hash and to select the share. An image belongs to the same share in any
-  /// folder and under any name. Throws Error naming the files that are missing or, in the share, damaged. If `skipped`
-  /// is given, these files are left out and their errors are added to it. All files are then decoded once.
+  /// Reads all files once, to compute their hash and to select the images of `share`. The selection does not depend on
+  /// folders and names. Throws Error naming the files that are missing or, if selected, damaged. If `skipped` is given,
+  /// these files are omitted, and `skipped` receives their errors. All selected files are then decoded once.
   ImageSet(ImageList list, DecodeBytes decode, const TextShare& share = {}, std::int64_t memory = kMemory,
            std::vector<std::string>* skipped = nullptr);
 
@@ -68,7 +68,7 @@ class HEADLIGHT_API ImageSet {
   bool labeled() const { return !list_.labels.empty(); }
   std::string name(std::int64_t image) const { return list_.sources[static_cast<std::size_t>(image)].name(); }
   Image operator[](std::int64_t image) const;
-  std::uint64_t hash() const { return hash_; }  ///< hash of the files' contents and the labels, in order
+  std::uint64_t hash() const { return hash_; }  ///< hash of the image files and the labels, in order
 
  private:
   ImageList list_;

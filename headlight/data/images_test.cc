@@ -161,7 +161,7 @@ TEST_F(Images, AreSharedByTheirContents) {
   const ImageSet learned(list, FirstByte, {0.3, 1, false}), held_out(list, FirstByte, {0.3, 1, true});
   EXPECT_EQ(learned.size() + held_out.size(), 200);
   EXPECT_NEAR(static_cast<double>(held_out.size()), 60, 20);
-  EXPECT_EQ(held_out.size() % 2, 0);  // each image occurs twice, both in the same share
+  EXPECT_EQ(held_out.size() % 2, 0);  // each image occurs twice, and both copies are in the same set
 }
 
 }  // namespace

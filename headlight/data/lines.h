@@ -25,8 +25,8 @@ class HEADLIGHT_API LineReader {
   std::optional<std::string_view> Next();
   std::int64_t line_number() const { return lines_.line_number(); }  ///< number of the last line, from 1
   const std::string& name() const { return lines_.name(); }
-  /// Returns the share of a regular file that has been read, in [0, 1]. For gzip, this is the share of compressed
-  /// bytes. Returns -1 for other files.
+  /// Returns the fraction of a regular file that has been read, from 0 to 1. For gzip, this is the fraction of
+  /// compressed bytes. Returns -1 for other files.
   double share() const { return lines_.share(); }
 
  private:

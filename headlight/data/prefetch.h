@@ -28,9 +28,9 @@ class Prefetch {
       : Prefetch([one = std::make_shared<Make>(std::move(produce))] { return Make([one] { return (*one)(); }); }, depth,
                  1) {}
 
-  /// Uses several threads. plan() is called by one thread at a time, in the order of the items. It returns a function
-  /// that makes the next item on any thread. Throws std::system_error if the first thread cannot be created, and uses
-  /// fewer threads if another thread cannot be created.
+  /// Uses several threads. plan() is called by one thread at a time, in the order of the items. plan() returns a
+  /// function that makes the next item on any thread. Throws std::system_error if the first thread cannot be created,
+  /// and uses fewer threads if another thread cannot be created.
   Prefetch(std::function<Make()> plan, std::size_t depth, int threads) : plan_(std::move(plan)), depth_(depth) {
     for (int thread = 0; thread < threads; ++thread) {
       try {
@@ -76,7 +76,7 @@ class Prefetch {
     for (std::unique_lock lock(mutex_);;) {
       changed_.wait(lock, [this] { return places_.size() < depth_ || stopping_; });
       if (stopping_) return;
-      Place& place = places_.emplace_back();  // its address is stable while others are added and removed
+      Place& place = places_.emplace_back();  // the address is stable while other places are added and removed
       try {
         const Make make = plan_();
         lock.unlock();

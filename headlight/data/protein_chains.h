@@ -37,7 +37,7 @@ struct ChainSet {
 /// Throws Error naming the file and, in an index, the line, for missing or unsupported files, and if no chain is left.
 HEADLIGHT_API ChainSet ReadChainSet(const std::vector<std::string>& paths, const StructureReader& read);
 
-/// Returns a hash of the chains and of the names of their alignments.
+/// Returns a hash of the chains and the names of the alignment files.
 HEADLIGHT_API std::uint64_t HashOfChainSet(const ChainSet& set);
 
 }  // namespace headlight

@@ -43,10 +43,10 @@ struct AskedQuestion {
 };
 
 struct QuestionTexts {
-  /// Windows over the passages. Their `labels` are the first and last token of the answer. If the answer is not in the
-  /// window, both are the window's first token.
+  /// Windows over the passages. The labels of a window are the first and last token of the answer. If the answer is not
+  /// in the window, both labels are the window's first token.
   TextExamples texts;
-  std::vector<AskedQuestion> questions;  ///< only if `to_be_scored`; their windows are in `texts` in this order
+  std::vector<AskedQuestion> questions;  ///< only if `to_be_scored`; the windows in `texts` have the same order
 };
 
 /// Reads questions. Files whose names end in .json have SQuAD's format, version 1.1 or 2.0: {"data": [{"paragraphs":

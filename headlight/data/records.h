@@ -29,9 +29,9 @@ bool HasRecords(TextFormat format);
 HEADLIGHT_API bool HasRecords(std::string_view path);
 
 /// Reads the records of a plain or gzip file as objects. JSON has one object per line, or an array of objects over any
-/// number of lines. Empty lines are skipped. A row of CSV is an object of strings with the names of the header's
-/// columns, without empty fields. TSV differs from CSV in that fields are separated by tabs. Locations have the form
-/// "train.jsonl:7: key 'answers.text'".
+/// number of lines. Empty lines are skipped. A row of CSV is an object of strings. The header's columns are the names
+/// of the members, and empty fields are omitted. TSV differs from CSV in that fields are separated by tabs. Locations
+/// have the form "train.jsonl:7: key 'answers.text'".
 class HEADLIGHT_API Records {
  public:
   explicit Records(const std::string& path);
@@ -64,10 +64,10 @@ class HEADLIGHT_API Records {
 std::optional<Records> RecordsOf(const std::string& path,
                                  const std::function<bool(const std::vector<std::string>& line)>& is_header,
                                  std::optional<TextFormat> format = {});
-/// Returns true if a header has one of these names.
+/// Returns true if the header has a column with one of these names.
 bool HasAny(const std::vector<std::string>& header, std::initializer_list<const char*> names);
 
-/// Returns the first of these members that a record has. Throws Error if it has none of them.
+/// Returns the member with the first of these names that occurs in the record. Throws Error if none occurs.
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);
 
 /// Returns the names of an object's members in quotes, or "nothing" if there are none.

@@ -41,8 +41,8 @@ inline std::string AnimalTexts(int texts, std::uint64_t seed) {
 }
 
 // Generates a CoNLL file with sentences such as "In spring Bel Dor , as Mir knows , laughs .". A name has one or two
-// arbitrary words. Only the distant verb determines whether it is a person, a location or a company. The other name is
-// always a person.
+// arbitrary words. Only the distant verb determines the kind of the name: a person, a location or a company. The other
+// name is always a person.
 inline std::string NameSentences(int sentences, std::uint64_t seed) {
   constexpr std::array<std::string_view, 10> begins = {"Bel", "Dor", "Mir", "Tan", "Vel",
                                                        "Kor", "Lun", "Sar", "Nim", "Gal"};
@@ -164,8 +164,8 @@ inline std::string DaysWithSummaries(int days, std::uint64_t seed) {
 }
 
 // Generates texts such as "There were a dog, a cat, a cow and a frog. First the dog barks. Second the cat meows. Third
-// the cow moos. Fourth the frog croaks.". A masked word can be inferred from another word, and the order of
-// sentences from their contents.
+// the cow moos. Fourth the frog croaks.". A masked word can be inferred from another word, and the order of the
+// sentences from their words.
 inline std::string AnimalStories(int stories, std::uint64_t seed) {
   constexpr std::array<std::string_view, 4> which = {"First", "Second", "Third", "Fourth"};
   Random random(seed);

@@ -15,8 +15,8 @@
 namespace headlight {
 
 struct TaggedTexts {
-  /// Windows over the sentences. Their `labels` are the tags of tokens. For each token that begins a word, `words` has
-  /// the index of the word in the sentence. Other tokens have a negative number.
+  /// Windows over the sentences. The labels of a window are the tags of its tokens. `words` has the word's index in the
+  /// sentence for a token that begins a word, and a negative value for other tokens.
   TextExamples texts;
   std::vector<std::int32_t> sentence_of;        ///< index of each window's sentence
   std::vector<std::vector<std::int32_t>> tags;  ///< tags of the words of each sentence

@@ -24,7 +24,7 @@ struct TextColumns {
   std::string text, text_pair, label;
 };
 
-/// Adds an option for the name of a column. Giving the option twice is an error, because each column has its own
+/// Adds an option for the name of a column. Giving the option twice is an error, because each column has a separate
 /// option.
 HEADLIGHT_API Option& AddColumn(OptionTable& table, const char* name, std::string& column, std::string description);
 
@@ -48,9 +48,9 @@ std::initializer_list<const char*> UsualNames(TextsAsked asked);
 /// Returns true if a header has the named columns, or the default columns if none are named.
 HEADLIGHT_API bool HasTexts(const std::vector<std::string>& header, const TextColumns& columns, TextsAsked asked);
 
-/// Returns the texts of a record. `header` has the columns of CSV or TSV, in which an empty field is an empty text. It
-/// is empty for JSON. `option` is the option for the text's column in error messages. Throws Error naming the record's
-/// members if a text is missing, and for a text that is null.
+/// Returns the texts of a record. `header` has the columns of CSV or TSV, and is empty for JSON. In CSV and TSV, an
+/// empty field is an empty text. Error messages name `option` as the option for the text's column. Throws Error naming
+/// the record's members if a text is missing, and for a text that is null.
 HEADLIGHT_API SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>& header,
                                        const TextColumns& columns, TextsAsked asked,
                                        const char* option = "text_column");
@@ -65,7 +65,7 @@ HEADLIGHT_API bool IsLabeledHeader(const std::vector<std::string>& header, const
 
 /// Opens the records of a file of texts with labels: JSON lines, CSV, or .tsv. The header of a .tsv file must have
 /// columns for one or two texts and the label. Returns nothing for other files, whose columns have no names. `format`
-/// overrides the format that the file name indicates. Throws Error if columns are named and the file has none of them.
+/// overrides the format that the file name indicates. Throws Error for such a file if `columns` names a column.
 std::optional<Records> LabeledRecords(const std::string& path, const TextColumns& columns,
                                       std::optional<TextFormat> format = {});
 

@@ -35,7 +35,7 @@ HEADLIGHT_API bool HasSides(const std::vector<std::string>& header, const PairCo
 /// "target" or "article" and "highlights". A line has a source, a tab and its target. Empty lines are skipped. The
 /// first line of a .tsv file is a header if it has both columns. A record may have the pair in an object "translation",
 /// by language: {"translation": {"de": "Ein Hund.", "en": "A dog."}}. Then `columns` must name the languages. Throws
-/// Error if both names are the same.
+/// Error if both names are equal.
 class HEADLIGHT_API PairReader {
  public:
   explicit PairReader(const std::string& path, PairColumns columns = {});

@@ -53,7 +53,7 @@ class HEADLIGHT_API TextReader {
   bool has_lines() const { return lines_.has_value(); }  ///< true if texts are lines, or pairs separated by a tab
   bool has_sequences() const { return sequences_.has_value(); }
   std::int64_t count() const;  ///< number of texts so far, including texts with errors
-  double share() const;        ///< share of the file that has been read, in [0, 1]; -1: unknown
+  double share() const;        ///< fraction of the file that has been read, from 0 to 1; -1: unknown
 
  private:
   std::string name_;

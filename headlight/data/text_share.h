@@ -1,4 +1,4 @@
-// Selects a held-out share of a training set.
+// Divides texts into a training set and a held-out set.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace headlight {
 
-/// A share of all texts, selected by a hash of seed and text, or all other texts. Equal texts are always on the same
-/// side, so that no text is used both for training and validation.
+/// Selects a held-out fraction of all texts by a hash of seed and text, or selects all other texts. Equal texts are
+/// always in the same set, so that no text is used both for training and validation.
 struct TextShare {
-  double share = 0;  ///< the held-out share; 0: use all texts
+  double share = 0;  ///< the held-out fraction; 0: use all texts
   std::uint64_t seed = 1;
   bool held_out = false;
 

@@ -23,8 +23,8 @@ struct ColorJitter {
 HEADLIGHT_API Image JitterColors(const Image& image, const ColorJitter& jitter, Random& random);
 
 /// The options of RandAugment (Cubuk et al., "RandAugment: Practical automated data augmentation with a reduced search
-/// space", 2020). It applies `operations` random operations with a magnitude from 0 to 30. The fourteen operations and
-/// their strengths are taken from torchvision.
+/// space", 2020). RandAugment applies `operations` random operations with a magnitude from 0 to 30. The fourteen
+/// operations and their strengths are taken from torchvision.
 struct RandAugmentOptions {
   int operations = 2, magnitude = 9;
 };

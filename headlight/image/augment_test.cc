@@ -24,7 +24,7 @@ double Number(std::istream& in) {
   return number;
 }
 
-// The changes by name. Their parameters follow the name in a line of augmented.txt.
+// The changes by name. In a line of augmented.txt, the parameters of a change follow its name.
 const std::map<std::string, std::function<Image(const Image&, std::istream&)>> kChanges = {
     {"brightness", [](const Image& p, std::istream& in) { return AdjustBrightness(p, Number(in)); }},
     {"contrast", [](const Image& p, std::istream& in) { return AdjustContrast(p, Number(in)); }},

@@ -1,4 +1,4 @@
-// Extracts the contents of boxes in an image as inputs of a model for image regions.
+// Extracts the pixels of boxes in an image, as inputs of a model for image regions.
 #pragma once
 
 #include <cstdint>

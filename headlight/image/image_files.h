@@ -38,10 +38,10 @@ HEADLIGHT_API std::vector<std::string> ImageFilesIn(const std::string& folder);
 /// Returns the number of files in these folders and their subfolders that have unsupported image formats.
 HEADLIGHT_API std::int64_t CountOtherImages(std::span<const std::string> sources);
 
-/// Returns the images of all sources, in order. For a folder, these are the files of ImageFilesIn. For an IDX file,
-/// these are all of its images. The name() of one of its images selects only that image. "-" is standard input and may
-/// occur only once. A pattern (* ? [...]) that is not a file's name selects all matching files, sorted by name. Throws
-/// Error naming a source that does not exist or has no images.
+/// Returns the images of all sources, in order. A folder selects the files of ImageFilesIn, and an IDX file selects all
+/// of its images. The name() of an image in an IDX file selects only that image. "-" is standard input and may occur
+/// only once. A pattern (* ? [...]) that is not a file's name selects all matching files, sorted by name. Throws Error
+/// naming a source that does not exist or has no images.
 HEADLIGHT_API std::vector<ImageSource> ListImages(std::span<const std::string> sources);
 
 }  // namespace headlight

@@ -11,7 +11,7 @@
 namespace headlight::mix_test {
 namespace {
 
-// Images of 4 x 6 pixels. All values of an image are equal to its index plus one, and each image has its own class.
+// Images of 4 x 6 pixels. All values of an image are equal to its index plus one, and each image has a different class.
 struct Batch {
   Tensor values = Tensor::Empty({3, 4, 6, 2}), targets = Tensor::Zeros({3, 3});
   Batch() {

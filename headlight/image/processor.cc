@@ -93,7 +93,7 @@ ImageSize SizeOf(const JsonView& value) {
   return {Side(value), Side(value)};
 }
 
-// Parses `size`. It is an object, or a number whose meaning depends on the class.
+// Parses `size`, which is an object, or a number whose meaning depends on the class of the processor.
 void ReadSize(const JsonView& config, const JsonView& size, ResizeRule& rule) {
   using Rule = ResizeRule::Kind;
   const bool has_edge_rule = rule.kind == Rule::cropped || rule.kind == Rule::multiple;

@@ -134,7 +134,7 @@ HWY_INLINE void WeightedBytes(const std::uint8_t* from, std::int64_t stride, std
   Ints upper = hn::Zero(kInts), lower = hn::Set(kInts, 1 << (kBits - 1));  // the initial value rounds the sum
   for (std::int64_t i = 0; i < count; i += 2, from += 2 * stride) {
     const Ints first = hn::PromoteTo(kInts, hn::LoadU(kBytes, from));
-    // If the count is odd, the last vector is loaded twice, and its second weight is 0.
+    // If the count is odd, the last vector is loaded twice, the second time with weight 0.
     const Ints second = hn::PromoteTo(kInts, hn::LoadU(kBytes, i + 1 < count ? from + stride : from));
     upper = hn::Add(upper, PairProduct(first, second, upper_weights[i / 2]));
     lower = hn::Add(lower, PairProduct(first, second, lower_weights[i / 2]));

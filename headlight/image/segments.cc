@@ -28,7 +28,7 @@ std::vector<SourcePosition> SourcePositions(std::int64_t cells, std::int64_t pix
   return positions;
 }
 
-// The numbers of pixels that each candidate claims and wins.
+// The pixel counts: pixels that each candidate claims, and pixels that it wins.
 struct Areas {
   std::vector<std::int64_t> claimed, won;
 };

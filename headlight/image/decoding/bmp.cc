@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kRaw = 0, kRle8 = 1, kRle4 = 2, kBitFields = 3, kAlphaBitFields = 6;
 
-// Reads the little-endian numbers of a file.
+// Reads the little-endian integers of a file.
 struct BmpBytes {
   std::span<const std::byte> file;
   const std::string& name;

@@ -1,4 +1,4 @@
-// Declares the decoders of each format. They return the stored image, without applying its orientation, and its
+// Declares the decoder of each format. A decoder returns the stored image, without applying the orientation, and the
 // orientation metadata. Transparent images are blended with white. Only the first frame of an animation and the first
 // image of a TIFF file are decoded. If `pixels` is false, only the size and the metadata are read.
 #pragma once

@@ -66,8 +66,8 @@ void Begin(Jpeg& jpeg, std::span<const std::byte> file) {
   jpeg.info.progress = &jpeg.progress;
 }
 
-// Functions with setjmp must not have variables with destructors, which a longjmp would skip. They return false if
-// libjpeg failed.
+// Functions that call setjmp must not have variables with destructors, which a longjmp would skip. The functions return
+// false if libjpeg failed.
 
 bool ReadHeader(Jpeg& jpeg, std::span<const std::byte> file) {
   if (setjmp(jpeg.jump) != 0) return false;
@@ -87,7 +87,7 @@ void CmykToRgb(const std::uint8_t* cmyk, std::int64_t width, bool inverted, std:
     }
 }
 
-// `cmyk` is a buffer for a row of four channels. It is empty if the file has fewer channels.
+// `cmyk` is a buffer for a row of four channels, or empty if the file has fewer channels.
 bool ReadPixels(Jpeg& jpeg, Image& image, std::span<std::uint8_t> cmyk) {
   if (setjmp(jpeg.jump) != 0) return false;
   jpeg.info.out_color_space = cmyk.empty() ? JCS_RGB : JCS_CMYK;

@@ -40,7 +40,8 @@ void Read(png_structp png, png_bytep to, std::size_t count) {
 
 // Verifies the checksums of the chunks before the pixels. libpng is configured to verify no checksums. The checksums of
 // the pixels are wrong in some files that every viewer shows, and zlib checks the pixels too. Returns true if metadata
-// may follow the pixels. Throws Error for an animation whose second image has no frame, since libpng does not read it.
+// may follow the pixels. Throws Error for an animation whose second image has no frame, since libpng does not decode
+// this image.
 bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
   const auto number = [&](std::size_t at) {
@@ -61,8 +62,8 @@ bool CheckChunks(std::span<const std::byte> file, const std::string& name) {
   return metadata;
 }
 
-// Functions with setjmp must not have variables with destructors, which a longjmp would skip. They return false if
-// libpng failed.
+// Functions that call setjmp must not have variables with destructors, which a longjmp would skip. The functions return
+// false if libpng failed.
 
 bool ReadHeader(Png& png) {
   if (setjmp(png.jump) != 0) return false;

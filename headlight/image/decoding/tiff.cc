@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// The input of libtiff, and its first error message.
+// The input of libtiff, and the first error message from libtiff.
 struct TiffSource {
   std::span<const std::byte> file;
   std::uint64_t at = 0;

@@ -12,7 +12,7 @@ namespace headlight {
 
 /// Parses the image's name, its size, and the name and bndbox of each object. A box is xmin to xmax and ymin to ymax
 /// without changes, even if its area is not positive. Parts of objects are ignored. Throws Error for invalid XML, other
-/// kinds of documents, or more than 16 MiB. The message begins with `name`, and gives the byte or the object.
+/// kinds of documents, or more than 16 MiB. The message begins with `name`, and includes the byte or the object.
 HEADLIGHT_API ImageAnnotation ParseVoc(std::string_view xml, const std::string& name);
 HEADLIGHT_API ImageAnnotation ReadVoc(const std::string& path);
 
