@@ -28,7 +28,7 @@ std::vector<SourcePosition> SourcePositions(std::int64_t cells, std::int64_t pix
   return positions;
 }
 
-// The pixel counts: pixels that each candidate claims, and pixels that it wins.
+// The pixel counts of each candidate: claimed pixels and won pixels.
 struct Areas {
   std::vector<std::int64_t> claimed, won;
 };

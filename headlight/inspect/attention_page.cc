@@ -81,7 +81,7 @@ Json Map(const AttentionMap& map, bool with_elements) {
   return json;
 }
 
-// Queries and keys are omitted if they have more elements than this. They take at most 2 MB of the page.
+// Queries and keys with more elements than this are omitted. This limits them to 2 MB of the page.
 constexpr std::size_t kMostElements = 1'000'000;
 
 // Returns the data for page/weights.js, which documents the fields.

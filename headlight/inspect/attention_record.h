@@ -38,7 +38,7 @@ struct AttentionMap {
 
 /// An image whose cells, such as patches, are tokens.
 struct ImageTokens {
-  Image image;  // as the model read it
+  Image image;  // the image as the input of the model
   /// The token of the upper left cell. The tokens of the other cells follow in row-major order. The last cells may have
   /// no token.
   int first = 0;

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-// Returns heads that each attend to one diagonal, more sharply for higher head numbers.
+// Returns heads that each attend to one diagonal, more sharply for higher head indices.
 inline AttentionMap SampleMap(AttentionKind kind, int layer, int heads, int queries, int keys) {
   AttentionMap map{kind, layer, heads, queries, keys, {}};
   for (int head = 0; head < heads; ++head) {

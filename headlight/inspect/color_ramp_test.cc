@@ -7,7 +7,7 @@
 namespace headlight::color_ramp_test {
 namespace {
 
-// Returns the CIE lightness, 0 to 100. It is independent of the ramp's color space, OKLab.
+// Returns the CIE lightness, from 0 to 100, which is independent of the ramp's color space, OKLab.
 double Lightness(Color color) {
   const auto linear = [](int part) {
     const double value = part / 255.0;

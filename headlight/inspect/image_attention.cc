@@ -89,7 +89,8 @@ AttentionRecord AttentionOf(const TextToImageModel& model, std::span<const std::
   Check(labels.size() == text.size() && std::ssize(codes) == grid.cells(), "{} ids of a text with {} labels, {} codes",
         text.size(), labels.size(), codes.size());
   AttentionRecord record;
-  // If an encoder reads the text, the text has an end token and no padding, and the decoder has its own start token.
+  // If the text is the input of an encoder, it has an end token and no padding. The decoder then has a separate start
+  // token.
   std::vector<std::string>& words = drawing.encodes_text ? record.source_tokens : record.target_tokens;
   std::vector<int>& special = drawing.encodes_text ? record.source_special : record.target_special;
   words = {"start"};

@@ -1,4 +1,4 @@
-// The attention of models that read images.
+// The attention of models with images as inputs.
 #pragma once
 
 #include <cstdint>
@@ -86,8 +86,8 @@ struct RegionLook {
   std::optional<int> layer = {};         // index among the co-attention layers
 };
 
-/// Returns the co-attention of a model that reads regions as squares of `side` pixels (RegionSideOf): from words to
-/// regions, and from regions to words. The first region is the whole image. Throws the same errors as for an
+/// Returns the co-attention of a model whose regions are resized to squares of `side` pixels (RegionSideOf): from words
+/// to regions, and from regions to words. The first region is the whole image. Throws the same errors as for an
 /// ImageEncoder.
 HEADLIGHT_API AttentionRecord AttentionOf(const RegionTextEncoder& model, std::int64_t side, const Image& image,
                                           const RegionLook& look);
@@ -95,9 +95,9 @@ HEADLIGHT_API AttentionRecord AttentionOf(const RegionTextEncoder& model, std::i
 /// Returns the weights of a head's query for all cells of the image. The weight of a cell without a token is 0.
 HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const ImageTokens& cells);
 
-/// Returns the smallest set of cells that has the share `mass` of the total weight, as in DINO's visualizations (Caron
-/// et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021): the smallest weights are dropped as
-/// long as their sum is at most 1 - `mass`. One element per cell.
+/// Returns the smallest set of cells with at least the fraction `mass` of the total weight, as in DINO's visualizations
+/// (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021): the smallest weights are dropped
+/// as long as their sum is at most 1 - `mass`. One element per cell.
 HEADLIGHT_API std::vector<bool> CellsOfMass(std::span<const float> weights, double mass);
 
 }  // namespace headlight

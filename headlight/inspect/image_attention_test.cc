@@ -221,7 +221,7 @@ TEST(AttentionOfAnImage, OfOneLayer) {
 TEST(AttentionOfAnImage, RefusesTooManyWeightsBeforeComputingThem) {
   EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(400, 400)); }),
               HasSubstr("40002 tokens has more than"));
-  // With 4002 tokens, the two heads of one layer fit, but two layers of two heads do not.
+  // For 4002 tokens, two heads of one layer are within the limit, but two layers of two heads are not.
   EXPECT_THAT(ErrorOf([] { AttentionOf(FakeEncoder(), ImageProcessor(), Pattern(80, 200)); }),
               HasSubstr("2 layers of 2 heads"));
 }

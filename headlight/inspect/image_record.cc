@@ -31,7 +31,7 @@ void AddPatches(AttentionRecord& record, const ImageEncoder::Limits& limits, con
     record.source_special.push_back(token);
   }
   AddCellTokens(record, grid);
-  // Pixels on the right and at the bottom that are not part of a patch are not read.
+  // Pixels on the right and at the bottom that are not part of a patch are not inputs of the model.
   record.source_image = {Crop(fitted, {0, 0, grid.height * limits.patch.height, grid.width * limits.patch.width}),
                          limits.special, static_cast<int>(grid.height), static_cast<int>(grid.width)};
 }

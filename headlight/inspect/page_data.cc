@@ -27,7 +27,7 @@ std::string EscapeScript(std::string_view json) {
   return escaped;
 }
 
-// The base 64 digits. None of them has a special meaning in JSON or HTML.
+// The base 64 digits, none of which has a special meaning in JSON or HTML.
 constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 void AppendTwoDigits(std::string& packed, int number) {

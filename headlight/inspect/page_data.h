@@ -13,7 +13,7 @@ namespace headlight {
 /// Encodes weights from 0 to 1 as two base 64 digits each. A run of weights near 0 takes two digits in total.
 std::string PackWeights(std::span<const float> weights);
 
-/// Encodes numbers from `least` to `most` as two digits each. They are quantized to 4,094 steps, and the middle is
+/// Encodes values from `least` to `most` as two digits each. The values are quantized to 4,094 steps, and the middle is
 /// exact.
 std::string PackNumbers(std::span<const float> numbers, float least, float most);
 

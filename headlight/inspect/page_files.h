@@ -6,7 +6,7 @@
 
 namespace headlight {
 
-/// Returns the contents of each file by its name, such as "look.html".
+/// Returns the content of each file by file name, such as "look.html".
 std::map<std::string_view, std::string_view> PageFiles();
 
 }  // namespace headlight

@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-/// Returns the contribution of each token of an image, [height, width, channels], to its score with a text, by gradient
-/// times attention (Chefer, Gur and Wolf, "Generic Attention-model Explainability for Interpreting Bi-Modal and
-/// Encoder-Decoder Transformers", 2021, equations 5 and 6). For each layer, A = mean over heads of max(0, gradient of
-/// the score * weights), and R(l) = R(l-1) + A(l) R(l-1), beginning with the identity.
+/// Returns the contribution of each token of an image, [height, width, channels], to the image's score with a text, by
+/// gradient times attention (Chefer, Gur and Wolf, "Generic Attention-model Explainability for Interpreting Bi-Modal
+/// and Encoder-Decoder Transformers", 2021, equations 5 and 6). For each layer, A = mean over heads of max(0, gradient
+/// of the score * weights), and R(l) = R(l-1) + A(l) R(l-1), beginning with the identity.
 ///
 /// The result is the row of R for the pooled state, minus the identity, normalized to a sum of 1. If no token
-/// contributes, it is zero. Element l has a number for each special token and patch, computed over the layers from l to
-/// the last one. Element 0 is the paper's result.
+/// contributes, the result is zero. Element l has a value for each special token and patch, computed over the layers
+/// from l to the last layer. Element 0 is the paper's result.
 ///
 /// The model must be loaded with LoadFor::everything. It must not be trained at the same time, because this call
 /// changes its gradients. Throws Error for a model with one tower, and if the score is not finite.

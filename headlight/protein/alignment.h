@@ -44,9 +44,9 @@ struct AlignmentOptions {
 /// Memory: A3M, A2M and FASTA files of any size are read one row at a time (at most 4 MiB). Stockholm files have
 /// interleaved blocks, so the letters of the first `most_rows` rows are kept, at most 1 GiB.
 ///
-/// Throws Error naming the file and the line (for Stockholm the row) in these cases: the numbers of columns of a row
-/// and the query differ; the query has no residues or differs from `query`; the file has ColabFold's header of a
-/// complex; a character is not a letter; a row has more than kMostResidues letters. Throws the errors of LineInput.
+/// Throws Error naming the file and the line (for Stockholm the row) in these cases: a row and the query have different
+/// numbers of columns; the query has no residues or differs from `query`; the file has ColabFold's header of a complex;
+/// a character is not a letter; a row has more than kMostResidues letters. Throws the errors of LineInput.
 class HEADLIGHT_API AlignmentReader {
  public:
   /// Opens the file; "-" is standard input.

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const headlight::Error& error) {
     if (error.cause() == headlight::ErrorCause::internal) throw;
   }
-  // Reads the bytes as an alignment of templates. Its row names select the chains.
+  // Reads the bytes as an alignment of templates, whose row names select the chains.
   try {
     headlight::AlignmentReader reader(path);
     const auto query = reader.Next();

@@ -123,8 +123,8 @@ class Assigning {
     return false;
   }
 
-  // Enumerates all assignments of the reference's chains from index r on that leave out `skips` of them. Returns false
-  // after kMostSteps steps.
+  // Enumerates all assignments of the reference's chains from index r on that leave `skips` of these chains unassigned.
+  // Returns false after kMostSteps steps.
   bool Enumerate(std::size_t r, std::size_t skips) {
     if (++steps_ > kMostSteps) return false;
     if (r == reference_.chains.size()) {

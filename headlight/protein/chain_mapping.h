@@ -40,9 +40,9 @@ struct ChainMapping {
 
 /// Pairs chains by `chains`, and the residues of each pair by `residues` (Correspond). If both structures have only one
 /// chain, these chains are paired. Otherwise, if `chains` is empty, chains are paired by sequence, or by name if no two
-/// sequences are similar. The result is called a pairing by name if the names of all pairs are equal.
+/// sequences are similar. The result is called a pairing by name if both chains of each pair have the same name.
 ///
-/// Pairing by sequence: two chains are similar if at least half of the shorter one's residues are equal
+/// Pairing by sequence: two chains are similar if at least half of the residues of the shorter chain are equal
 /// (SequenceIdentity). In addition, neither chain may have a sequence identity higher by more than 0.05 with another
 /// chain of the other structure. Among the assignments of similar chains with the most pairs, the assignment with the
 /// highest TM-score of the complex is chosen. The complex is superposed by each pair of chains in the assignment,
@@ -50,8 +50,8 @@ struct ChainMapping {
 /// with the most equal names is chosen.
 ///
 /// All assignments are tried if they need at most 200,000 enumeration steps (8 equal chains). Otherwise, only one chain
-/// of the reference is superposed on each similar chain of the model. This is the longest of the chains with the fewest
-/// similar chains. Under each superposition, pairs are chosen greedily by their contribution to the TM-score.
+/// of the reference is superposed on each similar chain of the model. This chain is the longest among those with the
+/// fewest similar chains. Under each superposition, pairs are chosen greedily by their contribution to the TM-score.
 ///
 /// Throws Error, with a message that begins with the names of both structures, for more than kMostMappedChains chains
 /// or kMostMappedResidues residues. Also throws Error for duplicate names if chains are paired by name, and if no

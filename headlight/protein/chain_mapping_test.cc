@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view kFirst = "MKVLAEYTWGRDAACFHIKL", kSecond = "GSSPTNQERKWYVVLDDMHC";
 
-// Returns a helix with these residues, numbered from `number`. Its axis passes through `at`.
+// Returns a helix with these residues, numbered from `number`, whose axis passes through `at`.
 ProteinChain Helix(const std::string& name, std::string_view letters, const Vector3& at, int number = 1) {
   ProteinChain chain{name, {}};
   for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -143,7 +143,7 @@ TEST(ChainMapping, ChainsThatTheModelLacksCountAsMissing) {
   EXPECT_EQ(mapping.residues.reference_length, 60);
   EXPECT_NEAR(TmScore(mapping), 40.0 / 60, 1e-9);
   EXPECT_NEAR(Lddt(mapping), 2.0 / 3, 1e-9);  // the chains are more than 15 A apart
-  // With the structures exchanged, one chain exists only in the model. It does not change the scores.
+  // If the structures are exchanged, one chain exists only in the model. This chain does not change the scores.
   mapping = MapChains(reference, model);
   EXPECT_EQ(PairsOf(mapping, reference, model), "BA CB A-");
   EXPECT_EQ(mapping.residues.reference_length, 40);

@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// The maximum length of a sequence, including insertions in an alignment. It bounds the memory that a file can
+/// The maximum length of a sequence, including insertions in an alignment. This limit bounds the memory that a file can
 /// require. The longest known protein, titin, has 35,000 residues.
 inline constexpr std::size_t kMostResidues = std::size_t{1} << 17;
 

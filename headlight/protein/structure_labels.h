@@ -36,8 +36,8 @@ struct ResidueLabels {
 HEADLIGHT_API std::vector<ResidueLabels> LabelsOf(const ProteinChain& chain);
 
 /// Returns the position of each residue, starting at 0. Positions increase by one, except at a break between two
-/// observed residues (BreaksOf). At such a break, they increase by the difference of the author's numbers, but at least
-/// by one.
+/// observed residues (BreaksOf). At such a break, they increase by the difference of the author's residue numbers, but
+/// at least by one.
 HEADLIGHT_API std::vector<std::int32_t> PositionsOf(const ProteinChain& chain);
 
 /// Returns the residue with ambiguous atom names swapped. The torsion and the frame between these atoms are rotated by

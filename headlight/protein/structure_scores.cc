@@ -214,7 +214,7 @@ Partners ByNumber(const ProteinChain& model, const ProteinChain& reference) {
   return partners;
 }
 
-// The numbers of residue pairs with equal and with different types. Pairs with unknown types are not counted.
+// Counts of residue pairs with equal and with different types. Pairs with unknown types are not counted.
 struct TypesPaired {
   std::int64_t same = 0, different = 0;
 };

@@ -1,4 +1,4 @@
-// Computes scores of the similarity of two structures of one protein.
+// Computes similarity scores for two structures of one protein.
 #pragma once
 
 #include <algorithm>
@@ -44,9 +44,9 @@ HEADLIGHT_API RigidFrame SuperposeClose(std::span<const Vector3> model, std::spa
 HEADLIGHT_API double DistanceRootMeanSquare(std::span<const Vector3> model, std::span<const Vector3> reference);
 
 /// The local distance difference test, lDDT (Mariani et al., "lDDT: a local superposition-free score for comparing
-/// protein structures and models using distance difference tests", 2013). It compares all distances below 15 A between
-/// atoms of different residues in the reference. The score is the mean fraction of distances that the model preserves
-/// within 0.5, 1, 2 and 4 A. Distances to atoms that the model lacks count as not preserved.
+/// protein structures and models using distance difference tests", 2013). The score compares all distances below 15 A
+/// between atoms of different residues in the reference. Its value is the mean fraction of distances that the model
+/// preserves within 0.5, 1, 2 and 4 A. Distances to atoms that the model lacks count as not preserved.
 struct LocalDistanceScore {
   double score = 0;                // 0 to 1, over all distances; 0 if there are none
   std::vector<double> by_residue;  // the score over the distances of each residue's atoms; -1 if there are none
@@ -92,10 +92,10 @@ struct Correspondence {
   std::int64_t different = 0;
 };
 
-/// Pairs residues by `pairing`. If it is empty, residues are paired by index if both sequences are equal, otherwise by
-/// number. The alignment is used if numbers pair no residues or different residues, and the alignment pairs more
-/// residues of equal type. Throws Error if different sequences are paired by index, or if sequences are too long to be
-/// aligned.
+/// Pairs residues by `pairing`. If `pairing` is empty, residues are paired by index if both sequences are equal,
+/// otherwise by number. The alignment is used if pairing by number finds no pairs or pairs of different types, and the
+/// alignment finds more pairs of equal type. Throws Error if different sequences are paired by index, or if sequences
+/// are too long to be aligned.
 HEADLIGHT_API Correspondence Correspond(const ProteinChain& model, const ProteinChain& reference,
                                         std::optional<Pairing> pairing = std::nullopt);
 

@@ -196,7 +196,7 @@ ProteinChain ChainOfLetters(std::string_view letters, int first) {
 
 TEST(StructureScores, TheAlignmentIsUsedIfNumbersPairDifferentResidues) {
   const ProteinChain reference = ChainOfLetters("MKVLAEYTWGRDAACFHIKL", 1);
-  // The model's numbers are 3 higher, and its last four residues are missing.
+  // The model's residue numbers are 3 higher, and its last four residues are missing.
   ProteinChain model = ChainOfLetters("MKVLAEYTWGRDAACF", 4);
   Correspondence pairs = Correspond(model, reference);
   EXPECT_EQ(pairs.paired_by, Pairing::alignment);

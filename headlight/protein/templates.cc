@@ -105,7 +105,7 @@ std::vector<ProteinTemplate> OfRows(const std::vector<std::string>& paths, const
 
 Vector3 UnitOrLess(const Vector3& x) { return (1 / std::sqrt(Dot(x, x) + 1e-8)) * x; }
 
-// Returns the sine and cosine of the torsion. They are approximately 0 if atoms coincide.
+// Returns the sine and cosine of the torsion. Both values are approximately 0 if atoms coincide.
 std::array<double, 2> TorsionOf(const std::array<Vector3, 4>& atoms) {
   const Vector3 ex = UnitOrLess(atoms[2] - atoms[1]), near_y = atoms[0] - atoms[2];
   const Vector3 ey = UnitOrLess(near_y - Dot(near_y, ex) * ex), last = atoms[3] - atoms[2];

@@ -18,15 +18,15 @@ std::string PageTitle(const AttentionMap& map) { return fmt::format("{}, layer {
 
 // Returns a text that explains the rows and columns.
 std::string Explanation(const AttentionRecord& record, AttentionKind kind) {
-  if (record.source_tokens.empty() || record.target_tokens.empty())  // a model that reads one text
+  if (record.source_tokens.empty() || record.target_tokens.empty())  // a model with only one text as input
     return "Each row is a token (query); its weights over the tokens (keys) sum to 1.";
   const char* rows = kind == AttentionKind::encoder_self ? "source" : "target";
   const char* columns = kind == AttentionKind::decoder_self ? "target" : "source";
   return fmt::format("Each row is a {} token (query); its weights over the {} tokens (keys) sum to 1.", rows, columns);
 }
 
-// Draws a color bar from weight 0 to the largest weight, with the hatching of causal maps next to it. It ends at
-// `right`.
+// Draws a color bar from weight 0 to the largest weight, and the hatching of causal maps next to it. The color bar ends
+// at `right`.
 void DrawColorBar(Canvas& canvas, double right, double y, const AttentionMap& map) {
   constexpr int kSteps = 64;
   constexpr double kWidth = 192, kHeight = 12;

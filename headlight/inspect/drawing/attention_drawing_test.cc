@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Tests run in parallel, so each test has its own files.
+// Tests run in parallel, so each test writes separate files.
 std::string OutputPath(const std::string& name) {
   const char* test = testing::UnitTest::GetInstance()->current_test_info()->name();
   return fs::path(testing::TempDir()) / fmt::format("headlight_{}_{}", test, name);

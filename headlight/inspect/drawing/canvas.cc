@@ -50,7 +50,7 @@ void SetColor(cairo_t* cairo, Color color) {
   cairo_set_source_rgb(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0);
 }
 
-// Makes SentencePiece's word-start mark, U+2581, pale. It is part of the token but not of the word.
+// Makes SentencePiece's word-start mark, U+2581, pale. This mark is part of the token but not of the word.
 void PaleWordMarks(PangoLayout* layout, const std::string& text) {
   const std::string mark = "\u2581";
   PangoAttrList* attributes = pango_attr_list_new();

@@ -27,7 +27,7 @@ constexpr std::array<LddtBand, 4> kBands = {{{90, {0, 83, 214}, "above 90"},
                                              {50, {255, 219, 19}, "50 to 70"},
                                              {-1, {255, 125, 69}, "below 50"}}};
 
-// Returns the distance between the numbers on an axis of residues. There are at most ten numbers.
+// Returns the distance between the labels on an axis of residues, which has at most ten labels.
 std::size_t StepOf(std::size_t residues) {
   for (std::size_t power = 1;; power *= 10)
     for (const std::size_t step : {power, 2 * power, 5 * power})

@@ -25,7 +25,7 @@ TEST(DrawConfidence, PlddtHasTheColorsOfTheDatabase) {
   EXPECT_EQ(ColorOfLddt(0), (Color{255, 125, 69}));
 }
 
-// The numbers of pixels of each color must match the areas of bars and squares. The legends are smaller.
+// The pixel count of each color must match the area of the bars and squares. The legends are smaller.
 TEST(DrawConfidence, DrawsEveryResidueAndPair) {
   const TemporaryFolder folder;
   const std::vector<float> plddt = {95, 80, 60}, errors = {0, 10, 20, 10, 0, 31.75F, 20, 5, 0};
@@ -47,7 +47,7 @@ TEST(DrawConfidence, DrawsEveryResidueAndPair) {
     EXPECT_NEAR(pixels_of(RampColor(1 - error / 31.75, Theme::light)), times * kPair, kLegend) << error;
   for (const char* const name : {"a.svg", "a.pdf"}) DrawConfidence(confidence, folder.File(name));
   EXPECT_THAT(ReadFile(folder.File("a.svg")), HasSubstr("<svg"));
-  // Without errors, no map is drawn.
+  // If there are no aligned errors, no map is drawn.
   DrawConfidence({"query", plddt}, folder.File("b.png"));
   EXPECT_LT(Png(folder.File("b.png")).height(), png.height() / 2);
   DrawConfidence({"", std::vector<float>(3000, 50)}, folder.File("long.png"));

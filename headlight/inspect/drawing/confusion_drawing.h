@@ -26,7 +26,7 @@ struct ConfusionLayout {
 };
 HEADLIGHT_API ConfusionLayout LayOutConfusions(const ConfusionMatrix& matrix);
 
-/// Draws the confusion matrix to `path` (.png, .svg or .pdf). A square is darker for a larger share of its row, and
+/// Draws the confusion matrix to `path` (.png, .svg or .pdf). A square is darker for a larger fraction of its row, and
 /// shows its count if there is enough space. Throws Error for counts that do not match the labels, another extension, a
 /// PNG that would be too large, and a file that cannot be written.
 HEADLIGHT_API void DrawConfusions(const ConfusionMatrix& matrix, const std::string& path);

@@ -56,7 +56,7 @@ std::vector<float> PartWeights(const AttentionMap& map, int head, int query, con
   return weights;
 }
 
-// Returns the share of each cell of a raster: the largest share of the regions that contain its center.
+// Returns a value for each raster cell: the largest of `shares` among the regions that contain its center.
 std::vector<double> RasterOf(const ImageTokens& parts, const std::vector<double>& shares) {
   std::vector<double> cells(static_cast<std::size_t>(parts.cells()));
   for (int cell = 0; cell < parts.cells(); ++cell) {

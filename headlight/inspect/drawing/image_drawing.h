@@ -12,7 +12,7 @@ namespace headlight {
 
 struct ImageDrawing {
   int query = 0;                    // the token whose attention is drawn; unused for words, since all words are drawn
-  std::optional<double> mass = {};  // if given, each head shows the cells with this share of its weight
+  std::optional<double> mass = {};  // if given, each head shows the cells with this fraction of its weight
 };
 
 /// The layout of a page. Each layer has its heads, their mean if there are several, and the rollout if the record has
@@ -28,10 +28,10 @@ struct SheetLayout {
 HEADLIGHT_API SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int columns);
 
 /// Draws the attentions of the record whose keys are an image, or whose queries are regions of an image, to `path`
-/// (.png, .svg or .pdf). The weights are colors (HeatColor) over the pale image, relative to the largest weight of
-/// each head. With `mass`, the cells with this share of the weight have the color of 1, and the other cells the color
-/// of 0. Throws Error for a record without an image and for a query out of range. Throws the same errors as
-/// DrawAttention.
+/// (.png, .svg or .pdf). The weights are colors (HeatColor) over the pale image, relative to the largest weight of each
+/// head. If `mass` is given, the cells that have this fraction of the total weight are drawn in the color of 1, and the
+/// other cells in the color of 0. Throws Error for a record without an image and for a query out of range. Throws the
+/// same errors as DrawAttention.
 HEADLIGHT_API void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawing,
                                       const std::string& path);
 

@@ -41,7 +41,7 @@ void DrawSuperposed(const SuperposedStructures& structures, const std::string& p
   const StructureView view = ViewOf(structures);
   std::vector<Stroke> pieces;
   const auto add = [&](std::span<const Vector3> chain, const auto& color_of) {
-    constexpr double kPale = 0.6;  // the background's share of the colors at the greatest depth
+    constexpr double kPale = 0.6;  // the weight of the background in the colors at the greatest depth
     for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
       if (Distance(chain[i], chain[i + 1]) > kFarthest) continue;
       const Vector3 half = 0.5 * (chain[i] + chain[i + 1]);

@@ -39,7 +39,7 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-// Returns about `count` round numbers that cover the range.
+// Returns about `count` round values that cover the range.
 std::vector<double> Ticks(Range range, int count) {
   const double rough = std::max((range.high - range.low) / count, 1e-12 * std::max(1.0, std::abs(range.high)));
   const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -15,9 +15,9 @@ namespace headlight {
 struct HEADLIGHT_API AlignmentGrid {
   using Marks = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-  /// `marks` has rows * residues values, which are 0 for cells that are masked out. If it is null, all cells are
-  /// present. Throws Error if there are no rows or residues, or if `marks` has another size. Also throws Error if the
-  /// numbers of cells or pairs exceed the index type.
+  /// `marks` has rows * residues values, which are 0 for masked cells. If `marks` is null, all cells are present.
+  /// Throws Error if there are no rows or residues, or if `marks` has another size. Also throws Error if the number of
+  /// cells or pairs exceeds the index type.
   AlignmentGrid(std::int64_t of_rows, std::int64_t of_residues, Marks marks = {});
 
   std::int32_t rows, residues;

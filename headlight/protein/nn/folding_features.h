@@ -46,7 +46,7 @@ struct FoldingOutputs {
   ///   head.
   /// Logits over classes:
   /// - letters: the letters of masked cells, [rows * residues, 23];
-  /// - resolved: whether each atom (atom37) is experimentally resolved, [residues, 37].
+  /// - resolved: the experimentally resolved atoms (atom37), [residues, 37].
   Tensor distances, lddt, aligned_errors, letters, resolved;
   /// Logits of each atom's lDDT (atom37), [residues, 37 * bins]. The logits of the C alphas are equal to `lddt`. Empty
   /// if the model has no such head.

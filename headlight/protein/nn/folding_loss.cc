@@ -27,7 +27,7 @@ using Marks = std::vector<std::uint8_t>;
 
 constexpr double kEpsilon = 1e-8;  // avoids division by zero in means over known values
 
-// Returns a tensor of the given type with these numbers, in row-major order.
+// Returns a tensor of the given type with these values, in row-major order.
 Tensor TensorOf(const std::vector<double>& numbers, const Shape& shape, DType dtype) {
   const Tensor made = Tensor::Empty(shape, dtype);
   Dispatch(dtype, [&]<typename T>(T) {

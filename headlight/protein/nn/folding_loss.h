@@ -39,8 +39,8 @@ struct FoldingLosses {
                           // weight is 0
 };
 
-/// The weights of the losses. The defaults are the weights of AlphaFold's initial training. Its fine-tuning uses the
-/// weights 0.01 for `resolved` and 1 for `violations`.
+/// The weights of the losses. The defaults are the weights of AlphaFold's initial training. AlphaFold's fine-tuning
+/// uses the weights 0.01 for `resolved` and 1 for `violations`.
 struct FoldingLossWeights {
   double backbone = 0.5, side_chains = 0.5, torsions = 1, distances = 0.3, letters = 2, lddt = 0.01,
          aligned_errors = 0.1, resolved = 0, violations = 0, smooth_lddt = 0;

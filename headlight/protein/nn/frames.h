@@ -17,8 +17,8 @@ HEADLIGHT_API Tensor IdentityFrames(std::int64_t residues, DType dtype);
 /// Converts frames [residues, 7] to matrices [residues, 12].
 HEADLIGHT_API Tensor FrameMatrices(const Tensor& frames);
 
-/// Implements algorithm 23. Rotates each frame by the normalized quaternion (1, b, c, d), and translates it in its own
-/// coordinates. `updates` [residues, 6] has b, c, d and a translation.
+/// Implements algorithm 23. Rotates each frame by the normalized quaternion (1, b, c, d), and translates it in the
+/// frame's coordinates. `updates` [residues, 6] has b, c, d and a translation.
 HEADLIGHT_API Tensor UpdateFrames(const Tensor& frames, const Tensor& updates);
 
 /// Returns the frames [residues, 7] unchanged, but stops the gradient through the rotations.

@@ -15,9 +15,9 @@
 namespace headlight {
 namespace {
 
-// The indices of a template's features for a pair of residues (i, j). The features are, in order, the bin of their
-// distance, whether both C betas are known, the types of j and of i, a unit vector (zero in the published single-chain
-// models), and whether both backbones are known. If a backbone is not known, all features are zero.
+// The indices of a template's features for a pair of residues (i, j). In order, the features are the bin of the C beta
+// distance, a flag (1: both C betas are known), the types of j and of i, a unit vector (zero in the published
+// single-chain models), and a flag (1: both backbones are known). If a backbone is unknown, all features are zero.
 constexpr std::int64_t kDistanceBins = 39, kBetas = kDistanceBins, kSecondType = kBetas + 1,
                        kFirstType = kSecondType + kAlignmentLetters, kVector = kFirstType + kAlignmentLetters,
                        kBackbones = kVector + 3, kPairFeatures = kBackbones + 1;
