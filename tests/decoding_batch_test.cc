@@ -166,8 +166,8 @@ TEST_F(DecodingBatchTest, AnInvalidPromptEndsOnlyItsOwnText) {
   }
 }
 
-// Checks that a memory of the wrong size only ends its own text. The text may be the first one, and the memories of
-// several texts may be combined.
+// Checks that a memory of the wrong size ends only the text of this memory. The text may be the first in the batch, and
+// the memories of several texts may be combined.
 TEST_F(DecodingBatchTest, AMemoryOfWrongSizeEndsOnlyItsOwnText) {
   const Subject subject = OfMarian();
   const DecodingRequest &one = subject.requests[4], &other = subject.requests[8];
@@ -364,7 +364,7 @@ TEST_F(DecodingBatchTest, SharesCommonPrefixes) {
   }
   constexpr std::int64_t tokens = 90 + 8 * 6;
   EXPECT_LE(most, tokens);
-  // In each of 2 layers, the cache has keys and values of 24 numbers per token. It is allocated in whole blocks.
+  // In each of 2 layers, the cache has keys and values of 24 elements per token, and is allocated in whole blocks.
   EXPECT_LE(batch.cache_bytes(), (tokens + kernels::kBlockRows) * 2 * 2 * 24 * 4);
 }
 

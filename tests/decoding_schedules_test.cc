@@ -129,7 +129,7 @@ Subject OfImages(const std::string& name) {
   return subject;
 }
 
-// The numbers of all texts, of texts with a different result in a single run, of cancelled texts and of evictions.
+// Counts of all texts, of texts with a different result in a single run, of cancelled texts and of evictions.
 struct Outcome {
   int texts = 0, differing = 0, cancelled = 0;
   std::int64_t evictions = 0;

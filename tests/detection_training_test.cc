@@ -162,7 +162,8 @@ TEST(DetectionTraining, CellLossMatchesCellsToBoxes) {
   found.images = PackedSequences(std::vector<std::int32_t>{11});
   found.cells = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};  // the last cell is masked
   const std::vector<TrueObjects> objects = {{{0, 1}, {{0.25, 0.5, 0.5, 1}, {0.3, 0.2, 0.02, 0.02}}}};
-  // A correct cell predicts its class with probability 1, and its box. Cell 1 contains the center of the small box.
+  // A correct cell predicts the correct box, and the correct class with probability 1. Cell 1 contains the center of
+  // the small box.
   const auto loss = [&](std::size_t wrong) {
     const QueryAnswers cells = {Tensor::Zeros({11, 3}), Tensor::Zeros({11, 4})};
     for (std::size_t cell = 0; cell < 11; ++cell) {

@@ -106,7 +106,7 @@ TEST_P(DetectorParity, SavesAndLoads) {
   const std::unique_ptr<DetectionModel> model = LoadModel<DetectionModel>(FolderOf(std::get<0>(GetParam())));
   const TemporaryFolder folder;
   SaveAndReload(*model, folder.path());
-  // These values must be written as integers, since Transformers accepts no other numbers.
+  // These values must be written as integers, since Transformers accepts only integers.
   const JsonView config = ReadJson(folder.File("config.json"));
   for (const char* key : {"class_cost", "bbox_cost", "giou_cost", "bbox_loss_coefficient", "giou_loss_coefficient"})
     EXPECT_NE(config[key].value().As<std::int64_t>(), nullptr) << key;
@@ -163,7 +163,7 @@ TEST(ObjectDetector, ReadsTimmsNames) {
   Context context;
   EXPECT_EQ(timms.Detect(context, images).layers.back().logits.ToVector<float>(),
             ours.Detect(context, images).layers.back().logits.ToVector<float>());
-  // The configuration names the backbone. It is loaded as a ResNet-50 with the size of timm's model.
+  // The configuration names the backbone, which is loaded as a ResNet-50 with the size of timm's model.
   const TemporaryFolder folder;
   timms.Save(folder.path());
   const JsonView written = ReadJson(folder.File("config.json"));

@@ -50,7 +50,7 @@ std::string ReadAll(const fs::path& path) {
 
 bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Returns the words of `text` that consist of word characters and of the characters in `more`.
+// Returns the words of `text`. Words consist of word characters and the characters in `more`.
 std::vector<std::string> Words(std::string_view text, std::string_view more = "") {
   const auto belongs = [&](char c) { return IsWordCharacter(c) || more.find(c) != std::string_view::npos; };
   std::vector<std::string> words;

@@ -188,7 +188,7 @@ TEST(Encoders, NeedNoTiedTableWithoutMaskedWords) {
     const std::unique_ptr<TextEncoder> same = LoadModel<TextEncoder>(kFolders + name);
     EXPECT_EQ(model->parameters().values().ToVector<float>(), same->parameters().values().ToVector<float>()) << name;
     if (name == "deberta_v3_masked") continue;
-    // With a head for masked words, the output projection is tied to the embeddings.
+    // The output projection of a head for masked words is tied to the embeddings.
     const std::unique_ptr<TextEncoder> masked = model->WithHeads({.masked_words = true});
     masked->parameters().Initialize(1);
     const std::string saved = folder.File("saved");

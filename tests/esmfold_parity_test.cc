@@ -50,7 +50,7 @@ Numbers OfBlocks(const FoldedStructure& structure, Tensor StructureBlock::*membe
   return all;
 }
 
-// Returns the sum of all numbers, weighted by the sine of their index + `first`.
+// Returns the sum of all elements, weighted by the sine of their index + `first`.
 Tensor Weighted(const Tensor& x, std::int64_t first = 0) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {
@@ -106,7 +106,7 @@ TEST_P(EsmFoldParity, EqualsTransformers) {
   add("", outputs.atom_lddt);
   const Numbers lddt = ToDouble(outputs.atom_lddt), alpha = ToDouble(outputs.lddt);
   compare("lddt_head", {lddt.begin(), lddt.begin() + 2 * 37 * 50});
-  // outputs.lddt has the values of CA, the second atom.
+  // outputs.lddt equals the values of CA, the second atom.
   EXPECT_EQ(Numbers(alpha.begin(), alpha.begin() + 50), Numbers(lddt.begin() + 50, lddt.begin() + 100));
   for (const auto& [name, member] :
        {std::pair("frames", &StructureBlock::frames), std::pair("sidechain_frames", &StructureBlock::group_frames),

@@ -37,8 +37,8 @@ AlphaFoldConfig TinyAlphaFold() {
   return config;
 }
 
-// Returns the error after superposition on the structure, in angstrom. It is computed over the first `atoms` atoms of
-// atom14, if their positions are known.
+// Returns the error after superposition on the structure, in angstrom. The error is computed over the known positions
+// of the first `atoms` atoms of atom14.
 double Error(const AlphaFold& model, const ChainExample& example, std::size_t atoms) {
   const AlignmentTable table = TableOfSequence(example.Letters());
   Random random(1);

@@ -138,8 +138,8 @@ TEST_P(GgufBlocks, AreComputedAsTheyAreStored) {
   EXPECT_TRUE(std::ranges::equal(alone, std::span(together).last(alone.size())));
 }
 
-// The expected numbers of block-quantized matrices. Llama: the embedding table, the output projection, gate with up,
-// and down. Query, key and value are packed together. GPT-2: the embedding table and the four matrices of a layer.
+// The expected number of block-quantized matrices. Llama: the embedding table, the output projection, gate with up, and
+// down. Query, key and value are packed together. GPT-2: the embedding table and the four matrices of a layer.
 // Qwen3-MoE: also two matrices per expert.
 INSTANTIATE_TEST_SUITE_P(Models, GgufBlocks,
                          testing::Values(BlockCase{"llama", 4, 0.02}, BlockCase{"gpt2", 5, 0.04},

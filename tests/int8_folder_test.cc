@@ -56,8 +56,8 @@ void CheckConverted(const std::string& folder, Compute compute) {
   const auto rounded = Logits(*LoadModel<Transformer>(converted.path()));
   near(from_floats, rounded);
   if (compute == Compute::int8) near(rounded, exact);
-  // If the folder is converted again, int8 gives the same file. With int4 the numbers are equal except for the last
-  // bits of their scales.
+  // If the folder is converted again, the int8 file is identical. For int4, the values are equal except for the last
+  // bits of the scales.
   LoadModel<Transformer>(converted.path())->Save(again.path(), compute);
   if (compute == Compute::int8) {
     EXPECT_TRUE(ReadFile(again.File("model.safetensors")) == ReadFile(converted.File("model.safetensors")));

@@ -17,8 +17,8 @@ using Names = std::set<std::string>;
 
 const fs::path kHeadlight = fs::path(HEADLIGHT_SOURCE_DIR) / "headlight";
 
-// Keys that are not names in a header. They are names in COCO's file formats, values that only one command computes, or
-// lists with one value for each token or mask.
+// Keys that are not names in a header: names in COCO's file formats, values that only one command computes, or lists
+// with one value for each token or mask.
 const Names kOthers = {"all_atom_rmsd",
                        "area",
                        "baseline_half_width",

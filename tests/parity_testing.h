@@ -62,7 +62,7 @@ inline std::vector<Tensor> ImagesOf(const Safetensors& golden) {
   return images;
 }
 
-// Returns the sum of all numbers, weighted by the sine of their index, as in the scripts that create the goldens.
+// Returns the sum of all elements, weighted by the sine of their index, as in the scripts that create the goldens.
 inline Tensor WeightedTotal(const Tensor& x) {
   const Tensor weights = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -1,5 +1,5 @@
-// Trains a ViLBERT on synthetic scenes. It must answer questions that need the image. Trained on captions, it must
-// predict masked words and regions, and match images with captions.
+// Trains a ViLBERT on synthetic scenes. The model must answer questions that require the image. If trained on captions,
+// it must predict masked words and regions, and match images with captions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -192,7 +192,7 @@ TEST(RegionTraining, NegativePairsOnlyTrainAlignment) {
     most = std::max(most, loss);
   }
   EXPECT_LT(least, 1.5);  // about log(2), if each pair has the other pair's text
-  // If each pair has its own text, the loss includes one word of about twenty and one region class of 48.
+  // If each pair keeps its text, the loss includes one word of about twenty and one region class of 48.
   EXPECT_GT(most, 4);
 }
 

@@ -97,7 +97,8 @@ TEST(TextTraining, ALanguageModelReachesTheEntropyOfTheTexts) {
   const auto model = SmallGpt2();
   const ValidationReport report =
       LastReport(LanguageModelTask(*model, texts, kValidBytes, {kBatches, 0}), options, folder.File("c"));
-  // There are two choices for the first and for the second token. They determine the other tokens and the end.
+  // There are two choices for the first and for the second token. These two tokens determine the other tokens and the
+  // end.
   const double floor = (std::log(2.0) + std::log(2.0)) / 7;
   EXPECT_GE(report.loss, floor - 0.03);
   EXPECT_LT(report.loss, floor + 0.1);
@@ -118,7 +119,7 @@ TEST(TextTraining, FitsMaskedTokensAndClasses) {
   const MaskingOptions masking{.share = 0.3, .mask_id = kMask, .special_ids = {kMask, kEnd}};
   const ValidationReport words =
       LastReport(MaskedLanguageModelTask(*masked, by_one, masking, kBatches), options, folder.File("words"));
-  EXPECT_GT(words.score, 90);  // tokens that are kept or replaced are predicted, too; their position determines them
+  EXPECT_GT(words.score, 90);  // includes kept and replaced tokens, which their positions determine
   const auto classes = SmallBert({.pooler = true, .sequence_classes = true, .labels = {"one", "three"}});
   const ValidationReport guessed =
       LastReport(ClassificationTask(*classes, texts, kBatches), options, folder.File("classes"));

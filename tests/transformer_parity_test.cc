@@ -107,7 +107,7 @@ Tensor Hidden(const EncoderDecoder& model, Context& context, const Golden& golde
   return model.Decode(context, golden.inputs, golden.targets, memory);
 }
 
-// Returns the loss. Its gradients are accumulated in the parameters.
+// Returns the loss, and accumulates its gradients in the parameters.
 double LossAndGradients(const EncoderDecoder& model, const Golden& golden) {
   Tape tape;
   Context context;

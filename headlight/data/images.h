@@ -39,7 +39,7 @@ HEADLIGHT_API ImageList ListLabeledImages(const std::vector<std::string>& paths,
 HEADLIGHT_API std::vector<ImageSource> ListUnlabeledImages(const std::vector<std::string>& sources);
 
 /// Functions for tables with other columns. IsTsv returns true if a name ends in .tsv or .tsv.gz. PathOfRecord returns
-/// the path in a record. ImageOfTable returns the path of a row's image, which must exist. Its error messages begin
+/// the path in a record. ImageOfTable returns the path of a row's image, which must exist, and begins error messages
 /// with `location`.
 bool IsTsv(std::string_view path);
 inline constexpr std::initializer_list<const char*> kImageNames = {"path", "file_name", "image", "file"};

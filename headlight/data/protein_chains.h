@@ -33,8 +33,9 @@ struct ChainSet {
 ///   whose query is the chain's sequence. Optionally, another tab and the structures of its templates follow, separated
 ///   by ; with the best first (aligned by ReadTemplates of protein/templates.h). Paths are relative to the index. An
 ///   empty chain means the only chain, and the alignment may be empty.
-/// A residue takes about 1.3 kB of memory, and 0.3 kB in a template. Only the query of an alignment is read here.
-/// Throws Error naming the file and, in an index, the line, for missing or unsupported files, and if no chain is left.
+/// A residue takes about 1.3 kB of memory, and 0.3 kB in a template. This function reads only the query of an
+/// alignment. Throws Error naming the file and, in an index, the line, for missing or unsupported files, and if no
+/// chain is left.
 HEADLIGHT_API ChainSet ReadChainSet(const std::vector<std::string>& paths, const StructureReader& read);
 
 /// Returns a hash of the chains and the names of the alignment files.

@@ -21,7 +21,7 @@ struct MixOptions {
 };
 /// Mixes values [images, height, width, channels] and targets [images, classes] in place.
 HEADLIGHT_API void Mix(const Tensor& values, const Tensor& targets, const MixOptions& options, Random& random);
-/// Apply one of the methods. `share` is the weight of each image, and `region` is the region that is replaced by the
+/// Apply only one method. `share` is the weight of each image, and `region` is the region that is replaced by the
 /// previous image.
 HEADLIGHT_API void Mixup(const Tensor& values, const Tensor& targets, double share);
 HEADLIGHT_API void CutMix(const Tensor& values, const Tensor& targets, const Region& region);

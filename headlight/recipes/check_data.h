@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// Describes the options except `shifts`. They must outlive the table.
+/// Adds all options except `shifts` to the table. `options` must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, DataCheck& options);
 
 /// Finds all kinds of mistakes in one run. A text corpus needs 16 bytes of memory per row, including rows of `valid`,

@@ -49,7 +49,7 @@ class FindingCollector {
  public:
   explicit FindingCollector(std::int64_t examples) : examples_(examples) {}
 
-  /// Adds a finding. `example()` returns the text of an example. It is only called if the example is kept.
+  /// Adds a finding. `example()`, which returns the text of an example, is only called if the example is kept.
   template <typename Example>
   void Add(FindingKind kind, const Example& example) {
     Finding& finding = Count(kind, 1);

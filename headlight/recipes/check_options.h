@@ -17,7 +17,7 @@ struct DataCheck {
   /// Text files (plain, .tsv, .csv, .jsonl or .json, optionally .gz), or folders of images with one subfolder per
   /// class.
   std::vector<std::string> files = {}, valid = {};
-  /// The contents of a row:
+  /// The content of a row:
   /// - texts,
   /// - parallel: line i of two files is a source and its target,
   /// - pairs: a source and its target in columns,

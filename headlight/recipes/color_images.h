@@ -15,7 +15,7 @@ namespace headlight {
 /// Reads the images of the training or validation set and resizes them with the processor. The sources are files,
 /// folders, patterns and IDX files (see ListImages). The resized pixels of an image determine its set. Throws Error
 /// naming the files that cannot be read or have more than `most_pixels` pixels. If `skipped` is given, such files are
-/// skipped instead, and their errors are added to it. Throws Error if the set has no image.
+/// skipped instead, and their errors are added to `skipped`. Throws Error if the set has no image.
 std::vector<Image> ReadFittedImages(const std::vector<std::string>& sources, const ImageProcessor& processor,
                                     std::int64_t most_pixels, const TextShare& share = {},
                                     std::vector<std::string>* skipped = nullptr);

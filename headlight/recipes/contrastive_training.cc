@@ -78,8 +78,8 @@ void CheckTrainable(const SentenceModules& modules, const std::string& folder) {
         "{}: training with prompts that are not pooled (include_prompt false) is not supported", folder);
 }
 
-// Returns the number of texts with more tokens than the model reads. Throws Error for such a text unless `truncate` is
-// set.
+// Returns the number of texts with more tokens than the model accepts. Throws Error for such a text unless `truncate`
+// is set.
 std::int64_t CountLongTexts(const PipelineTokenizer& tokenizer, const std::vector<SimilarTexts>& pairs,
                             const SentenceVectorOptions& how, bool truncate) {
   std::atomic<std::int64_t> count = 0;

@@ -57,7 +57,7 @@ void WriteTensor(const GgufTensorSource& source, const GgufTensorPlan& plan, std
       ParallelFor(count, [&](std::int64_t row) {
         std::vector<float> numbers(static_cast<std::size_t>(columns));
         source.read(first + row, numbers.data());
-        // Each expert of a stack has its own importance values.
+        // Each expert of a stack has separate importance values.
         const std::int64_t matrices = importance.empty() ? 1 : std::ssize(importance) / columns;
         const std::int64_t matrix = (first + row) / (rows / matrices);
         if (!kernels::Quantize(plan.type, numbers,

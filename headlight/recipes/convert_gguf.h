@@ -21,7 +21,7 @@ struct GgufConversion {
   bool overwrite = false;            ///< if true, an existing `out` is replaced
 };
 
-/// The callbacks of a conversion. They may be empty. An exception from a callback ends the conversion.
+/// The callbacks of a conversion, which may be empty. An exception from a callback ends the conversion.
 struct GgufConversionObserver {
   std::function<void(std::int64_t tokens, std::int64_t total)> text = {};      ///< for the importance matrix
   std::function<void(std::int64_t written, std::int64_t total)> weights = {};  ///< elements of tensors

@@ -21,7 +21,8 @@ namespace headlight {
 namespace {
 
 // Adds the precision of contacts predicted by mutual information in the chains' alignments, and the precision of the
-// model on the same chains. If the model reads couplings, also adds the precision of contacts predicted by couplings.
+// model on the same chains. If couplings are inputs of the model, also adds the precision of contacts predicted by
+// couplings.
 void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& scores, bool with_couplings,
                     Evaluated& evaluated, const EvaluationObserver& observer) {
   double information = 0, couplings = 0, model = 0;

@@ -17,10 +17,10 @@ EvaluationResult EvaluatePairs(const Evaluation& options, const EvaluationObserv
 EvaluationResult EvaluateImageEncoder(const Evaluation& options, const EvaluationObserver& observer);
 /// Scores zero-shot classification by a CLIP or SigLIP. The class names are inserted into options.templates.
 EvaluationResult EvaluateZeroShot(const Evaluation& options, const EvaluationObserver& observer);
-/// Computes retrieval scores among 1,000 pairs: the shares of images and of texts whose best match is from the same
+/// Computes retrieval scores among 1,000 pairs: the fractions of images and of texts whose best match is from the same
 /// pair.
 EvaluationResult EvaluateDualEncoder(const Evaluation& options, const EvaluationObserver& observer);
-/// Scores greedy captions: the share of exact matches with a reference, BLEU, and the loss of the references.
+/// Scores greedy captions: the fraction of exact matches with a reference, BLEU, and the loss of the references.
 EvaluationResult EvaluateCaptionModel(const Evaluation& options, const EvaluationObserver& observer);
 /// Computes COCO's detection scores.
 EvaluationResult EvaluateDetector(const Evaluation& options, const EvaluationObserver& observer);

@@ -27,7 +27,7 @@ namespace {
 struct EvaluatedKind {
   std::string_view kind;
   EvaluationResult (*evaluate)(const Evaluation& options, const EvaluationObserver& observer);
-  const char* files;                      // a name for the contents of the files
+  const char* files;                      // plural name of the examples in the files, for messages
   std::vector<std::string_view> options;  // names of the options, in addition to --compute
   bool zero_shot = false;                 // if true, the kind is only used with `zero_shot`
 };

@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-/// Describes the options except `Evaluation::confusion`. They must outlive the table.
+/// Adds all options except `Evaluation::confusion` to the table. `options` must outlive the table.
 HEADLIGHT_API void Describe(OptionTable& table, Evaluation& options);
 
 /// Evaluates the model. Throws Error if a file or an option is wrong.

@@ -39,14 +39,13 @@ struct Evaluation {
   bool zero_shot = false;                   ///< if true, the files have images by class, for zero-shot classification
   std::vector<std::string> templates = {};  ///< texts with {} for the class [{}]
 
-  /// The training data. It has labeled images for `knn` and `linear_probe`, and questions for a baseline that ignores
-  /// the image. It has structures or texts for baselines without a model, and a translator's training texts for scores
-  /// by group.
+  /// The training data: labeled images for `knn` and `linear_probe`, or questions for a baseline that ignores the
+  /// image. For baselines without a model: structures or texts. For scores by group: a translator's training texts.
   std::vector<std::string> train = {};
 
   TextColumns columns = {};  ///< for text classifiers: the second text and the label; `text` is not used
 
-  /// Options of models that read regions.
+  /// Options of models for image regions.
   std::vector<std::string> boxes = {};  ///< files of boxes in the images
   std::string detector = {};            ///< folder of a detector that finds boxes, instead of `boxes`
 
@@ -77,7 +76,7 @@ struct EvaluationResult {
 /// The callbacks of an evaluation. Each function may be empty.
 struct EvaluationObserver {
   /// Receives the current step, such as "texts evaluated", and its progress. `done` is -1 at the beginning of a step,
-  /// and `total` is 0 if it is unknown. An empty `what` means that the last step has ended.
+  /// and `total` is 0 if unknown. An empty `what` means that the last step has ended.
   std::function<void(const char* what, std::int64_t done, std::int64_t total)> progress = {};
   std::function<void(const std::string& text)> note = {};  ///< notes for the user
   /// Receives the labeled images before they are read. May throw Error, for example for a file that is also an output.

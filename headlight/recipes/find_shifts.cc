@@ -14,8 +14,8 @@ namespace headlight {
 namespace {
 
 constexpr int kOffsets = 2 * kLargestOffset + 1;
-// The cost of a change of the offset, in nats. It makes false shifts improbable in 10^6 lines. A shift of about 30 to
-// 60 lines outweighs the cost.
+// The cost of a change of the offset, in nats, which makes false shifts improbable in 10^6 lines. A shift of about 30
+// to 60 lines outweighs the cost.
 constexpr double kChange = 30;
 constexpr int kLengthBins = 25, kDigitBins = 4, kWordBins = 8;
 

@@ -11,7 +11,7 @@ namespace headlight {
 /// Features for comparing a line with its translation, in 8 bytes.
 struct LineTraits {
   std::uint16_t length = 0;  ///< 256 ln(1 + characters)
-  std::uint16_t digits = 0;  ///< a hash of the numbers in the line, in any order; 0: none
+  std::uint16_t digits = 0;  ///< a hash of the numbers in the line, independent of their order; 0: none
   std::uint32_t words = 0;   ///< a bit for the first letters of each long word
 };
 LineTraits TraitsOf(std::string_view text);

@@ -58,12 +58,13 @@ ImageSet ReadImageSet(ImageList list, bool skip_errors, std::int64_t most_pixels
 ImageTextSet ReadImageTextSet(ImageTextList list, bool skip_errors, std::int64_t most_pixels,
                               const TrainingObserver& observer, const TextShare& share);
 
-/// Calls read(i) for each of `count` images on all threads. Returns for each image whether the call succeeded. Throws
-/// Error naming the images that failed. If `skip_errors` is true, reports each of them in a note instead.
+/// Calls read(i) for each of `count` images on all threads. Returns true for each image whose call succeeded. Throws
+/// Error naming the images whose calls failed. If `skip_errors` is true, reports each of these images in a note
+/// instead.
 std::vector<bool> ReadableImages(std::size_t count, const std::function<void(std::size_t image)>& read,
                                  bool skip_errors, const TrainingObserver& observer);
 
-/// Returns true if a class has the name of a split, such as train or test.
+/// Returns true if a class is named like a split, such as train or test.
 bool IsNameOfSet(std::string_view label);
 
 /// Reports the number of images in unsupported formats in these folders.
@@ -79,8 +80,8 @@ struct BegunTraining {
   TrainingFolder folder;
 };
 
-/// Completes the options, and checks what can be checked before images are read. Throws Error for options that exclude
-/// each other, for a `from` folder with another kind of model, and if the output folder is in use.
+/// Completes the options, and makes all checks that are possible before images are read. Throws Error for options that
+/// exclude each other, for a `from` folder with another kind of model, and if the output folder is in use.
 [[nodiscard]] BegunTraining BeginImageTraining(ImageTraining& options, const TrainingDefaults& defaults,
                                                const TrainingObserver& observer, bool validates,
                                                std::string_view kind = ImageEncoder::kKind);
@@ -91,7 +92,7 @@ void CompleteImageSizes(ImageTraining& options, const std::string& chosen_by = "
 
 /// Returns the configuration of a ViT from scratch.
 VitConfig NewVitConfig(const ImageTraining& options, const TrainingPlan& plan);
-/// Returns the initialized model, with a classification head if there are labels, and its preprocessor_config.json.
+/// Return the initialized model, with a classification head if there are labels, and its preprocessor_config.json.
 std::unique_ptr<ImageEncoder> NewImageModel(const ImageTraining& options, const TrainingPlan& plan,
                                             const std::vector<std::string>& labels);
 Json NewPreprocessorConfig(const ImageTraining& options);

@@ -1,5 +1,5 @@
-// Importance matrices: the mean squares of the inputs of a model's matrices over a text. They weight the errors of
-// quantization.
+// Importance matrices: for each matrix of a model, the mean squares of its inputs over a text. Quantization weights its
+// errors by these values.
 #pragma once
 
 #include <cstdint>

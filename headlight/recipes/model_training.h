@@ -30,7 +30,7 @@ Compute Chosen(ComputeChoice choice);
 /// The options of a training run: its files and its optimization. An empty optional means the recipe's default.
 struct ModelTraining {
   std::vector<std::string> train, valid;  ///< files
-  double validate_split = 0;              ///< the held-out share of `train`, instead of `valid`
+  double validate_split = 0;              ///< the held-out fraction of `train`, instead of `valid`
   std::string out;                        ///< folder for the model and the state of the training
   std::string from;                       ///< folder of a model to fine-tune; empty: a model from scratch
 
@@ -86,7 +86,7 @@ struct ModelSizes {
 /// The defaults of options that ModelTraining does not set. The defaults tuning_* apply with `from`.
 struct TrainingDefaults {
   ModelSizes sizes = {};
-  bool has_heads = true;  ///< if true, the model has attention heads; their number must divide the model size
+  bool has_heads = true;  ///< if true, the model has attention heads, whose number must divide the model size
   double dropout = 0;
   std::int64_t batch = BatchOptions{}.batch_size;
   std::int64_t epochs = 20, tuning_epochs = 3;
@@ -136,8 +136,8 @@ Option& AddModelNumber(OptionTable& table, const std::string& name, Value& value
   return option;
 }
 
-/// Option values by option name. ApplyPreset sets the options that have no value yet, which must be std::optional. It
-/// omits options of models from scratch if `from` is given. It omits `epochs` if another limit is given.
+/// Option values by option name. ApplyPreset sets the options that have no value yet, which must be std::optional.
+/// ApplyPreset omits options of models from scratch if `from` is given, and `epochs` if another limit is given.
 using OptionValues = std::map<std::string, std::string>;
 HEADLIGHT_API void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionValues& values);
 template <typename Options>
@@ -161,22 +161,22 @@ const typename Presets::mapped_type& PresetOf(const Presets& presets, const std:
 /// Adds options for the names of the record members with source and target.
 void AddPairColumns(OptionTable& table, PairColumns& columns, const char* group);
 
-/// Completes the options, and checks what can be checked before anything is read. If `validates` is true, validation
-/// data is needed. Throws Error for options that exclude each other.
+/// Completes the options, and makes all checks that are possible before anything is read. If `validates` is true,
+/// validation data is needed. Throws Error for options that exclude each other.
 HEADLIGHT_API TrainingPlan CompleteTraining(const ModelTraining& options, const TrainingDefaults& defaults,
                                             bool validates = true);
 
-/// Throws Error if the files have no `things`, such as texts, or if none of them is in the share. `count` is the number
-/// of `things` in the share.
+/// Throws Error if the files have no `things`, such as texts, or if `share` selects none of them. `count` is the number
+/// of selected `things`.
 void CheckNotEmpty(std::size_t count, const char* things, const std::vector<std::string>& paths,
                    const TextShare& share);
-/// Throws Error unless exactly one of validation files and a validation share is given.
+/// Throws Error unless either validation files or a held-out fraction is given, but not both.
 void CheckValidation(bool has_files, double share);
 
 /// Add options for tasks that predict tokens.
 void AddLabelSmoothing(OptionTable& table, double& label_smoothing);
 void AddRDrop(OptionTable& table, TeacherForcingOptions& options);
-/// Adds the settings of R-Drop to `of` if it is used. They must not change when a run is resumed.
+/// If R-Drop is used, adds its settings to `of`. The settings must not change when a run is resumed.
 void SetRDrop(const TeacherForcingOptions& options, Json& of);
 
 /// Trains a model. `name` is the name of the task. `of` has settings that must not change when a run is resumed, in

@@ -1,4 +1,4 @@
-// Converts questions about images to inputs of models that read regions.
+// Converts questions about images to inputs of models for image regions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Code shared by training runs of models that read a text with the regions of an image: options, regions and folder.
+// Code shared by training runs of models whose inputs are a text and the regions of an image: options, regions and
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,8 @@ inline constexpr TrainingDefaults kRegionDefaults = {.sizes = {.model = 128, .he
 /// size.
 HEADLIGHT_API void Describe(OptionTable& table, RegionTraining& options, const std::string& train, const char* batch);
 
-/// Checks what can be checked before anything is read, and locks the folder. Throws Error for options that exclude each
-/// other.
+/// Makes all checks that are possible before anything is read, and locks the folder. Throws Error for options that
+/// exclude each other.
 [[nodiscard]] TrainingFolder BeginRegionTraining(RegionTraining& options);
 
 /// The boxes of images with their classes, from `boxes` files or a detector.
@@ -62,7 +63,7 @@ class ImageBoxes {
   std::vector<std::string> labels_;
 };
 
-/// Returns for each path whether the image can be read. Reports errors in the same way as ReadableImages.
+/// Returns true for each path whose image can be read. Reports errors in the same way as ReadableImages.
 std::vector<bool> ReadablePaths(const std::vector<std::string>& paths, const RegionTraining& options,
                                 const TrainingObserver& observer);
 

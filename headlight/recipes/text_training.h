@@ -39,8 +39,8 @@ inline constexpr TrainingDefaults kTextDefaults = {
 HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults,
                             const std::string& texts);
 
-/// Checks what can be checked before texts are read, and locks the folder. If `tokenizes` is true, a model from scratch
-/// needs a tokenizer's folder. Throws Error for options that exclude each other and for missing files.
+/// Makes all checks that are possible before texts are read, and locks the folder. If `tokenizes` is true, a model from
+/// scratch needs a tokenizer's folder. Throws Error for options that exclude each other and for missing files.
 [[nodiscard]] TrainingFolder BeginTextTraining(TextTraining& options, bool tokenizes = true);
 
 /// Sets the sizes and dropouts of a model from scratch.
@@ -63,7 +63,7 @@ void SetSpecialTokens(const PipelineTokenizer& tokenizer, const std::string& fol
 /// Returns a note that `texts` texts were truncated.
 std::string TruncatedNote(std::int64_t texts);
 
-/// Reports the numbers of texts and tokens. Throws Error if there are no texts.
+/// Reports the number of texts and tokens. Throws Error if there are no texts.
 void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
                const TextExamples& read);
 

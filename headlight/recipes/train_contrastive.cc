@@ -76,7 +76,7 @@ void SetSizes(const ContrastiveTraining& options, const TrainingPlan& plan, cons
   image.attention_dropout = text.attention_dropout = plan.attention_dropout;
 }
 
-// Returns the token that ends every text. Its hidden state is CLIP's representation of the text.
+// Returns the token that ends every text. The hidden state of this token is CLIP's representation of the text.
 std::int32_t EndOf(const ContrastiveTraining& options, const PipelineTokenizer& tokenizer) {
   const std::vector<std::int32_t> ids = tokenizer.Encode("a").ids;
   Check(!ids.empty() && tokenizer.IsSpecial(ids.back()),

@@ -64,7 +64,7 @@ ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
   return {};
 }
 
-// Reads the images of a share, which is chosen by file name.
+// Reads the images that `share` selects by file name.
 DetectionSet Read(const DetectionTraining& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, const TrainingObserver& observer) {
   DetectionSet set = ReadDetectionSet(paths, options.images, labels, rule, ReadVoc);
@@ -119,8 +119,7 @@ std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPl
   return model;
 }
 
-// Loads the model of `from`. If the classes differ, the model gets a new head. Otherwise, `labels` is reordered as in
-// the model.
+// Loads the model of `from`. If the classes differ, creates a new head. Otherwise, reorders `labels` as in the model.
 std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std::string>& labels,
                                const TrainingObserver& observer) {
   std::unique_ptr<Detr> model = LoadModel<Detr>(options.from, {.dropout = options.chosen_dropout()});

@@ -49,7 +49,8 @@ bool HasAll(std::vector<std::string> labels, std::vector<std::string> others) {
   return labels == others;
 }
 
-// Returns "0", "1", ... as class names, since data sets often have numbers instead of the model's names.
+// Returns "0", "1", ... as class names, since the classes of data sets are often numbers instead of the model's class
+// names.
 std::vector<std::string> Numbers(std::size_t count) {
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));

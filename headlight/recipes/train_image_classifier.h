@@ -26,8 +26,8 @@ struct ImageClassifierTraining : ImageTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, ImageClassifierTraining& options);
 
-/// Trains a model, and saves its folder. A model from scratch is a ViT or a ResNet. A model without a head for the
-/// classes gets a new head. Throws Error if a file or an option is wrong.
+/// Trains a model, and saves its folder. A model from scratch is a ViT or a ResNet. If the model has no head for the
+/// classes, a new head is created. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainImageClassifier(ImageClassifierTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

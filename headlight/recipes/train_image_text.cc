@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// Reads the pairs of a share, which is chosen by the images' paths.
+// Reads the pairs that `share` selects by the paths of the images.
 ImageTextList Read(const ImageTextTraining& options, const std::vector<std::string>& paths, const TextShare& share,
                    const char* purpose, const TrainingObserver& observer) {
   ImageTextList all = ListImageTexts(paths), some;

@@ -1,4 +1,4 @@
-// Pre-trains a model that reads texts with the regions of images.
+// Pre-trains a model whose inputs are texts and image regions.
 #pragma once
 
 #include "headlight/base/export.h"

@@ -20,8 +20,8 @@ struct ShortlistTraining {
 
 /// The callbacks of the training. `progress` may be empty.
 struct ShortlistTrainingObserver {
-  /// Receives the number of pairs, and the share of the source file that has been read. The share is from 0 to 1, or
-  /// below 0 if it is unknown. An exception ends the training.
+  /// Receives the number of pairs, and the fraction of the source file that has been read. The fraction is from 0 to 1,
+  /// or below 0 if unknown. An exception ends the training.
   std::function<void(std::int64_t pairs, double share)> progress = {};
 };
 

@@ -32,8 +32,8 @@ HEADLIGHT_API void Describe(OptionTable& table, TextClassifierTraining& options)
 HEADLIGHT_API void Describe(OptionTable& table, TokenClassifierTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, QuestionAnswererTraining& options);
 
-/// Train a model, and save its folder. A model from scratch is a BERT, or an ESM-2 if a preset is given. A model
-/// without a head for the task gets a new one. Throw Error if a file or an option is wrong.
+/// Train a model, and save its folder. A model from scratch is a BERT, or an ESM-2 if a preset is given. If the model
+/// has no head for the task, a new head is created. Throw Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainMaskedLanguageModel(MaskedLanguageModelTraining options,
                                                       const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainTextClassifier(TextClassifierTraining options, const TrainingObserver& observer);

@@ -99,7 +99,7 @@ ImageCodesWithTexts InCodes(const ImageTextSet& pairs, const ImageCoder& coder, 
   return drawn;
 }
 
-// Returns a hash of all training data. It depends on the discrete VAE and the tokenizer.
+// Returns a hash of all training data. The hash depends on the discrete VAE and the tokenizer.
 std::uint64_t HashOf(const ImageCodesWithTexts& pairs) {
   Hash64 hash;
   const auto add = [&](const std::vector<std::int32_t>& numbers) {

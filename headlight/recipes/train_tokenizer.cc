@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int32_t kMostSentinels = 1000;
 
-// Adds T5's sentinels. They follow the other special tokens in reverse order, so that the first sentinel is last.
+// Adds T5's sentinels after the other special tokens, in reverse order, so that the first sentinel is last.
 TokenizerTrainingOptions WithSentinels(const TokenizerTraining& options) {
   Check(options.sentinels >= 0 && options.sentinels <= kMostSentinels, "`sentinels` must be from 0 to {}, not {}",
         kMostSentinels, options.sentinels);

@@ -1,4 +1,4 @@
-// Locks the folder of a training run for one process, and protects its contents.
+// Locks the folder of a training run for one process, and protects its files.
 #pragma once
 
 #include <functional>

@@ -30,7 +30,7 @@ struct TrainingRun {
   std::string labels = "target tokens";  ///< the unit of StepReport::labels
 };
 
-/// Throws Error if one of the files cannot be opened. Call it before reading, which is slow.
+/// Throws Error if one of the files cannot be opened. Call this function before the files are read, which is slow.
 void CheckReadable(const std::vector<std::string>& paths);
 /// Throws Error for a pipe or standard input among files that are read more than once.
 void CheckNoPipe(const std::vector<std::string>& paths);

@@ -1,5 +1,5 @@
-// A grammar that generates German sentences with English translations. It can train and evaluate a translation model
-// without downloads.
+// A grammar that generates German sentences with English translations, to train and evaluate translation models without
+// downloads.
 //
 // Every generated German sentence has exactly one English translation. The German present tense corresponds to three
 // English forms. The adverbs "gerade", "jetzt" and "heute" select the progressive, and "morgen" and similar words

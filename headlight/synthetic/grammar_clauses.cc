@@ -33,8 +33,8 @@ bool CanOwn(const NounPhrase& phrase) {
 
 }  // namespace
 
-// Makes a noun phrase. `subject` is the clause's subject if a possessive may refer to it, else null. `described` is the
-// probability of an adjective.
+// Makes a noun phrase. `subject` is the clause's subject if a possessive may refer to the subject; otherwise null.
+// `described` is the probability of an adjective.
 NounPhrase Sampler::MakeNoun(const Noun& noun, Determiner determiner, const NounPhrase* subject, double described) {
   NounPhrase phrase{.head = Head::noun, .noun = &noun, .determiner = determiner};
   const bool unowned = phrase.Mass() ? determiner == of : (noun.kinds & kind::unowned) != 0;

@@ -228,7 +228,7 @@ std::string Body(const Clause& original, Shape shape, bool wh) {
     Append(text, Phrase(*clause.than, Role::object));
   }
   if (clause.idiom != nullptr) Append(text, clause.idiom->english);
-  // With verbs of motion, the place precedes the companion. With other verbs, the companion comes first.
+  // For verbs of motion, the place precedes the companion. For other verbs, the companion comes first.
   const bool companion = clause.companion && in_place(Front::companion), moves = clause.verb->frame == Frame::motion;
   if (companion && !moves) Append(text, Phrase(*clause.companion));
   if (clause.place && in_place(Front::place)) Append(text, Phrase(*clause.place));

@@ -150,8 +150,8 @@ TEST(Grammar, HeldOutSentencesAreNotInTraining) {
   EXPECT_NEAR(static_cast<double>(held_out) / draws, 1.0 / 50, 0.002);
 }
 
-// Counts the sentences of one pattern, such as "Der kleine Hund frisst den süßen Apfel.", as a lower bound. All of them
-// are different.
+// Counts the sentences of one pattern, such as "Der kleine Hund frisst den süßen Apfel.", which are all different. This
+// count is a lower bound on the sentences of the grammar.
 TEST(Grammar, HasMoreThanAMillionSentences) {
   const auto phrases = [](Kinds kinds) {
     std::vector<NounPhrase> all;

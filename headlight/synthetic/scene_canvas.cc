@@ -36,7 +36,7 @@ bool Inside(std::int32_t label, double x, double y) {
 }
 
 // Calls paint(x, y, share) for the pixels of an image within these bounds that are at least partly inside the shape.
-// `share` is the covered share of the pixel.
+// `share` is the covered fraction of the pixel.
 void Cover(const Image& image, double left, double top, double right, double bottom, const auto& inside,
            const auto& paint) {
   const auto at_least = [](double side) { return std::max<std::int64_t>(0, static_cast<std::int64_t>(side)); };

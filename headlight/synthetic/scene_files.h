@@ -10,13 +10,13 @@
 namespace headlight {
 
 /// Generates scenes 0 to count - 1 from a seed and writes them into a folder, which is created if necessary. The images
-/// are NUMBER.png. Their boxes are in annotations.json, in COCO's format. Throws Error for invalid options, and if a
-/// file cannot be written.
+/// are named NUMBER.png. Their boxes are in annotations.json, in COCO's format. Throws Error for invalid options, and
+/// if a file cannot be written.
 void WriteScenes(const std::string& folder, std::int64_t count, std::uint64_t seed, const SceneOptions& options = {});
 
-/// Writes scenes 0 to count - 1 of a seed, with one shape each, in MNIST's format: PREFIX-images-idx4-ubyte, and their
-/// class indices, PREFIX-labels-idx1-ubyte. Scenes without space for a shape are skipped. Throws Error for invalid
-/// options, and if a file cannot be written.
+/// Writes scenes 0 to count - 1 of a seed, with one shape each, in MNIST's format: the images in
+/// PREFIX-images-idx4-ubyte, and the class indices in PREFIX-labels-idx1-ubyte. Scenes without space for a shape are
+/// skipped. Throws Error for invalid options, and if a file cannot be written.
 void WriteShapes(const std::string& prefix, std::int64_t count, std::uint64_t seed, SceneOptions options = {});
 
 /// Writes scenes 0 to count - 1 of a seed and a portion with their texts into a folder, which is created if necessary:

@@ -72,7 +72,7 @@ std::optional<SceneQuestion> AskColor(Random& random, const SceneContent& scene,
                      });
 }
 
-// Asks for the number of shapes with some attributes of a shape of the scene, or with random attributes.
+// Asks for the number of shapes with random attributes, or with some attributes of a shape in the scene.
 SceneQuestion AskNumber(Random& random, const SceneContent& scene, SceneLanguage language) {
   SceneShape shape = scene.shapes[random.Below(scene.shapes.size())];
   if (random.Below(3) == 0)
@@ -107,8 +107,8 @@ std::optional<SceneQuestion> AskRelation(Random& random, const SceneContent& sce
     // If the shapes of a pair cannot be distinguished, another pair is tried.
     for (int attempt = 0; attempt < 20 && !pairs[holds].empty(); ++attempt) {
       const auto& [a, b, relation] = pairs[holds][random.Below(pairs[holds].size())];
-      // The question must not reveal the answer. It never names a position. For "larger than" and "smaller than", it
-      // names no size.
+      // The question must not reveal the answer. Therefore, the question never names a position, and names no size for
+      // "larger than" and "smaller than".
       const bool sizes = relation == SceneRelation::larger_than || relation == SceneRelation::smaller_than;
       const unsigned attributes = with_color | with_kind | (sizes ? 0U : unsigned{with_size});
       const auto first = OnlyMention(random, scene, a, attributes), second = OnlyMention(random, scene, b, attributes);

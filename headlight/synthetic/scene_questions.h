@@ -1,4 +1,4 @@
-// Generates questions about synthetic scenes, and their answers, from a grammar in German and English.
+// Generates questions about synthetic scenes, with answers, from a grammar in German and English.
 #pragma once
 
 #include <cstdint>

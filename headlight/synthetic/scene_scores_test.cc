@@ -21,7 +21,7 @@ TEST(SceneScores, CountTrueCaptions) {
   };
   const auto full = [](std::uint64_t number) { return FullCaption(DrawShapeScene(4, number, Portion::held_out)); };
   Random random(1);
-  SceneCaption miss = full(7);  // one of its statements is false
+  SceneCaption miss = full(7);  // one statement of the caption is false
   miss = HardNegative(random, miss, DrawShapeScene(4, 7, Portion::held_out));
   add(3, Say(full(3), SceneLanguage::english));
   add(7, Say(miss, SceneLanguage::english));

@@ -112,7 +112,7 @@ std::string Lowered(std::string_view text) {
 }  // namespace
 
 SceneRelation Opposite(SceneRelation relation) {
-  // Opposite relations have adjacent numbers.
+  // Opposite relations have adjacent enum values.
   return static_cast<SceneRelation>(static_cast<std::int32_t>(relation) ^ 1);
 }
 

@@ -15,7 +15,7 @@ Color RandomColor(Random& random) {
   return {Between(random, 0, 255), Between(random, 0, 255), Between(random, 0, 255)};
 }
 
-// Returns the overlap of the shapes' bounding squares as a share of the smaller square.
+// Returns the overlap of the shapes' bounding squares as a fraction of the smaller square.
 double Overlap(const Shape2d& a, const Shape2d& b) {
   const auto along = [&](double p, double q) {
     return std::max(0.0, std::min(p + a.radius, q + b.radius) - std::max(p - a.radius, q - b.radius));

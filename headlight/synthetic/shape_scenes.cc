@@ -23,7 +23,7 @@ constexpr std::array<Color, kSceneColors> kColors = {{{215, 35, 35},
                                                       {115, 70, 30},
                                                       {145, 45, 170}}};
 constexpr std::array<double, kSceneSizes> kRadii = {0.11, 0.2};  // relative to the image's side
-constexpr double kLeastHidden = 0.08, kMostHidden = 0.45;        // limits on the hidden share of a shape's area
+constexpr double kLeastHidden = 0.08, kMostHidden = 0.45;        // limits on the hidden fraction of a shape's area
 
 // Returns shapes of random kinds in distinct cells, from back to front.
 std::vector<SceneShape> RandomShapes(Random& random, std::size_t count) {
@@ -53,7 +53,7 @@ Shape2d Placed(Random& random, const SceneShape& shape, double side) {
   return {shape.kind, x, y, radius, upright + Between(random, -0.25, 0.25), color};
 }
 
-// Computes how the shapes overlap. Returns nothing if the hidden share of a shape is too large, or too small to be
+// Computes how the shapes overlap. Returns nothing if the hidden fraction of a shape is too large, or too small to be
 // visible.
 std::optional<ShapeScene> PlaceShapes(const std::vector<SceneShape>& shapes, const std::vector<Shape2d>& placed,
                                       std::int64_t side) {

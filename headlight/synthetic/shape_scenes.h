@@ -31,7 +31,7 @@ struct SceneShape {
   bool operator==(const SceneShape&) const = default;
 };
 
-/// The contents of a scene, which captions and questions describe.
+/// The content of a scene, which captions and questions describe.
 struct SceneContent {
   std::vector<SceneShape> shapes;  // shapes at distinct positions
   /// hides[a][b] is true if shape a is in front of shape b and hides a part of it.
@@ -47,13 +47,13 @@ struct ShapeSceneOptions {
   std::int64_t side = 64;             // side of the square image in pixels: 32 to 1024
   std::int32_t fewest = 1, most = 4;  // number of shapes
   /// If true, each scene with an odd number differs from the previous scene in one shape. The size, color, kind or
-  /// position of this shape differs. Their images and captions are then hard negatives of each other. If no such change
-  /// is possible, the scene is random.
+  /// position of this shape differs. The images and captions of both scenes are then hard negatives of each other. If
+  /// no such change is possible, the scene is random.
   bool twins = false;
 };
 
-/// Returns scene `number` of a seed. The result is deterministic. One content in ten, selected by a hash of its shapes
-/// and their positions, is held out from training. A partly hidden shape has 8% to 45% of its area hidden. All other
+/// Returns scene `number` of a seed. The result is deterministic. A tenth of all combinations of shapes and positions,
+/// selected by a hash, is held out from training. A partly hidden shape has 8% to 45% of its area hidden. All other
 /// shapes are completely visible. It is therefore always visible which shape is in front. Throws Error for invalid
 /// options.
 ShapeScene DrawShapeScene(std::uint64_t seed, std::uint64_t number, Portion portion,

@@ -102,7 +102,7 @@ TEST(ShapeScenes, PortionsAreDisjoint) {
   const ShapeSceneOptions one = {.side = 32, .fewest = 1, .most = 1};
   for (std::uint64_t number = 0; number < 4000; ++number)
     training.insert(key(DrawShapeScene(1, number, Portion::training, one)));
-  EXPECT_GT(training.size(), 700U);  // there are 864 contents with one shape
+  EXPECT_GT(training.size(), 700U);  // there are 864 different scenes with one shape
   for (std::uint64_t number = 0; number < 500; ++number) {
     const ShapeScene scene = DrawShapeScene(1, number, Portion::held_out, one);
     EXPECT_FALSE(training.contains(key(scene)));

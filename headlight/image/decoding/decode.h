@@ -26,8 +26,8 @@ HEADLIGHT_API Image ReadImage(const std::string& path, std::int64_t most_pixels 
 HEADLIGHT_API ImageSize DecodeImageSize(std::span<const std::byte> file, const std::string& name,
                                         std::int64_t most_pixels = kMostPixels);
 HEADLIGHT_API ImageSize ReadImageSize(const std::string& path, std::int64_t most_pixels = kMostPixels);
-/// Reads an image that ListImages returned. Error messages begin with its name. Standard input is consumed, so it can
-/// be read only once.
+/// Reads an image that ListImages returned. Error messages begin with the image's name. Standard input is consumed, so
+/// it can be read only once.
 HEADLIGHT_API Image ReadImage(const ImageSource& source, std::int64_t most_pixels = kMostPixels);
 
 }  // namespace headlight

@@ -23,8 +23,8 @@ HEADLIGHT_API Color ColorOfClass(int index);
 HEADLIGHT_API void DrawBoxes(const Image& image, std::span<const FoundBox> found,
                              const std::vector<std::string>& labels, const std::string& path);
 
-/// Draws the image and the segments. The pixels of each segment are tinted in one color, and the label is at the center
-/// of the segment. Throws the same errors as DrawBoxes, and Error if the segmentation has a different size.
+/// Draws the image and the segments. The pixels of each segment are tinted in one color, and the label is at the
+/// segment's centroid. Throws the same errors as DrawBoxes, and Error if the segmentation has a different size.
 HEADLIGHT_API void DrawSegments(const Image& image, const Segmentation& found, const std::vector<std::string>& labels,
                                 const std::string& path);
 

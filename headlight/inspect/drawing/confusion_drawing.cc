@@ -14,7 +14,7 @@ namespace {
 constexpr double kMatrixHeader = 66, kMatrixGap = 8, kMostLabel = 160, kLeastMatrixWidth = 460;
 constexpr TextStyle kName{.size = 12}, kCount{.size = 11};
 constexpr std::size_t kMostNamed = 150,
-                      kMostNumbered = 40;  // maximum numbers of classes for readable names and counts
+                      kMostNumbered = 40;  // maximum number of classes for readable names and counts
 
 }  // namespace
 
