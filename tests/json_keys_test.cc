@@ -17,7 +17,7 @@ using Names = std::set<std::string>;
 
 const fs::path kHeadlight = fs::path(HEADLIGHT_SOURCE_DIR) / "headlight";
 
-// Keys that are not names in a header: names in COCO's file formats, values that only one command computes, or lists
+// Keys that are not names in a header. They are in COCO's file formats, or are computed by one command, or are lists
 // with one value for each token or mask.
 const Names kOthers = {"all_atom_rmsd",
                        "area",

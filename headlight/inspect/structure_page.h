@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// Returns a self-contained HTML file that shows the chain in 3D as a ribbon or as atoms, matrices over pairs of
+/// Returns a self-contained HTML file. It shows the chain in 3D as a ribbon or as atoms, matrices over pairs of
 /// residues, and the attention of a residue for each head. A slider selects snapshots of the prediction. A weight takes
 /// two bytes, and so does a run of weights near 0. Throws the same errors as CheckStructure.
 HEADLIGHT_API std::string StructurePage(const StructureRecord& record);

@@ -81,8 +81,8 @@ std::string NounIn(Case in_case, const Noun& noun, bool plural) {
 
 std::string Phrase(const NounPhrase& phrase, Case in_case);
 
-// Returns the adjective endings: weak after a determiner that shows the case, strong without a determiner, and mixed
-// after a determiner that sometimes shows the case.
+// Returns the adjective endings. They are weak after a determiner that shows the case, strong without a determiner, and
+// otherwise mixed.
 const Endings& AdjectiveEndings(const NounPhrase& phrase) {
   switch (phrase.determiner) {
     case Determiner::definite:

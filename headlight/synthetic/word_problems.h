@@ -1,5 +1,5 @@
-// A grammar that generates math word problems of one to three steps with working and answer, to train a model in
-// arithmetic and evaluate it on unseen problems.
+// A grammar that generates math word problems of one to three steps, with working and answer. A model is trained on
+// them and evaluated on unseen problems.
 //
 //   Nora has 3 boxes with 8 shells each. She is 9 years old. Then she buys 15 more. How many shells does Nora have now?
 //   3*8=24; 24+15: 4+5=9 2+1=3 39; answer 39
