@@ -44,8 +44,8 @@ class HEADLIGHT_API Translator {
   /// Returns the n_best translations of each text, the best first. Samples are in the order of sampling. A text without
   /// words has one translation, which is empty. A text with more tokens than the model has positions is split in two
   /// until each part fits. The split is near the middle, preferably after a sentence, then after a clause, then after a
-  /// word. The translations of the parts are joined by spaces. Throws Error naming the text ("text 1" for the first) if
-  /// it is not UTF-8. Throws Error naming an invalid option.
+  /// word, then after a token. The translations of the parts are joined by spaces. Throws Error naming the text ("text
+  /// 1" for the first) if it is not UTF-8. Throws Error naming an invalid option.
   std::vector<std::vector<Translation>> TranslateBatch(std::span<const std::string> texts,
                                                        const TranslateOptions& options = {}) const;
   std::vector<std::vector<Translation>> TranslateBatch(std::initializer_list<std::string> texts,

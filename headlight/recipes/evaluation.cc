@@ -149,11 +149,12 @@ void Describe(OptionTable& table, Evaluation& options) {
             "DINO's paper)");
   table.Add("--linear-probe", options.linear_probe,
             "Image encoders: evaluate the features by a logistic regression trained on `train`");
-  table.AddFile("--train", options.train,
-                "Labeled images for `knn` and `linear_probe` [FILE]; questions, from which those of FILE are answered "
-                "without an image, as a baseline; known structures, or texts for masked words, for baselines without a "
-                "model; or the training texts of a translator, for scores of groups: by length, by the "
-                "rarest word and by similarity to these texts");
+  table.AddFile(
+      "--train", options.train,
+      "Labeled images for `knn` and `linear_probe`, which require it; questions, from which those of FILE are answered "
+      "without an image, as a baseline; known structures, or texts for masked words, for baselines without a "
+      "model; or the training texts of a translator, for scores of groups: by length, by the "
+      "rarest word and by similarity to these texts");
   table.AddFile("--boxes", options.boxes,
                 "ViLBERT: boxes in the images, as COCO's files (.json) or folders of Pascal VOC's");
   table.Add("--detector", options.detector, "ViLBERT: folder of a detector that finds the boxes").Model().Type("DIR");

@@ -128,8 +128,8 @@ void DescribeOptimization(OptionTable& table, ModelTraining& options, const Trai
       .Default(OrTuning(word(defaults.schedule), word(defaults.tuning_schedule), tunes))
       .Group(kTrainingGroup);
   add("--warmup", options.warmup, AtLeast(1), "Steps of linear warm-up to the peak")
-      .Default(fmt::format("{}, or a tenth of at most {}{}", defaults.longest_warmup, 2 * defaults.longest_warmup,
-                           tunes ? "; with `from` a tenth" : ""));
+      .Default(fmt::format("{}, or a tenth of the steps if at most {}{}", defaults.longest_warmup,
+                           2 * defaults.longest_warmup, tunes ? "; with `from` a tenth of the steps" : ""));
   add("--learning-rate", options.learning_rate, NumberAbove(0), "Peak learning rate")
       .Default(defaults.learning_rate > 0
                    ? OrTuning(number(defaults.learning_rate), number(defaults.tuning_rate), tunes)

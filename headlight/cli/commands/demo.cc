@@ -144,7 +144,9 @@ void Add(Command& program) {
       .Type("DIR");
   command.Add("--steps", options.steps, "Training steps of each model").Check(AtLeast(200)).ShowDefault().Type("N");
   command.Add("--seed", options.seed, "Random seed").Check(Seed()).ShowDefault().Type("N");
-  command.footer = "\nExample:\n  headlight demo --out my-demo";
+  command.footer =
+      "\nTakes some minutes. Writes data, a translator, its attention page and shapes/ to --out, and replaces those of "
+      "an earlier run.\n\nExample:\n  headlight demo --out my-demo";
 }
 
 }  // namespace headlight::demo

@@ -35,7 +35,7 @@ void Add(Command& program) {
       "\nWith a shortlist, translation chooses only among likely translations of the source tokens, so that the "
       "output layer computes a fraction of the vocabulary. `translate --shortlist` uses it, and `evaluate "
       "--shortlist` shows its effect on BLEU.\n\n"
-      "Example:\n"
+      "Examples:\n"
       "  headlight shortlist model --train train.de.gz train.en.gz\n"
       "  headlight translate model --shortlist < news.de";
 }

@@ -54,7 +54,7 @@ void Add(Command& program) {
   command.footer =
       "\nTranslations are printed in the order of the lines, as soon as they are ready. An empty line stays "
       "empty. A line of more tokens than the model has positions is divided near its middle, with a warning: "
-      "after a sentence, a clause, or else a word, until each part fits.\n\n"
+      "after a sentence, a clause, a word or else a token, until each part fits.\n\n"
       "Examples:\n"
       "  echo 'Ein Hund läuft.' | headlight translate model\n"
       "  headlight translate model news.de.gz --beam-size 5 --length-penalty 0.6 > news.en\n"

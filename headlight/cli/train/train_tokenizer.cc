@@ -37,11 +37,11 @@ void Add(Command& train) {
   Describe(command, options);
   command.footer =
       "Examples:\n"
-      "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2 news.en.gz\n"
-      "  headlight train tokenizer --subword-type wordpiece --lowercase --strip-accents --out bert a.txt b.txt\n"
-      "  headlight train tokenizer --subword-type unigram --sentinels 100 --out t5 a.txt\n"
+      "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out gpt2-tokens news.en.gz\n"
+      "  headlight train tokenizer --subword-type wordpiece --lowercase --strip-accents --out bert-tokens a.txt b.txt\n"
+      "  headlight train tokenizer --subword-type unigram --sentinels 100 --out t5-tokens a.txt\n"
       "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special '<mask>' "
-      "\\\n    --out bart a.txt";
+      "\\\n    --out bart-tokens a.txt";
 }
 
 }  // namespace headlight::train_tokenizer
