@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-/// Binds an option to a fixed set of values. `choices` has the name of each value. The initial `value` is the default.
-/// If it is an empty std::optional, there is no default.
+/// Binds an option to a fixed set of values. `choices` lists the name of each value. The initial `value` is the
+/// default. If it is an empty std::optional, there is no default.
 template <typename Enum, typename Value>
 Option& AddChoice(OptionTable& table, const char* name, Value& value,
                   const std::vector<std::pair<std::string, Enum>>& choices, std::string description) {

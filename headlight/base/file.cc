@@ -50,7 +50,7 @@ void Flush(const std::string& path) {
   Flush(opened.number, path);
 }
 
-// The next two functions flush or remove a folder with its contents. Errors of removal are ignored. libstdc++'s
+// The next two functions flush or remove a folder and all files in it. Errors of removal are ignored. libstdc++'s
 // recursive iterator and remove_all are not used, because they terminate the program if memory is exhausted.
 void FlushAll(const std::string& folder) {
   const auto flush = [](const char* path, const struct stat*, int type, FTW*) {

@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// The supported element types. Block types store 32 or 256 consecutive numbers as one block.
+/// The supported element types. Block types store 32 or 256 consecutive elements as one block.
 enum class GgufType : std::uint8_t {
   f32,
   f16,
@@ -39,7 +39,7 @@ struct GgufTypeInfo {
   GgufType type;
   std::uint32_t id;        ///< the type's number in the file
   const char* name;        ///< the name in llama.cpp, such as "Q4_K"
-  std::int64_t run, size;  ///< numbers per block, and bytes per block
+  std::int64_t run, size;  ///< elements per block, and bytes per block
 };
 HEADLIGHT_API const GgufTypeInfo& InfoOf(GgufType type);
 /// Returns all types, in the order of the enumeration.

@@ -1,5 +1,5 @@
-// Tests files that the GGUF reader rejects. io/gguf_blocks_test.cc compares the contents of valid files with Python's
-// gguf package.
+// Tests files that the GGUF reader rejects. io/gguf_blocks_test.cc compares values from valid files with Python's gguf
+// package.
 #include "headlight/base/gguf.h"
 
 #include <gmock/gmock.h>

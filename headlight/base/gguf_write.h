@@ -48,7 +48,7 @@ struct HEADLIGHT_API GgufTensorPlan {
   GgufType type = GgufType::f32;
   std::vector<std::int64_t> axes;  ///< as in GgufTensor
 
-  std::int64_t RowNumbers() const;  ///< numbers per row
+  std::int64_t RowNumbers() const;  ///< elements per row
   std::int64_t Rows() const;        ///< number of rows of all matrices
   std::int64_t RowBytes() const;    ///< bytes per row
   std::int64_t Bytes() const { return Rows() * RowBytes(); }

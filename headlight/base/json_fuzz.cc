@@ -1,5 +1,5 @@
-// Checks that arbitrary bytes either cause an Error or give a value. The value can be inspected, and printing and
-// parsing it again gives the same value.
+// Checks that arbitrary bytes are either rejected with an Error or parsed as a value. The value can be inspected.
+// Printing and parsing the value again must return an equal value.
 #include <cstdlib>
 
 #include "headlight/base/error.h"

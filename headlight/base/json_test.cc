@@ -141,8 +141,8 @@ TEST(ParseJson, ReportsShortErrors) {
   EXPECT_LT(ParseError(std::string(1'000'000, '9') + "e1").size(), 300u);
 }
 
-// Checks that any truncation or flipped bit gives a value or an Error. Printing and parsing a value again must give the
-// same value.
+// Checks that text with any truncation or flipped bit is parsed as a value or rejected with an Error. Printing and
+// parsing a value again must return an equal value.
 TEST(ParseJson, EveryTruncationAndEveryFlippedBit) {
   const std::string text =
       "{\"d_model\": 512, \"dropout\": 0.1, \"names\": [\"a\\n\", \"\xC3\xA4\", null, true], \"o\": {\"x\": -1e3}}";

@@ -1,4 +1,4 @@
-// A view of rows of numbers for kernels. Each row is contiguous.
+// A view of the rows of a matrix, for kernels. Each row is contiguous.
 #pragma once
 
 #include <cstdint>

@@ -36,10 +36,10 @@ void Pause() {
 
 thread_local bool inside_a_body = false;
 
-// A pool of threads. Each thread has a contiguous share of the indices, which is the same in each round. An operation
-// therefore finds the data of the previous operation in a core's caches. After its share, a thread processes indices of
-// other shares. The caller never waits for a worker that has not begun. On a busy machine, the caller does all the work
-// itself, while an OpenMP barrier would wait until every thread has been scheduled.
+// A pool of threads. Each thread is assigned a contiguous range of the indices, which is the same in each round. An
+// operation therefore finds the data of the previous operation in a core's caches. After its own range, a thread
+// processes indices of other ranges. The caller never waits for a worker that has not begun. On a busy machine, the
+// caller does all the work itself, while an OpenMP barrier would wait until every thread has been scheduled.
 class Pool {
  public:
   // Runs body on at most `threads` threads, including the caller.
@@ -68,7 +68,7 @@ class Pool {
   }
 
  private:
-  // The bits of the state: the round, whether it is open, and the number of workers in it.
+  // The bits of the state: the number of the round, a flag for an open round, and the number of workers in the round.
   static constexpr std::uint64_t kInside = 0xffff, kOpen = 0x10000;
   static constexpr int kRoundShift = 17;
 
@@ -144,12 +144,12 @@ class Pool {
 
   std::atomic<std::uint64_t> state_{0};
   std::atomic<int> sleeping_{0}, places_{0};
-  struct alignas(64) Share {  // a share of a round's indices, in one cache line
+  struct alignas(64) Share {  // a range of a round's indices, in one cache line
     std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;
   };
   std::vector<Share> shares_;
-  std::size_t used_ = 0;             // number of shares of this round
+  std::size_t used_ = 0;             // number of ranges in this round
   std::atomic<bool> failed_{false};  // true if a body has thrown in this round
   std::exception_ptr failure_;       // the first exception
   const std::function<void(std::int64_t)>* body_ = nullptr;

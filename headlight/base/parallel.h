@@ -14,7 +14,7 @@ HEADLIGHT_API int Threads();
 HEADLIGHT_API void SetThreads(int threads);  ///< at least 1
 
 /// Calls body(index) for every index in [0, count), on up to Threads() threads. Each thread starts with a contiguous
-/// share of the indices and then takes indices from slower threads. Repeated calls over the same rows therefore find
+/// range of the indices and then takes indices from slower threads. Repeated calls over the same rows therefore find
 /// them in a core's caches. Results must not depend on which thread runs a body. Nested calls run on the calling
 /// thread. If a body throws, indices that have not begun are skipped, and the first exception is rethrown once no body
 /// is running. If thread creation fails, the call continues with fewer threads.

@@ -12,7 +12,7 @@ namespace headlight {
 HEADLIGHT_API std::array<std::uint32_t, 4> Philox(std::array<std::uint32_t, 4> counter,
                                                   std::array<std::uint32_t, 2> key);
 
-/// A random stream. Its whole state is three integers, which checkpoints save.
+/// A random stream. The whole state consists of three integers, which checkpoints save.
 class HEADLIGHT_API Random {
  public:
   using result_type = std::uint64_t;

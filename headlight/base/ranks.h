@@ -99,13 +99,13 @@ class HEADLIGHT_API Transfers {
   Clock::time_point polled_, looked_;  // looked_: time of the last check for failed ranks
 };
 
-/// Returns numbers as bytes to send.
+/// Returns values as bytes to send.
 template <typename T>
 std::span<std::byte> BytesOf(std::span<T> values) {
   return {reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(values.data())), values.size_bytes()};
 }
 
-/// Converts received bytes to numbers.
+/// Converts received bytes to values.
 template <typename T>
 std::vector<T> NumbersOf(std::string_view bytes) {
   std::vector<T> numbers(bytes.size() / sizeof(T));

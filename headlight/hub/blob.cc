@@ -58,7 +58,7 @@ void IncompleteBlob::Write(std::uint64_t offset, std::string_view bytes) {
   if (offset != done_) Discard();
   Ensure(offset == done_, "{}: a part is missing", incomplete_);
   while (!bytes.empty()) {
-    // With explicit offsets, two processes can write the same content at the same time without damage.
+    // Because offsets are explicit, two processes can write the same content at the same time without damage.
     const ssize_t written = pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(done_));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) FailOn(incomplete_, "cannot write");

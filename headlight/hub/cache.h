@@ -22,7 +22,7 @@ struct CachedRevision {
 
 struct CachedModel {
   std::string name;         ///< ORG/NAME, or NAME for a few old models
-  std::uint64_t bytes = 0;  ///< size on disk; revisions share contents
+  std::uint64_t bytes = 0;  ///< size on disk; revisions can share files
   std::time_t last_used = 0;
   std::vector<CachedRevision> revisions;
 };

@@ -1,4 +1,4 @@
-// Computes SHA-256 and git's hash of a file. A hub identifies file contents by these hashes.
+// Computes SHA-256 and git's hash of a file. A hub identifies files by these hashes.
 #pragma once
 
 #include <cstdint>

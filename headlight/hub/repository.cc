@@ -70,7 +70,7 @@ bool IsDescription(const std::string& path) {
   return IsOfModel(path) && MatchesAny(patterns, path);
 }
 
-// Returns true for safetensors files with the names that Transformers uses.
+// Returns true for safetensors files that are named as in Transformers.
 bool IsWeights(const std::string& path) {
   static const std::vector<std::string> patterns = {"model.safetensors", "model-*-of-*.safetensors",
                                                     "adapter_model.safetensors", "shortlist.safetensors"};

@@ -38,7 +38,7 @@ struct GgufArchitecture {
   const char* needs = nullptr;          ///< only files with this tensor match the entry
   GgufName epsilon = {};                ///< epsilon of the norms
   std::vector<GgufName> sizes = {};     ///< required integers, by keys without the architecture's name
-  std::vector<GgufName> settings = {};  ///< optional numbers
+  std::vector<GgufName> settings = {};  ///< optional numeric settings
   std::vector<GgufLayers> layers = {};
   std::vector<GgufName> tensors = {};  ///< tensors outside of layers
 };

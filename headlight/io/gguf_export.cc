@@ -251,7 +251,8 @@ GgufSource GgufSourceOf(const ModelFolder& files, const Json& complete) {
   std::map<std::string, std::map<std::int64_t, const StoredTensor*>> experts;  // by the tensor's name in GGUF
   for (const auto& [name, tensor] : files.weights.tensors()) {
     std::optional<ExportedName> exported = ExportedNameOf(architecture, name);
-    // The names in a checkpoint without the output layer have no prefix, and those of BERT with one have a prefix.
+    // Names in a checkpoint without an output layer have no prefix. Names in a BERT checkpoint with an output layer
+    // have a prefix.
     if (!exported) exported = ExportedNameOf(architecture, "model." + name);
     if (!exported && name.starts_with("bert.")) exported = ExportedNameOf(architecture, name.substr(5));
     if (!exported) {

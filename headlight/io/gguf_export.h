@@ -24,7 +24,7 @@ struct GgufTensorSource {
   std::function<void(std::int64_t row, float* numbers)> read;  ///< reads one row of plan.RowNumbers() values
 };
 
-/// The contents of a file without the tokenizer.
+/// The metadata and tensors of a file, without the tokenizer.
 struct GgufSource {
   GgufMetadata metadata;
   std::vector<GgufTensorSource> tensors;

@@ -1,5 +1,5 @@
 // Language models in GGUF files, converted to Hugging Face's layout: the metadata becomes config.json, and the tensors
-// have the names of the published checkpoints.
+// are named as in the published checkpoints.
 #pragma once
 
 #include <string>

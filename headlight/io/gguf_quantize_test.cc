@@ -43,7 +43,7 @@ double Loss(GgufType type, std::span<const float> numbers, std::span<const float
 
 std::vector<float> Normal(std::size_t count, std::uint32_t seed) {
   std::vector<float> numbers;
-  for (std::size_t i = 0; i < count; ++i) {  // approximately normal: the sum of 12 uniform numbers
+  for (std::size_t i = 0; i < count; ++i) {  // approximately normal: the sum of 12 uniform values
     float sum = -6;
     for (int j = 0; j < 12; ++j) {
       seed = seed * 1664525U + 1013904223U;
@@ -70,7 +70,7 @@ TEST(Quantize, HasTheBytesOfTheOriginal) {
   EXPECT_EQ(compared, 7);
 }
 
-// Checks that unpacking and packing a block gives the same bytes.
+// Checks that unpacking and repacking a block reproduces its bytes.
 TEST(BlockEncode, ReversesSplitting) {
   const Gguf file(HEADLIGHT_SOURCE_DIR "/headlight/base/testdata/blocks.gguf");
   int compared = 0;
@@ -109,7 +109,7 @@ TEST(Half, RoundsToNearest) {
 
 struct Limit {
   GgufType type;
-  double loss;  // upper bound for normally distributed numbers, slightly above the actual loss
+  double loss;  // upper bound for normally distributed values, slightly above the actual loss
 };
 
 TEST(Quantize, LosesLittle) {

@@ -68,7 +68,7 @@ bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpa
   Fail("{}: holds neither {} nor {}: there are no weights", path, kWeights, kTorchWeights);
 }
 
-// Returns the name of the folder's weights file or index, or an empty name if there is none. The order is that of
+// Returns the name of the folder's weights file or index, or an empty name if both are missing. The order is as in
 // Transformers.
 std::string_view WeightsIn(const std::string& folder) {
   for (const std::string_view name : {kWeights, kWeightsIndex, kTorchWeights, kTorchWeightsIndex})
@@ -377,7 +377,7 @@ void CopyBesideModel(const std::string& folder, const std::string& to) {
   if (folder != from) CopySentenceSettings(folder, to);
   CopyModules(folder, to);
   if (const std::string coder = File(from, kCoder); Exists(coder)) CopyCoder(coder, to);
-  // Without generation_config.json, the generation settings are in config.json.
+  // If generation_config.json is missing, the generation settings are in config.json.
   if (std::error_code ignored; !Exists(File(from, kGenerationConfig))) fs::remove(File(to, kGenerationConfig), ignored);
   Json copied = ReadJson(File(to, kConfig)).value();
   const Json config = ReadJson(File(from, kConfig)).value();

@@ -182,7 +182,7 @@ TEST(Npz, RejectsBadArrays) {
               HasSubstr("is cut off"));
 }
 
-// Checks that damage is either rejected or does not affect the numbers.
+// Checks that damage is either rejected or does not affect the values.
 TEST(Npz, DamageIsRejectedOrChangesNoNumber) {
   for (const char* const name : {"stored.npz", "deflated.npz", "versions.npz"}) {
     const std::string file = ReadFile(kTestData + name);

@@ -32,7 +32,7 @@ std::string ParseError(const std::string& file) {
   return ErrorOf([&] { Parse(file); });
 }
 
-// Functions that return pickle opcodes, with the names of Python's pickletools.
+// Functions that return pickle opcodes, named as in Python's pickletools.
 std::string Text(const std::string& text) { return "X" + Number(text.size(), 4) + text; }
 std::string Global(const std::string& module, const std::string& name) { return "c" + module + "\n" + name + "\n"; }
 std::string Int(std::int64_t number) { return "\x8a\x08" + Number(static_cast<std::uint64_t>(number), 8); }
@@ -272,8 +272,7 @@ TEST(TorchFile, RejectsBadContainers) {
   EXPECT_THAT(error_with(Number(4, 8) + kFour, Number(4, 7)), HasSubstr("the file is truncated"));
 }
 
-// Checks that damage to an archive is either rejected or does not affect the numbers. The older format has no
-// checksums.
+// Checks that damage to an archive is either rejected or does not affect the values. The older format has no checksums.
 TEST(TorchFile, RejectsDamage) {
   for (const std::string name : {"archive.bin", "older.bin", "python_2.bin", "no_checksums.bin"}) {
     const std::string file = ReadFile(kTestData + name);

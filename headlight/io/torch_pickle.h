@@ -52,7 +52,7 @@ struct PickleValue {
 
 const char* Name(PickleValue::Kind kind);  ///< the name in Python, such as "dict"
 
-/// The contents of a pickle. Views refer to the bytes from which it was read.
+/// The objects in a pickle. Views refer to the bytes of the pickle.
 struct TorchPickle {
   PickleValue value;
   std::size_t size = 0;                        ///< size of the pickle in bytes

@@ -72,7 +72,7 @@ void Run(const Options& options) {
                      {"vocabulary_size", tokenizer.size()},
                      {"parameters", model.parameters().count()},
                      {"batch_tokens", options.training.batches.batch_size}};
-  // Returns the duration of a step in seconds, and its number of target tokens.
+  // Returns the duration of a step in seconds, and the number of target tokens.
   const auto step = [&] {
     const auto begin = std::chrono::steady_clock::now();
     const TrainingBatch batch = batches.Next();

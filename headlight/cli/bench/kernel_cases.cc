@@ -35,13 +35,13 @@ using kernels::StreamSums;
 Tensor Values(std::int64_t rows, std::int64_t columns) {
   const Tensor values = Tensor::Empty({rows, columns});
   float* const numbers = values.matrix<float>().data;
-  constexpr std::uint32_t golden_ratio = 2654435769;  // its multiples modulo 2^32 are spread evenly
+  constexpr std::uint32_t golden_ratio = 2654435769;  // multiples of this constant modulo 2^32 are spread evenly
   for (std::int64_t i = 0; i < rows * columns; ++i)
     numbers[i] = static_cast<float>(static_cast<std::uint32_t>(i) * golden_ratio) * 0x1p-32F - 0.5F;
   return values;
 }
 
-// Reads four parts of the numbers in parallel. Skips a remainder of fewer than 256 numbers.
+// Reads four parts of the array in parallel. Skips a remainder of fewer than 256 elements.
 void Read(const float* numbers, std::int64_t count) {
   const std::int64_t part = count / 4 / 64 * 64;
   const float* const parts[] = {numbers, numbers + part, numbers + 2 * part, numbers + 3 * part};

@@ -1,4 +1,4 @@
-// Tests `answer` with a ViLT model, which reads whole images.
+// Tests `answer` with a ViLT model, which processes whole images.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

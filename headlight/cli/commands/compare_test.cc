@@ -69,8 +69,8 @@ TEST_F(CompareTest, NotesHowResiduesArePaired) {
   EXPECT_EQ(RunProgram({"compare", moved, reference, "--pair-by", "alignment"}).err, "");
 }
 
-// Checks the pairing of chains. The reference has three equal chains at 0, 20 and 50 A. The model has the last two
-// chains, with the names of the first two.
+// Checks the pairing of chains. The reference has three equal chains at 0, 20 and 50 A. The model consists of the last
+// two chains, named as the first two.
 TEST_F(CompareTest, PairsTheChainsOfComplexes) {
   const auto complex = [](const std::vector<std::pair<char, double>>& chains) {
     std::string text;

@@ -322,7 +322,7 @@ TEST_F(ConvertCommandTest, EveryTaskAnswersAsBefore) {
   fs::create_directory(gpt);
   SaveTinyGpt(gpt);
   ExpectSame(gpt, {"generate", "--json"}, text);
-  // Without generation_config.json, the generation settings are in config.json.
+  // If generation_config.json is missing, the generation settings are in config.json.
   fs::remove(model + "/generation_config.json");
   Json config = ReadJson(model + "/config.json").value();
   config.Set("num_beams", 1);

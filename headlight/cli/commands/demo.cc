@@ -68,7 +68,7 @@ TranslationTraining SettingsOf(const Options& options, const std::string& data) 
   settings.learning_rate = 2e-3;
   settings.clip_norm = 1;
   settings.compute = ComputeChoice::float32;
-  // With fewer, larger batches of the same 1.3 million tokens, the model is much worse.
+  // Larger batches would mean fewer steps on the same 1.3 million tokens, and a much worse model.
   settings.batch = 512;
   settings.validate_every = options.steps;  // the BLEU score of 200 sentences is too noisy to choose a checkpoint
   settings.log_every = 100;

@@ -45,8 +45,7 @@ struct Options : LineOptions {
   const Option* most_pixels = nullptr;
 };
 
-// Returns the numbers in NumPy's .npy format, version 1.0: magic bytes, header length, header with type and shape,
-// data.
+// Returns the matrix in NumPy's .npy format, version 1.0: magic bytes, header length, header with type and shape, data.
 std::string Npy(const std::vector<float>& numbers, std::size_t rows, std::int64_t columns) {
   std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
   constexpr std::size_t before = 10, alignment = 64;

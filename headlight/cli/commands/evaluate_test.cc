@@ -65,7 +65,7 @@ TEST_F(EvaluateTest, ScoresGroupsAndTheWhole) {
 }
 
 TEST_F(EvaluateTest, LossOfZeroWeightsIsThatOfUniformPredictions) {
-  // With zero weights, all 60 tokens are equally probable.
+  // If all weights are zero, all 60 tokens are equally probable.
   auto transformer = LoadModel<Transformer>(model);
   for (const Parameter& parameter : transformer->parameters().all()) parameter.value.Fill(0);
   transformer->parameters().Pack();

@@ -118,7 +118,7 @@ inline void AddTokenizers(std::vector<Kind>& kinds) {
                                    "strip_accents": null, "truncation_side": "right", "unk_token": "[UNK]",
                                    "added_tokens_decoder": {"4": {"content": "[MASK]", "special": true, "lstrip": true,
                                    "rstrip": false, "normalized": false, "single_word": false}}})"));
-  // Without added_tokens_decoder, Transformers reads special_tokens_map.json and added_tokens.json.
+  // If added_tokens_decoder is missing, Transformers reads special_tokens_map.json and added_tokens.json.
   const Make declared =
       Both(Both(words, Text("model/tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})")),
            Both(Text("model/special_tokens_map.json",

@@ -28,7 +28,7 @@ struct Kind {
   Make make;
   std::string input = {};  // standard input
   bool changes = false;    // true if the command modifies the folder
-  double share = 1;        // share of the usual number of mutated files; less than 1 for slow commands
+  double share = 1;        // fraction of the usual number of mutated files; less than 1 for slow commands
 };
 
 inline const std::string kRepository = HEADLIGHT_SOURCE_DIR "/";

@@ -21,8 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// The inputs of the golden model with templates, which tools/make_alphafold_goldens.py writes. They have OpenFold's
-// names, and a last axis for two recycling iterations.
+// The inputs of the golden model with templates, which tools/make_alphafold_goldens.py writes. The inputs are named as
+// in OpenFold, and have a last axis for two recycling iterations.
 struct ForwardFolding : testing::Test {
   using Inputs = std::map<std::string, Tensor>;
 
@@ -60,7 +60,7 @@ struct ForwardFolding : testing::Test {
       fill(float{});
     inputs[name] = both;
   }
-  // The letters, deletion flags and numbers of deletions of all cells of the extra MSA.
+  // The letter, deletion flag and deletion count of each cell in the extra MSA.
   struct Extra {
     Tensor letters, has, deletions;
   };
@@ -215,7 +215,7 @@ TEST(ForwardEsmFold, GivesWhatTransformersGives) {
     return std::vector<float>(integers.begin(), integers.end());
   };
   // Returns the second chain's part of an output. The output's shape is [blocks, batch, length, ...] if `axis` is 1,
-  // else [batch, length, ...]. If `lengths` is 2, the shape has the axis `length` twice.
+  // and [batch, length, ...] otherwise. If `lengths` is 2, the shape has the axis `length` twice.
   const auto of_chain = [&](const std::string& name, std::int64_t axis, std::int64_t lengths) {
     const std::vector<float> all = numbers_of(outputs, name);
     const std::int64_t blocks = axis == 1 ? outputs.At(name).shape[0] : 1;

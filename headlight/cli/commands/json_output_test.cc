@@ -205,7 +205,7 @@ TEST_F(JsonOutputTest, IsReplacedByEmptyLinesInText) {
   const std::string tagger = kTestdata + "encoders/tag";
   const Outcome tagged = RunProgram({"tag", tagger, "--skip-errors"}, bad + "dog\n");
   EXPECT_THAT(tagged.out, StartsWith("2\t0\t3\t"));
-  // In a matrix, a line with an error gives a row of NaN.
+  // In a matrix, the row for a line with an error is NaN.
   const std::string npy = folder.File("a.npy");
   MustRun({"embed", kTestdata + "bert/sentences", Write("in", "dog\n" + bad), "--skip-errors", "--out", npy});
   const std::string file = ReadFile(npy);

@@ -28,7 +28,7 @@ TEST_F(ShortlistTest, WritesTheShortlistOfTranslate) {
   const std::vector<std::string> lines = Lines(translated.out);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[1], "");
-  // With a shortlist, even an untrained model generates only tokens in the list.
+  // Even an untrained model generates only tokens in its shortlist.
   EXPECT_NE(translated.out, RunProgram({"translate", model}, input).out);
   EXPECT_EQ(RunProgram({"translate", model, "--shortlist"}, "Zwei Kinder.\n").out, lines[2] + "\n");
   // The shortlist is copied with the model.

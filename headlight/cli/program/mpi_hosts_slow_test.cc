@@ -89,8 +89,8 @@ class MpiHostsTest : public RankTrainingTest {
     fs::permissions(In("agent"), fs::perms::owner_all);
   }
 
-  // Returns the command that launches a rank on each host alternately. It makes glibc allocate blocks of 4 KB and more
-  // with mmap.
+  // Returns the command that launches a rank on each host alternately. The command makes glibc allocate blocks of 4 KB
+  // and more with mmap.
   std::vector<std::string> Launch() const {
     std::vector<std::string> launch = TwoHosts::On(0);
     const std::vector<std::string> mpirun = {

@@ -30,8 +30,8 @@ namespace {
 
 constexpr const char* kConfigDescription = "Read options from this file, as lines such as: beam-size = 5";
 
-// Adds the options that every command has. A group, such as `bench`, has only the help options. It also prints its help
-// if it is run without arguments.
+// Adds the options that every command has. A group, such as `bench`, has only the help options. A group also prints its
+// help if it is run without arguments.
 void AddCommonOptions(Command& command) {
   const bool is_group = command.parent != nullptr && !command.commands.empty();
   const auto add_help = [&command, is_group](const char* names, HelpLevel level, const char* description) {

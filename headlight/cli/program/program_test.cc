@@ -131,7 +131,7 @@ TEST_F(ProgramFolderTest, InfoSaysWhatAFolderHolds) {
   const Json json = ParseJson(RunProgram({"info", model, "--json"}).out, "output");
   EXPECT_EQ(*json.Find("decoder_layers")->As<std::int64_t>(), 3);
   EXPECT_EQ(*json.Find("vocabulary")->As<std::int64_t>(), 60);
-  // The parameters are 60 embeddings of 16 numbers, an output bias, and the blocks below. An attention block has 4
+  // The parameters are 60 embeddings of 16 elements, an output bias, and the blocks below. An attention block has 4
   // matrices and a norm. A feed-forward block has 2 matrices and a norm.
   const std::int64_t attention = 4 * (16 * 16 + 16), ffn = 2 * 16 * 24 + 24 + 16, norm = 2 * 16;
   EXPECT_EQ(*json.Find("parameters")->As<std::int64_t>(),

@@ -16,11 +16,11 @@ struct QueuedLines {
   std::vector<std::string> lines;                   // texts; empty at the end of the input
   std::vector<std::optional<std::string>> seconds;  // the second text of each record with two texts
   std::vector<std::string> errors;  // the error of each line, or "" for a valid text; empty if all lines are valid
-  double share = -1;                // share of the file that has been read, from TextReader::share
+  double share = -1;                // fraction of the file that has been read, from TextReader::share
 };
 
-// Reads on its own thread. The consumer gets all lines that have arrived since the last call. This can be one line
-// typed at a terminal, or many lines of a file.
+// Reads on a separate thread. The consumer receives all lines that have arrived since the last call: for example, one
+// line typed at a terminal, or many lines of a file.
 class LineQueue {
  public:
   // Reads at most `most_bytes` bytes and one text in advance. If `keep_errors` is true, returns the errors of invalid

@@ -82,7 +82,7 @@ std::vector<std::string> ModelFiles(const std::string& folder) {
   return files;
 }
 
-// Returns the identities of the inputs of CheckOutputs, with the name of each file for messages.
+// Returns the identities of the inputs of CheckOutputs, each with the file's name for messages.
 std::map<FileIdentity, std::string> IdentitiesOf(const std::vector<std::string>& inputs) {
   std::map<FileIdentity, std::string> files;
   const auto add = [&](const std::optional<FileIdentity>& identity, const std::string& name) {

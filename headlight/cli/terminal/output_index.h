@@ -12,8 +12,8 @@
 
 namespace headlight {
 
-// With several ranks, each rank writes an index of the vectors that it computed. At the end, the first rank adds the
-// vectors of the other ranks.
+// If there are several ranks, each rank writes an index of the vectors that it computed. At the end, the first rank
+// adds the vectors of the other ranks.
 class OutputIndex {
  public:
   // `model` is the model's folder, and `dimension` is the size of its vectors. `faiss` is the path of an additional

@@ -16,7 +16,7 @@ namespace headlight {
 std::string Clock(double seconds);
 
 // The state of the work: `done` items of `total` (-1: not counted, 0: unknown). If the items are not counted, `share`
-// is the completed share in [0, 1] (-1: unknown). `seconds` is the time from the start of the work to this report.
+// is the completed fraction in [0, 1] (-1: unknown). `seconds` is the time from the start of the work to this report.
 struct ProgressState {
   std::int64_t done = -1, total = 0;
   double share = -1, seconds = 0;
@@ -31,7 +31,7 @@ struct ProgressTerminal {
   std::chrono::milliseconds first{2000}, interval{100};  // delay before the line appears, and time between two updates
 };
 
-// Updates the line from its own thread, and erases it when destroyed. Does nothing if the descriptor is not a terminal
+// Updates the line on a separate thread, and erases it when destroyed. Does nothing if the descriptor is not a terminal
 // or the program is quiet. Only one object may exist at a time.
 class Progress {
  public:

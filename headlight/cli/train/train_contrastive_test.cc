@@ -79,7 +79,7 @@ TEST_F(TrainContrastive, NamesAllDamagedImagesOrLeavesThemOut) {
   EXPECT_THAT(outcome.err, HasSubstr("24 images with 24 texts to train on"));
 }
 
-// Checks that long texts are refused or truncated. Also trains on text pairs with hard negatives, which gives a
+// Checks that long texts are refused or truncated. Also trains on text pairs with hard negatives, which produces a
 // sentence-transformers model.
 TEST_F(TrainContrastive, RefusesLongTextsOrTruncatesThem) {
   WriteFile(pairs, ReadFile(pairs) + "0.png\t" + std::string(40, '7') + " 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7 7\n");

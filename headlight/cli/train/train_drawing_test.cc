@@ -204,7 +204,7 @@ TEST_F(TrainDrawing, AResumedTrainingEndsWithTheSameBitsOnAnyNumberOfThreads) {
   MustRun(NewDraws("parts", {"--steps", "4", "--threads", "1", "--dropout", "0.1"}));
   MustRun(NewDraws("parts", {"--steps", "7", "--threads", "1", "--dropout", "0.1", "--resume"}));
   EXPECT_EQ(Values<TextToImageModel>("parts"), Values<TextToImageModel>("whole"));
-  // A VAE that encodes the same images differently gives a different corpus.
+  // A VAE that encodes the same images differently produces a different corpus.
   std::filesystem::remove_all(folder.File("vae"));
   MustRun(NewCodes("vae", {"--steps", "2", "--seed", "2"}));
   EXPECT_THAT(RefusalOf(NewDraws("parts", {"--steps", "9", "--dropout", "0.1", "--resume", "--quiet"})),

@@ -156,7 +156,7 @@ TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
       tags = {""};
     }
   }
-  // With a small vocabulary, names have several tokens.
+  // The vocabulary is small, so names have several tokens.
   std::string texts = train;
   for (const char* tag : {" B-PER", " I-PER", " B-LOC", " I-LOC", " B-ORG", " I-ORG", " O"})
     for (std::size_t at = 0; (at = texts.find(tag, at)) != std::string::npos;) texts.erase(at, std::strlen(tag));
