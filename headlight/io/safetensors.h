@@ -75,7 +75,8 @@ class HEADLIGHT_API Safetensors {
   std::map<std::string, std::string> metadata_;
 };
 
-/// The parsed tensors of a file, checked as in the constructor of Safetensors. `source` is the path in errors.
+/// The parsed tensors and metadata of a file, checked as in the constructor of Safetensors. `source` is the path in
+/// errors.
 struct SafetensorsContent {
   std::vector<StoredTensor> tensors;  ///< in the order of their bytes in the file
   std::map<std::string, std::string> metadata;

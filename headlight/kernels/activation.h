@@ -1,5 +1,5 @@
-// Elementwise activations. T is float or double; y may be x. NaN gives NaN. At -infinity, gelu and silu give NaN,
-// because they multiply infinity by 0.
+// Elementwise activations. T is float or double; y may be x. NaN results in NaN. At -infinity, gelu and silu return
+// NaN, because they multiply infinity by 0.
 #pragma once
 
 #include "headlight/base/matrix.h"

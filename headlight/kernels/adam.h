@@ -30,7 +30,7 @@ inline constexpr std::int64_t kSquareSumBlock = 16384;
 template <typename T>
 std::vector<double> SquareSums(std::span<const T> values);
 
-/// Returns the sum of squares of all values, in double. The result has the same bits for any number of threads. Its
+/// Returns the sum of squares of all values, in double. The result is bit-identical for any number of threads. Its
 /// square root is the norm for gradient clipping.
 template <typename T>
 double SumOfSquares(std::span<const T> values);

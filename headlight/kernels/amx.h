@@ -14,7 +14,7 @@ inline constexpr std::int64_t kAmxUnits = 16;  ///< number of units of the depth
 /// Returns the number of columns that are accumulated together with `rows` rows: four tiles in total.
 constexpr std::int64_t AmxColumns(std::int64_t rows) { return rows > kAmxRows / 2 ? 32 : 64; }
 
-/// A block of a product. Its operands are in units of 4 bytes: two bfloat16 numbers or four int8 numbers.
+/// A block of a product. Its operands are in units of 4 bytes: two bfloat16 elements or four int8 elements.
 struct AmxBlock {
   const void* a = nullptr;
   std::ptrdiff_t row_stride = 0, step_stride = kAmxUnits * 4;  ///< bytes
@@ -27,7 +27,7 @@ struct AmxBlock {
 };
 
 /// Adds the product of a block. The tiles must be configured for the block's number of rows. Batch-invariant: the sums
-/// of a row do not depend on the other rows. In bfloat16, the even and odd numbers of a step are summed separately.
+/// of a row do not depend on the other rows. In bfloat16, the even and odd elements of a step are summed separately.
 void AmxMultiplyBfloat16(const AmxBlock& block);
 void AmxMultiplyInt8(const AmxBlock& block);
 

@@ -2,9 +2,9 @@
 // sequences: softmax(scale * Q K^T + bias) V per sequence and head. Scores are computed tile by tile (Dao et al.,
 // "FlashAttention", 2022), so memory is linear in the number of tokens.
 //
-// T is float or double. Results have the same bits for any number of threads. They are batch-invariant, except for
+// T is float or double. Results are bit-identical for any number of threads. Results are batch-invariant, except for
 // dropout, whose hash includes the index of the sequence. In float32, the bits of a query's output do not depend on the
-// other queries of its sequence. NaN in a used query, key or value gives NaN.
+// other queries of its sequence. NaN in a used query, key or value results in NaN.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace headlight::kernels {
 
-/// Writes output [query tokens, heads * value_dim] in the rows of `queries`. A query that attends to no key gives 0.
-/// log_sum_exp [query tokens, heads] is empty or receives the logarithm of each softmax's denominator for the backward
-/// pass. It is +infinity for a query that attends to no key. Throws Error if shapes or sequences do not fit.
+/// Writes output [query tokens, heads * value_dim] in the rows of `queries`. The output of a query that attends to no
+/// key is 0. log_sum_exp [query tokens, heads] is empty or receives the logarithm of each softmax's denominator for the
+/// backward pass. It is +infinity for a query that attends to no key. Throws Error if shapes or sequences do not fit.
 template <typename T>
 void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp);
 

@@ -449,8 +449,8 @@ void AttentionBackward(const AttentionInput<T>& given, Matrix<const T> output, M
         "attention: log_sum_exp holds {} numbers instead of {} tokens x {} heads", log_sum_exp.size(), input.query.rows,
         input.heads);
 
-  // The backward pass recomputes two products, the scores and the gradient of the weights. It computes three more for
-  // the gradients of queries, keys and values. The forward pass has two products.
+  // The backward pass recomputes two products, the scores and the gradient of the weights. It computes three more
+  // products for the gradients of queries, keys and values. The forward pass has two products.
   const Profiled profiled("attention gradient", 2.5 * OperationsOf(input), 0);
   const std::int32_t key_heads = KeyHeads(input);
   BiasGradientParts<T> bias_parts(input, given.bias);

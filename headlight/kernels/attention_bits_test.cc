@@ -111,7 +111,7 @@ void ExpectSameRows(const TestMatrix<float>& one, const TestMatrix<float>& other
     EXPECT_EQ(std::memcmp(one.view().row(row), other.view().row(row), bytes), 0) << what << ", row " << row;
 }
 
-// Checks that a text gives the same bits when computed at once, in chunks, or token by token with a cache.
+// Checks that outputs for a text are bit-identical when computed at once, in chunks, or token by token with a cache.
 TEST(Attention, QueryBitsDoNotDependOnOtherQueries) {
   ForEveryTarget([] {
     Random random(3);
@@ -173,7 +173,7 @@ TEST(Attention, SequenceBitsDoNotDependOnOthersWithSharedKeys) {
     });
 }
 
-// Checks that the columns of a grid, read with a stride, give the same bits as contiguous copies.
+// Checks that the columns of a grid, read with a stride, produce the same bits as contiguous copies.
 TEST(Attention, RowStrideDoesNotChangeBits) {
   const std::vector<std::pair<std::int32_t, std::int32_t>> lengths(3, {70, 70});
   AttentionProblem<float> packed({"", lengths, 2, 16, 8, true});

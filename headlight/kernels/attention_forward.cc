@@ -267,7 +267,7 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   CheckAttention(given);
   thread_local Sequences merged_queries, merged_keys;
   AttentionInput<T> input = Merge(given, merged_queries, merged_keys);
-  // With one query per sequence, the query attends to all keys, so the causal mask has no effect.
+  // If each sequence has one query, the query attends to all keys, so the causal mask has no effect.
   if (input.mask == AttentionMask{.causal = true} &&
       std::ranges::all_of(input.queries, [](const Sequence& rows) { return rows.length == 1; }))
     input.mask = {};

@@ -28,7 +28,7 @@ struct AttentionInput {
   /// If not empty, position p of keys[b] is row key_rows[keys[b].begin + p] of key and value, as in a cache.
   std::span<const std::int32_t> key_rows;
 
-  /// With key_rows, the blocks of a cache can be given instead of the data of key and value. Row r is row r %
+  /// If key_rows is set, the blocks of a cache can be given instead of the data of key and value. Row r is row r %
   /// kBlockRows of block r / kBlockRows, and has an entry for each key head. kBlockPadding bytes follow each block.
   std::span<const std::byte*const> key_blocks, value_blocks;
   CacheType cache_type = CacheType::unrounded;
@@ -49,9 +49,9 @@ struct AttentionInput {
   Dropout dropout;  ///< dropout of weights, a function of (seed, sequence, head, query, key)
 
   /// The compute type of the projections. Unless it is float32, operands are rounded to bfloat16 before multiplication,
-  /// also for int8 and int4 projections. The operands are queries, keys, values, weights, and the gradients of outputs
-  /// and scores. Sequences of fewer than kLeastRounded queries and input with key_rows are never rounded. Processors
-  /// without bfloat16 never round.
+  /// even if the projections use int8 or int4. The operands are queries, keys, values, weights, and the gradients of
+  /// outputs and scores. Sequences of fewer than kLeastRounded queries and input with key_rows are never rounded.
+  /// Processors without bfloat16 never round.
   Compute compute = Compute::float32;
 };
 

@@ -13,8 +13,8 @@ struct AttentionMask {
   bool causal = false;      ///< if true, only keys up to the query's own position
   std::int32_t left = -1;   ///< if not negative, only keys at most this far before the query
   std::int32_t right = -1;  ///< if not negative, only keys at most this far after the query
-  /// If positive, a query attends to keys in its own block of this many positions, such as the rows of a grid of this
-  /// width.
+  /// If positive, a query attends only to keys in the same block of this many positions, such as the rows of a grid of
+  /// this width.
   std::int32_t block = 0;
   /// If positive, a query attends to keys at multiples of this distance, such as the columns of a grid of this width
   /// (Child et al., "Generating Long Sequences with Sparse Transformers", 2019, strided attention).
@@ -93,7 +93,7 @@ constexpr KeyPeriod SeenPeriod(const AttentionMask& mask, std::int64_t position)
   return of(first + mask.prefix, mask.width, column - first + 1);
 }
 
-/// Returns whether all, some or none of the pairs of a tile are visible. The queries are at [first_position,
+/// Determines if all, some or none of the pairs of a tile are visible. The queries are at [first_position,
 /// first_position + positions). `tile` is a range of the sequence's `keys`.
 constexpr TileCover CoverOf(const AttentionMask& mask, std::int64_t first_position, std::int32_t positions,
                             KeyRange tile, std::int32_t keys) {

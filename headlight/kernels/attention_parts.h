@@ -23,7 +23,7 @@ struct BackwardPlan {
 };
 
 /// Plans the backward pass. Sequences whose keys share some of `key_tokens` rows form one part, so that no two threads
-/// add to the same row. A sequence that would keep one of `threads` busy longer than the others is divided into blocks,
+/// add to the same row. A sequence that would occupy one of `threads` longer than the others is divided into blocks,
 /// which takes 7 instead of 5 tile products. With 0 threads, no sequence is divided. The bits of the result do not
 /// depend on the division. The plan is valid until the thread's next call.
 const BackwardPlan& PlanBackward(std::span<const Sequence> queries, std::span<const Sequence> keys,

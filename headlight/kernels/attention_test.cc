@@ -146,7 +146,7 @@ std::string Wrong(const AttentionCase& c, double defect = 0) {
                            std::vector<Sequence>{{0, rows}});
   }
   if (c.indexed) return wrong;
-  for (const bool add : {false, true}) {  // the second call adds to the first result, which gives twice the gradient
+  for (const bool add : {false, true}) {  // the second call adds to the first result, doubling the gradient
     problem.Backward(add);
     const auto check = [&](const char* what, std::vector<double> expected, TestMatrix<T>& got) {
       if (add) std::ranges::for_each(expected, [](double& value) { value *= 2; });
@@ -341,7 +341,7 @@ TEST(Attention, PropagatesNaNsAndInfinities) {
 TEST(Attention, HandlesLargeScoresAndBiasesThatHideEverything) {
   ForEveryTarget([] {
     AttentionProblem<float> large({"", {{20, 20}}, 1, 8, 8});
-    large.input.scale = 1e4f;  // one key gets all the weight
+    large.input.scale = 1e4f;  // one key receives all the weight
     large.Forward();
     large.Backward();
     for (const float lse : std::span(large.log_sum_exp).subspan(2, 20)) EXPECT_TRUE(std::isfinite(lse));

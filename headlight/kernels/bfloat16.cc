@@ -39,7 +39,7 @@ __mmask16 FirstLanes(std::int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, 16)) - 1);
 }
 
-// The permutation 0, 16, 1, 17, ..., which interleaves two vectors of 16 numbers into pairs.
+// The permutation 0, 16, 1, 17, ..., which interleaves two vectors of 16 elements into pairs.
 alignas(64) constexpr auto kPaired = [] {
   std::array<std::uint16_t, 32> from{};
   for (std::uint16_t i = 0; i < 32; ++i) from[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);

@@ -15,8 +15,8 @@ void PutHalf(std::uint16_t half, Byte* to) { std::memcpy(to, &half, sizeof(half)
 
 constexpr std::uint16_t kSignOfHalf = 0x8000;
 
-// Packs the codes of 2 * count numbers into `count` bytes. The first half is in the low bits, and the second half is in
-// the high bits.
+// Packs the codes of 2 * count elements into `count` bytes. The first half is in the low bits, and the second half is
+// in the high bits.
 void PutNibbles(const Byte* codes, int count, Byte* to) {
   for (int i = 0; i < count; ++i) to[i] = static_cast<Byte>((codes[i] & 0xf) | codes[count + i] << 4);
 }

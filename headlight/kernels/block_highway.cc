@@ -24,7 +24,7 @@ namespace headlight::kernels {
 
 constexpr int kLongestGroup = 32;
 
-// The unpacked numbers of a group, for all columns of a panel.
+// The unpacked elements of a group, for all columns of a panel.
 struct BlockGroup {
   alignas(64) std::int8_t levels[kLongestGroup / kQuad * kQuadBytes];  // [quad][64][4]
   alignas(64) float scales[kPanelColumns];
@@ -44,8 +44,8 @@ using kernels::kPanelColumns;
 using kernels::kQuad;
 using kernels::kQuadBytes;
 
-// Adds a group's products with `left`, the numbers of one row, to the sums of the row's columns. The sums of `together`
-// quads fit into 16 bits.
+// Adds a group's products with `left`, the elements of one row, to the sums of the row's columns. The sums of
+// `together` quads fit into 16 bits.
 #if HWY_TARGET == HWY_SCALAR
 void AddBlockGroup(const BlockGroup& group, const std::int8_t* left, int quads, int /*together*/, float scale,
                    const float* shift, float* sums) {
@@ -125,7 +125,7 @@ HWY_EXPORT(AddBlockGroup);
 namespace kernels {
 namespace {
 
-// Unpacks the numbers of a group without scaling them. The codes of the group begin at `codes`.
+// Unpacks the elements of a group without scaling them. The codes of the group begin at `codes`.
 template <BlockLayout layout>
 void LoadLevels(const std::uint8_t* codes, std::int8_t* levels) {
   constexpr int more = layout.bits - 4;

@@ -1,5 +1,5 @@
 // Products with a right-hand side in a block type of GGUF. The weights are exact: their codes are repacked, and their
-// scales are copied from the file. The left-hand side is rounded to 8-bit integers, with a scale for every 32 numbers.
+// scales are copied from the file. The left-hand side is rounded to 8-bit integers, with a scale for every 32 elements.
 // The sum of a group is exact in 32 bits. The groups' sums are added in float in ascending order. The result has the
 // same bits on every processor and for any number of rows and threads.
 #pragma once
@@ -25,11 +25,11 @@ HEADLIGHT_API std::int64_t BlockPanelBytes(GgufType type, std::int64_t depth);
 HEADLIGHT_API void PackBlockPanel(GgufType type, std::int64_t depth, std::span<const std::byte* const> columns,
                                   std::byte* panel);
 
-/// Dequantizes a packed column to the same numbers as Dequantize.
+/// Dequantizes a packed column to the same values as Dequantize.
 HEADLIGHT_API void UnpackBlockColumn(GgufType type, std::int64_t depth, const std::byte* panel, std::int64_t column,
                                      float* numbers);
 
-/// Rounds rows to 8-bit integers. A run with a number that is not finite gets a scale of NaN.
+/// Rounds rows to 8-bit integers. The scale of a run with a non-finite element is NaN.
 HEADLIGHT_API void QuantizeBlockRows(Matrix<const float> x, std::int8_t* values, std::int32_t* sums, float* scales);
 
 /// An implementation that this processor can run. BlockPaths returns all of them, fastest first: AVX-512 with VNNI,

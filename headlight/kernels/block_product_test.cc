@@ -22,7 +22,7 @@ std::vector<GgufType> BlockTypes() {
   return types;
 }
 
-// Returns the byte offsets of the half-precision numbers in a block.
+// Returns the byte offsets of the half-precision values in a block.
 std::vector<std::size_t> HalvesOf(GgufType type) {
   switch (type) {
     case GgufType::q2_k:

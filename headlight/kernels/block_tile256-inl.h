@@ -23,7 +23,7 @@ namespace {
 constexpr int kRaised = 128;
 constexpr bool IsWide(const BlockLayout& layout) { return layout.bits == 8 || layout.levels; }
 
-// The numbers of quads 2 p and 2 p + 1 of 8 columns.
+// The elements of quads 2 p and 2 p + 1 of 8 columns.
 struct TwoQuads256 {
   __m256i first, second;
 };
@@ -62,7 +62,7 @@ template <BlockLayout layout>
   }
 }
 
-// Adds the products of 8 columns and some rows over one group to `exact`. `left` holds the numbers of the rows.
+// Adds the products of 8 columns and some rows over one group to `exact`. `left` holds the elements of the rows.
 #if HEADLIGHT_TILE_VNNI
 template <BlockLayout layout, int rows>
 [[gnu::always_inline]] HEADLIGHT_TILE_TARGET inline void AddGroup256(const std::uint8_t* codes, __m256i high,
@@ -85,7 +85,7 @@ template <BlockLayout layout, int rows>
                                                                      const std::int8_t* left, std::int64_t stride,
                                                                      __m256i (&exact)[rows]) {
   constexpr bool wide = IsWide(layout);
-  // Products of codes with 8-bit numbers are summed in 16 bits. The sums of 8 quads with 4-bit codes, 4 quads with
+  // Products of codes with 8-bit elements are summed in 16 bits. The sums of 8 quads with 4-bit codes, 4 quads with
   // 5-bit codes or 2 quads with 6-bit codes fit.
   constexpr int pairs_in_16_bits = layout.bits == 4 ? 4 : layout.bits == 5 ? 2 : 1;
   constexpr int pairs = layout.group / (2 * kQuad), chunk = std::min(pairs, wide ? 1 : pairs_in_16_bits);

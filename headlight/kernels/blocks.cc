@@ -29,8 +29,8 @@ Eight EightAt(const std::uint8_t* from) {
 }
 void PutEight(Eight eight, std::uint8_t* to) { std::memcpy(to, &eight, sizeof(eight)); }
 
-// Unpacks the codes of 2 * count numbers. The first half is in the low bits of the bytes, and the second half is in the
-// high bits.
+// Unpacks the codes of 2 * count elements. The first half is in the low bits of the bytes, and the second half is in
+// the high bits.
 void TakeNibbles(const std::uint8_t* bytes, int count, std::uint8_t* codes) {
   for (int i = 0; i < count; i += 8) {
     const Eight eight = EightAt(bytes + i);
@@ -76,7 +76,7 @@ void TakeSixBitScales(const std::uint8_t* packed, Block& block) {
   }
 }
 
-// Unpacks two bits of each of 128 numbers from 32 bytes. Number 32 j + l is in bits 2 j and 2 j + 1 of byte l.
+// Unpacks two bits of each of 128 elements from 32 bytes. Element 32 j + l is in bits 2 j and 2 j + 1 of byte l.
 void TakeTwoBits(const std::uint8_t* bytes, std::uint8_t* codes) {
   for (int j = 0; j < 4; ++j)
     for (int l = 0; l < 32; l += 8) PutEight(EightAt(bytes + l) >> (2 * j) & Each(3), codes + 32 * j + l);

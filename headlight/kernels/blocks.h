@@ -1,4 +1,4 @@
-// The block types of GGUF: runs of 32 or 256 numbers with common scales. ggml-common.h in llama.cpp describes these
+// The block types of GGUF: runs of 32 or 256 elements with common scales. ggml-common.h in llama.cpp describes these
 // types. Here, all types are cases of one formula.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace headlight::kernels {
 
-/// Describes how a block type stores its numbers. Number i of a run is
+/// Describes how a block type stores its elements. Element i of a run is
 ///   scale * scales[i / group] * (codes[i] - offset) - min * mins[i / group],
 /// with kBlockLevels[codes[i]] instead of codes[i] - offset if `levels` is set.
 struct BlockLayout {
@@ -77,10 +77,10 @@ struct Block {
 };
 Block SplitBlock(GgufType type, const std::byte* block);
 
-/// Writes the numbers of the block, computed in llama.cpp's order of operations.
+/// Writes the elements of the block, computed in llama.cpp's order of operations.
 void NumbersOf(const Block& block, const BlockLayout& layout, float* numbers);
 
-/// Dequantizes `count` numbers of any type, in whole blocks. The numbers are bit-identical to llama.cpp's.
+/// Dequantizes `count` elements of any type, in whole blocks. The results are bit-identical to llama.cpp's.
 HEADLIGHT_API void Dequantize(GgufType type, const std::byte* from, std::int64_t count, float* to);
 
 }  // namespace headlight::kernels

@@ -15,15 +15,14 @@ inline constexpr std::int32_t kBlockRows = 64;
 /// The number of padding bytes after a block's last entry. They are needed because kernels read whole vectors.
 inline constexpr std::int64_t kBlockPadding = 64;
 
-/// The type of cached numbers. Numbers in bfloat16 or int8 are rounded once, when they are written. They are multiplied
-/// in float32.
+/// The type of cached elements. Elements in bfloat16 or int8 are rounded once, when written, and multiplied in float32.
 enum class CacheType : std::uint8_t { unrounded, bfloat16, int8 };
 
 constexpr const char* Name(CacheType type) {
   return type == CacheType::unrounded ? "unrounded" : type == CacheType::bfloat16 ? "bfloat16" : "int8";
 }
 
-/// Returns the size in bytes of an entry. A row has an entry of `dim` numbers for each head. An int8 entry has a scale
+/// Returns the size in bytes of an entry. A row has an entry of `dim` elements for each head. An int8 entry has a scale
 /// (a float32, max |x| / 127) and `dim` integers.
 template <typename T>
 constexpr std::int64_t EntryBytes(CacheType type, std::int64_t dim) {
@@ -37,7 +36,7 @@ constexpr std::int64_t EntryOffset(std::int64_t row, std::int64_t head, std::int
   return (head * kBlockRows + row % kBlockRows) * entry_bytes;
 }
 
-/// Writes an entry. If a number is not finite, all numbers of an int8 entry become NaN.
+/// Writes an entry. If an element is not finite, all elements of an int8 entry become NaN.
 template <typename T>
 HEADLIGHT_API void WriteEntry(CacheType type, const T* from, std::int64_t dim, std::byte* to);
 

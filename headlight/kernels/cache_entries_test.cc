@@ -58,7 +58,7 @@ TEST(CacheEntries, KeepNaNs) {
   EXPECT_TRUE(std::isnan(Rounded<float>(CacheType::int8, {1, INFINITY})[0]));
 }
 
-// Checks that attention over blocks of entries has the same bits as attention over a matrix of the dequantized numbers.
+// Checks that attention over blocks of entries is bit-identical to attention over a matrix of the dequantized elements.
 template <typename T>
 void ExpectTheBitsOfWidenedRows(CacheType type, const AttentionCase& c) {
   AttentionProblem<T> p(c);

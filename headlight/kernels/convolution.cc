@@ -168,7 +168,7 @@ void ForBlocks(const Unfolded<T>& taps, const PackedMatrix<T>& weights, const Bo
   if (rows == 0 || panels == 0) return;
   std::int64_t blocks = (tiles + kBlockTiles - 1) / kBlockTiles, groups = (panels + kMostPanels - 1) / kMostPanels;
   while (blocks * groups < 2 * threads && groups < panels) ++groups;
-  // With few rows, reading the weights takes most of the time, so each thread reads only its own panels.
+  // If there are few rows, reading the weights takes most of the time, so each thread reads separate panels.
   const bool by_columns =
       blocks == 1 && rows * 4 <= weights.columns() && groups >= threads && !IsQuantized(weights.compute());
   if (!by_columns && blocks < 8 * threads)  // gives each thread the same number of blocks

@@ -14,7 +14,7 @@ HEADLIGHT_API bool LimitCpu(std::string_view newest);
 
 HEADLIGHT_API bool MayUseAvx512();
 
-/// Returns true if the processor rounds to bfloat16 and multiplies bfloat16 numbers (AVX-512 BF16).
+/// Returns true if the processor rounds to bfloat16 and multiplies bfloat16 values (AVX-512 BF16).
 HEADLIGHT_API bool CpuHasBfloat16();
 
 /// Returns true if the processor has tile products of bfloat16 and int8 (AMX), and Linux allows this process to use

@@ -1,6 +1,6 @@
-// Dropout without a stored mask: whether an element is dropped is a pure function of (seed, row, column). The backward
-// pass recomputes it. The mask is the same for any vector length or number of threads. Kernels use the vectorized
-// functions of dropout_hash-inl.h. The functions below are the scalar equivalents, with the same bits.
+// Dropout without a stored mask: the mask is a pure function of (seed, row, column), which the backward pass
+// recomputes. The mask is the same for any vector length or number of threads. Kernels use the vectorized functions of
+// dropout_hash-inl.h. The functions below are the scalar equivalents, with the same bits.
 #pragma once
 
 #include <algorithm>

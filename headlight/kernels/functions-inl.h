@@ -1,5 +1,5 @@
-// Elementary functions of vectors, accurate to a few units in the last place. NaN gives NaN. Included once per target,
-// after hwy/highway.h.
+// Elementary functions of vectors, accurate to a few units in the last place. NaN results in NaN. Included once per
+// target, after hwy/highway.h.
 #if defined(HEADLIGHT_KERNELS_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADLIGHT_KERNELS_FUNCTIONS_INL_H_
 #undef HEADLIGHT_KERNELS_FUNCTIONS_INL_H_

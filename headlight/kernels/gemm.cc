@@ -27,7 +27,7 @@ std::int64_t PanelBytes(std::int64_t depth, Compute compute, std::int64_t size) 
   return depth * kPanelColumns * size;
 }
 
-// Calls pack(column, numbers of the column) for the columns of source, or for its rows if `transposed` is true.
+// Calls pack(column, elements of the column) for the columns of source, or for its rows if `transposed` is true.
 template <class Pack>
 void ForColumns(Matrix<const float> source, bool transposed, const Pack& pack) {
   std::vector<float> copy(static_cast<std::size_t>(transposed ? 0 : source.rows));

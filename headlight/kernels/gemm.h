@@ -40,7 +40,7 @@ class PackedMatrix {
   void PackBlocks(std::span<const std::byte* const> columns);
   /// Returns columns [begin, begin + count) of B, which share its memory. `begin` must be a multiple of kPanelColumns.
   PackedMatrix Columns(std::int64_t begin, std::int64_t count) const;
-  /// Writes the dequantized column `index` of B: rows() numbers. Only for quantized types and bfloat16.
+  /// Writes the dequantized column `index` of B: rows() elements. Only for quantized types and bfloat16.
   void Column(std::int64_t index, T* to) const;
 
   std::int64_t rows() const { return rows_; }        ///< the depth of the product

@@ -1,6 +1,6 @@
 // Computes c += a^T b, the gradient of a weight. Each thread sums a part of c over the whole depth. Panels of b and
 // tiles of a fit into the second-level cache (kernels/panels.h). During the products, the next factors are prefetched.
-// They are packed in shares between tiles.
+// Between tiles, parts of them are packed.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ struct RowShares {
 ///   kRows                                    maximum number of rows of c in a tile
 ///   kDepth                                   rows of a and b whose products are added to c at a time
 ///   kTogether                                maximum number of rows per call of PackTiles; `first` is a multiple of it
-///   TileSize(depth)                          numbers in a tile
+///   TileSize(depth)                          elements in a tile
 ///   PackTiles(a, first, tile_size, to)       packs rows first, first + 1, ... of a block into the tiles of its columns
 ///   PackPanel(b, first, to)                  packs any number of rows into a panel of at most kPanelColumns columns
 ///   Multiply(tile, panel, depth, c, next)    c += tile * panel; may prefetch the rows of next

@@ -326,7 +326,7 @@ void AvxVnniProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, 
 
 #endif
 
-// The factor by which a row's numbers are multiplied, and the row's scale. If the factor is 0, all integers become 0.
+// The factor by which a row's elements are multiplied, and the row's scale. If the factor is 0, all integers become 0.
 struct QuantizedBy {
   float inverse, scale;
 };
@@ -334,7 +334,7 @@ struct QuantizedBy {
 // Returns the factor and scale of a row, given the bits of its largest absolute value.
 inline QuantizedBy QuantizedFor(std::int32_t largest_bits) {
   const auto largest = std::bit_cast<float>(largest_bits);
-  constexpr float smallest = 1e-30F;  // its inverse is still finite
+  constexpr float smallest = 1e-30F;  // the inverse of this value is still finite
   if (largest < smallest) return {0, 0};
   if (!(largest <= std::numeric_limits<float>::max())) return {0, std::numeric_limits<float>::quiet_NaN()};
   return {127 / largest, largest / 127};

@@ -94,8 +94,8 @@ HWY_INLINE hn::TFromD<D> SumOverLanes(D d, std::int64_t columns, const Step& ste
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
-// Returns the maximum of a row, or -infinity if the row is empty. If the row contains NaN, the result is one of its
-// numbers or NaN.
+// Returns the maximum of a row, or -infinity if the row is empty. If the row contains NaN, the result is an element of
+// the row or NaN.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE T MaxOverLanes(D d, std::int64_t columns, const T* row) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));

@@ -128,7 +128,7 @@ HWY_NOINLINE void Tile(Left<T> a, std::int64_t depth, const T* panels, Matrix<T>
       const T* const until = right + std::min((end - right), lines->count * kPanelColumns);
       for (; right != until; left += a.k_stride, right += kPanelColumns, ahead += lines->apart) {
         __builtin_prefetch(ahead);
-        // With several passes over a row of the panel, the lines of the row are too far apart for the hardware
+        // If a row of the panel is read in several passes, the lines of the row are too far apart for the hardware
         // prefetcher.
         if (width < kPanelColumns) __builtin_prefetch(right + 32 * kPanelColumns);
         hn::Vec<decltype(d)> factors[kTileVectors];

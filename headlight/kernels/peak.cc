@@ -44,7 +44,7 @@ HEADLIGHT_PEAK(Bytes512, "avx512f,avx512vnni", __m512i, kSums512, _mm512_set1_ep
                _mm512_dpbusd_epi32(sum, factor, factor))
 HEADLIGHT_PEAK(Bytes256, "avxvnni,avx2", __m256i, kSums256, _mm256_set1_epi32(0x01010101),
                _mm256_dpbusd_avx_epi32(sum, factor, factor))
-// Without VNNI, three instructions replace one VNNI instruction. The vector of ones in the second instruction is
+// If VNNI is missing, three instructions replace one VNNI instruction. The vector of ones in the second instruction is
 // replaced by `factor`, because its value does not matter.
 HEADLIGHT_PEAK(BytesByPairs, "avx2", __m256i, kSums256, _mm256_set1_epi32(0x01010101),
                _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(factor, factor), factor)))

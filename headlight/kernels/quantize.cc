@@ -33,8 +33,8 @@ std::uint8_t Truncated(float x, int codes) {
   return static_cast<std::uint8_t>(std::clamp(std::trunc(x), 0.0F, static_cast<float>(codes - 1)));
 }
 
-// Quantizes numbers with one scale. If the layout has minima, the range of the numbers determines the scale. Otherwise,
-// the number with the largest magnitude determines it.
+// Quantizes values with one scale. If the layout has minima, the range of the values determines the scale. Otherwise,
+// the value with the largest magnitude determines the scale.
 Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, int codes) {
   Block block{};
   block.scales.fill(1);
@@ -60,7 +60,7 @@ Block BlockByRange(std::span<const float> numbers, const BlockLayout& layout, in
   return block;
 }
 
-// All block types store numbers below this magnitude as zero.
+// All block types store values below this magnitude as zero.
 constexpr float kLeastStored = 0x1p-40F;
 
 // Returns the largest number that a block with scale 1 can store.
@@ -83,7 +83,7 @@ Block BlockBySearch(GgufType type, std::span<const float> numbers, std::span<con
   double sum = 0;
   for (const float weight : importance) sum += double{weight};
   const float mean = static_cast<float>(sum / static_cast<double>(numbers.size()));
-  constexpr float floor = 1e-4F;  // added to the importance, so that numbers with importance 0 keep their magnitude
+  constexpr float floor = 1e-4F;  // added to the importance, so that values with importance 0 keep their magnitude
   if (largest < kLeastStored) largest = 1;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     scaled[i] = numbers[i] / largest;

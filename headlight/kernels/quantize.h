@@ -1,4 +1,4 @@
-// Quantizes numbers to the types of GGUF.
+// Quantizes values to the types of GGUF.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace headlight::kernels {
 
-/// Quantizes numbers to a type, in whole blocks. The length of `to` is given by InfoOf(type). Q8_0 is bit-identical to
+/// Quantizes values to a type, in whole blocks. The length of `to` is given by InfoOf(type). Q8_0 is bit-identical to
 /// llama.cpp. Without importance, Q4_0, Q4_1, Q5_0 and Q5_1 are bit-identical to llama.cpp, too. For the other block
 /// types, a search finds codes with a small
 ///   sum over i of importance[i] * (numbers[i] - dequantized[i])^2.

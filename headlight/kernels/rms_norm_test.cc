@@ -10,7 +10,7 @@ namespace {
 
 constexpr double epsilon = 1e-6;
 
-// The data of a case. Each instance has the same numbers.
+// The data of a case. Each instance has the same values.
 template <typename T>
 struct Case {
   explicit Case(RowCase case_shape)

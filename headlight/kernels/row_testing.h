@@ -53,7 +53,7 @@ void ForEveryCase(const Body& body) {
 template <typename T>
 class TestMatrix {
  public:
-  // Fills the matrix with normally distributed numbers times `scale`. The numbers depend only on the seed.
+  // Fills the matrix with normally distributed values times `scale`. The values depend only on the seed.
   TestMatrix(RowCase shape, std::uint64_t seed, double scale = 1)
       : shape_(shape), elements_(static_cast<std::size_t>(shape.offset + shape.rows * stride() + 64), T{guard}) {
     Random random(seed);
@@ -93,7 +93,7 @@ std::vector<T> TestVector(std::int64_t count, std::uint64_t seed, double scale =
   return values;
 }
 
-// Returns the tolerance for differences from plain loops in double, relative to the magnitude of the numbers.
+// Returns the tolerance for differences from plain loops in double, relative to the magnitude of the values.
 template <typename T>
 constexpr double Tolerance() {
   return sizeof(T) == 4 ? 3e-6 : 1e-12;

@@ -1,6 +1,6 @@
-// Soft caps, which keep numbers in [-cap, cap] (Bello et al., "Neural Combinatorial Optimization with Reinforcement
+// Soft caps, which keep values in [-cap, cap] (Bello et al., "Neural Combinatorial Optimization with Reinforcement
 // Learning", 2016, appendix; Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size", 2024, section
-// 2.2). T is float or double. An element has the same bits at any index.
+// 2.2). T is float or double. The result for an element does not depend on its index.
 #pragma once
 
 #include "headlight/base/matrix.h"

@@ -30,7 +30,7 @@ void CheckValuesAndSlopes() {
 TEST(SoftCapRows, InFloat) { CheckValuesAndSlopes<float>(); }
 TEST(SoftCapRows, InDouble) { CheckValuesAndSlopes<double>(); }
 
-// Checks that small numbers keep their precision, large numbers reach the cap, and NaN stays NaN.
+// Checks that small values keep their precision, large values reach the cap, and NaN stays NaN.
 TEST(SoftCapRows, KeepsSmallNumbersAndLimits) {
   const float infinity = std::numeric_limits<float>::infinity();
   ForEveryTarget([&] {

@@ -75,8 +75,8 @@ TEST(SoftmaxRows, LargeNumbersAndInfinities) {
     for (const std::int64_t columns : {3, 16, 37}) {
       const RowCase shape{6, columns};
       TestMatrix<float> x(shape, 0, 0), y(shape, 0);
-      x.at(0, 1) = 3e38F;          // gets all the weight, without overflow
-      x.at(1, 0) = -infinity;      // gets weight 0
+      x.at(0, 1) = 3e38F;          // receives all the weight, without overflow
+      x.at(1, 0) = -infinity;      // receives weight 0
       x.at(2, columns - 1) = nan;  // makes the whole row NaN
       for (std::int64_t i = 0; i < columns; ++i) x.at(3, i) = -infinity;
       x.at(4, 1) = infinity;

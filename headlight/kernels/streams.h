@@ -9,8 +9,8 @@
 
 namespace headlight::kernels {
 
-/// Reads `count` numbers of each of one, two or four inputs. Writes the sums over the inputs to y [count], unless it is
-/// null. `count` is a multiple of 64. Runs on all threads, in chunks as in kernels/rows.h.
+/// Reads `count` elements of each of one, two or four inputs. Writes the sums over the inputs to y [count], unless it
+/// is null. `count` is a multiple of 64. Runs on all threads, in chunks as in kernels/rows.h.
 HEADLIGHT_API void StreamSums(std::span<const float* const> inputs, std::int64_t count, float* y);
 
 }  // namespace headlight::kernels

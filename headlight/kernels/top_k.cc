@@ -31,7 +31,7 @@ HWY_INLINE bool Above(T a, T b) {
   return a > b || (std::isnan(a) && !std::isnan(b));
 }
 
-// Scans for elements above the smallest of the best k so far. A row of independent numbers has only about k log(columns
+// Scans for elements above the smallest of the best k so far. A row of independent values has only about k log(columns
 // / k) such elements, so a simple insertion suffices.
 template <typename T>
 HWY_INLINE void AddToBest(const T* in, std::int64_t count, std::int64_t first, std::int64_t k, T* best,

@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // a line is evicted before the other half is written if y's rows are powers of two apart.
 constexpr std::int64_t kTransposedBlock = 64;
 
-// Computes buffer[column][row] = x[row][column], for at most kTransposedBlock x kTransposedBlock numbers.
+// Computes buffer[column][row] = x[row][column], for at most kTransposedBlock x kTransposedBlock elements.
 template <typename T>
 HWY_INLINE void TransposeInto(Matrix<const T> x, T (*buffer)[kTransposedBlock]) {
   std::int64_t row = 0;

@@ -49,7 +49,7 @@ std::size_t Unfolded<T>::MapOf(std::int64_t row) const {
 template <typename T>
 void Unfolded<T>::Read(std::int64_t row, std::int64_t column, const Matrix<T>& to) const {
   const std::int64_t channels = maps_.columns, taps = std::ssize(horizontal_.offsets), line = taps * channels;
-  // Copies one row of taps at a time: numbers [begin, end) of the row of taps.
+  // Copies one row of taps at a time: elements [begin, end) of the row of taps.
   for (std::int64_t done = 0; done < to.columns;) {
     const std::int64_t tap_row = (column + done) / line, begin = (column + done) % line;
     const std::int64_t end = std::min(line, begin + to.columns - done);

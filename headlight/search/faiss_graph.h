@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// An HNSW graph. FaissIndex::Open validates all its numbers.
+/// An HNSW graph. FaissIndex::Open validates all its values.
 struct FaissGraph {
   std::vector<std::int32_t>
       ends;  // end of a node's neighbors on each level, relative to its first neighbor: [levels + 1], from 0

@@ -24,7 +24,7 @@ constexpr std::size_t kBlockBytes = 1 << 20;
 
 using Bytes = std::span<const std::byte>;
 
-// Returns the element `index` of unaligned numbers.
+// Returns element `index` of an unaligned array.
 template <typename T>
 T ElementOf(Bytes bytes, std::size_t index) {
   T value;

@@ -175,7 +175,7 @@ TEST(FaissIndex, SurvivesDamagedFiles) {
       flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
       open(flipped);
     }
-    EXPECT_GT(read, 0) << name;  // flipped bits in a vector's numbers are not detected
+    EXPECT_GT(read, 0) << name;  // flipped bits in a vector's elements are not detected
   }
   EXPECT_GT(refused, 500);
 }

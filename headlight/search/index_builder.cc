@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kPartRows = 32768;  // rows per file: 64 MiB for vectors of 512 numbers
+constexpr std::int64_t kPartRows = 32768;  // rows per file: 64 MiB for vectors of 512 elements
 constexpr std::chrono::seconds kBetweenWrites{60};
 
 std::uint64_t KeyOf(const IndexItem& item) { return HashOf((item.image ? "image " : "text ") + item.name); }

@@ -1,5 +1,5 @@
-// Measures a query in an index of a million vectors of 512 numbers. For comparison, measures reading the same number of
-// bytes from memory with the same number of threads. The 2 GB index is built in the folder for temporary files.
+// Measures a query in an index of a million vectors of 512 elements. For comparison, measures reading the same number
+// of bytes from memory with the same number of threads. The 2 GB index is built in the folder for temporary files.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
