@@ -73,8 +73,8 @@ Described ReadArchive(Bytes file, const std::string& source) {
 constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
 constexpr std::int64_t kProtocol = 1001;  // the value of the second pickle
 
-// Reads a file of the older format. It has pickles of a magic number, a version, the writer's machine, the state dict
-// and the storage keys. Then the number of elements and the bytes of each storage follow.
+// Reads a file of the older format. The file begins with pickles of a magic number, a version, the writer's machine,
+// the state dict and the storage keys. Then the number of elements and the bytes of each storage follow.
 Described ReadSequence(Bytes file, const std::string& source) {
   std::size_t at = 0;
   const auto next = [&] {

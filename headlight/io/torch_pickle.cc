@@ -428,7 +428,8 @@ class Machine {
         return Call(call[0], call[1]);
       }
       case op_build: {
-        // Drops the attribute _metadata of a state dict. It has versions of modules, which do not change tensors.
+        // Drops the attribute _metadata of a state dict. This attribute has versions of modules, which do not change
+        // tensors.
         Pop();
         RequireValues(1);
         const Kind kind = stack_.back().kind;

@@ -31,7 +31,7 @@ inline std::string_view TextOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Returns the little-endian number of `size` bytes (at most 8) at bytes[place]. It must be inside `bytes`.
+/// Returns the little-endian number of `size` bytes (at most 8) at bytes[place]. The number must be inside `bytes`.
 std::uint64_t LittleEndian(std::span<const std::byte> bytes, std::size_t place, std::size_t size);
 
 }  // namespace headlight

@@ -1,8 +1,8 @@
 // The layout of a panel of a block type (kernels/block_product.h). Each run of the depth starts with 64 scales in half
 // precision, then 64 minima in half precision if the type has minima. The groups follow. Each group has 64 scales and
-// 64 minima, if the type has them, and then the codes. A quad is four adjacent numbers of a column. The quads of the 64
-// columns are adjacent. The layout of the codes depends on their number of bits:
-//   8 bits: a byte for each number.
+// 64 minima, if the type has them, and then the codes. A quad consists of four adjacent elements of a column. The quads
+// of the 64 columns are adjacent. The layout of the codes depends on their number of bits:
+//   8 bits: a byte for each element.
 //   4 bits: quads 2 p and 2 p + 1 of a group in the low and high bits of the same bytes.
 //   5 bits: as for 4 bits, then 256 bytes in which bit q is bit 4 of quad q.
 //   6 bits: as for 4 bits, then 256 bytes in which bits 2 q and 2 q + 1 are bits 4 and 5 of quad q.

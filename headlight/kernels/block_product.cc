@@ -17,7 +17,7 @@
 namespace headlight::kernels {
 namespace {
 
-// The position of number i of a group: the index of its quad, and its byte in the quads of all columns.
+// The position of element i in a group: the index of the quad, and the byte in the quads of all columns.
 struct CodePosition {
   CodePosition(std::int64_t column, int i) : quad(i / kQuad), byte(static_cast<int>(column) * kQuad + i % kQuad) {}
   int quad, byte;

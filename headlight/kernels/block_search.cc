@@ -27,8 +27,8 @@ using kernels::Block, kernels::BlockLayout, kernels::BlockLimits, kernels::kBloc
 constexpr int kShortestGroup = 16;
 using SearchLanes = hn::CappedTag<float, kShortestGroup>;
 
-// The possible levels of a number, which is scale * level - min. They are the integers from `least` to `most`, or
-// kBlockLevels if `uneven` is true.
+// The possible levels of an element, whose value is scale * level - min. The levels are the integers from `least` to
+// `most`, or kBlockLevels if `uneven` is true.
 struct Levels {
   float least, most;
   bool uneven;
@@ -38,7 +38,7 @@ struct Scale {
   float scale = 0, min = 0;
 };
 
-// The numbers of a group and their importance; `count` is 16 or 32.
+// The elements of a group and their importance; `count` is 16 or 32.
 struct Group {
   const float* numbers;
   const float* importance;
@@ -91,9 +91,9 @@ HWY_INLINE float LossOf(const Group& group, const Levels& levels, const Scale& w
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// Returns the best scale without a min. For numbers x, weights w and fixed levels l, it is sum(w x l) / sum(w l^2). It
-// reduces the loss by sum(w x l)^2 / sum(w l^2). Candidate scales map the number with the largest magnitude near either
-// end of the levels.
+// Returns the best scale without a min. For elements x, weights w and fixed levels l, the scale is sum(w x l) / sum(w
+// l^2), and reduces the loss by sum(w x l)^2 / sum(w l^2). Candidate scales map the element with the largest magnitude
+// near either end of the levels.
 HWY_INLINE Scale FitScale(const Group& group, const Levels& levels) {
   float extreme = 0;
   for (int i = 0; i < group.count; ++i)

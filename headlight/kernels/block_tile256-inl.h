@@ -18,8 +18,8 @@ namespace {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
 
-// In byte products, codes below 64 are unsigned. With VNNI, kRaised is added to all other numbers to make them
-// unsigned. Without VNNI, they stay signed.
+// In byte products, codes below 64 are unsigned. With VNNI, kRaised is added to all other values to make them unsigned.
+// Otherwise, these values stay signed.
 constexpr int kRaised = 128;
 constexpr bool IsWide(const BlockLayout& layout) { return layout.bits == 8 || layout.levels; }
 

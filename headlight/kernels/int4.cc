@@ -20,7 +20,7 @@ constexpr std::int64_t kQuadPair = kPanelColumns * kQuad;  // bytes of two quads
 constexpr std::int64_t kQuadPairs = kInt4Group / (2 * kQuad);
 constexpr std::int64_t kGroupBytes = kPanelColumns + kQuadPairs * kQuadPair;
 
-// The offset that makes stored levels unsigned. The sum of two products with int8 numbers fits into 16 bits.
+// The offset that makes stored levels unsigned. The sum of two products with int8 values fits into 16 bits.
 constexpr std::int8_t kLevelOffset = 64;
 
 alignas(16) constexpr std::array<std::uint8_t, 16> kRaisedLevels = [] {

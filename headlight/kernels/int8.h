@@ -12,11 +12,11 @@
 namespace headlight::kernels {
 
 /// Writes round(x / scale), which is in [-127, 127], and returns the scale, max |x| / 127. The scale is 0 if the
-/// maximum is below 1e-30. It is NaN if a number is not finite, and the integers are then 0.
+/// maximum is below 1e-30. If an element is not finite, the scale is NaN and the integers are 0.
 HEADLIGHT_API float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized);
 
-/// A panel (kernels/panel_product.h) of int8. It has the scales of its columns, 128 times the sum of each column, and
-/// the sum of its negative integers. The integers follow, with four integers of a column adjacent.
+/// A panel (kernels/panel_product.h) of int8. The panel has the scales of its columns, 128 times the sum of each
+/// column, and the sum of its negative integers. The integers follow, with four integers of a column adjacent.
 inline constexpr std::int64_t kInt8MostDepth = 65536;  ///< the largest depth whose sums fit into 32 bits
 std::int64_t Int8PanelBytes(std::int64_t depth);
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale);

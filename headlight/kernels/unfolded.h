@@ -1,4 +1,4 @@
-// The left-hand side of a convolution's products. It has a row for each cell of the result, with the inputs of the
+// The left-hand side of a convolution's products. Each row belongs to a cell of the result, and has the inputs of the
 // cell's taps. Products read it from the feature maps in small blocks; it is never stored as a whole.
 #pragma once
 

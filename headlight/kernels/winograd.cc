@@ -218,7 +218,7 @@ void ConvolveByWinograd(const ConvolutionShape& shape, const MapRows<const float
   const std::int64_t most = std::clamp<std::int64_t>(
       kBlockBytes / (kWinogradProducts * inputs * std::int64_t{sizeof(float)}), kTileRows, kMostTiles);
   std::int64_t blocks = (tiles.count() + most - 1) / most, groups = 1;
-  if (blocks == 1 && tiles.count() * 4 <= outputs && panels >= threads)  // each thread reads only its own panels
+  if (blocks == 1 && tiles.count() * 4 <= outputs && panels >= threads)  // each thread reads separate panels
     groups = threads;
   else if (blocks < 8 * threads)
     blocks = std::min(TilesOf(tiles.count()), (blocks + threads - 1) / threads * threads);
