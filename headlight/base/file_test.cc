@@ -241,8 +241,8 @@ TEST(ReplaceFolder, KeepsTheOldFolderOnFailure) {
   EXPECT_THAT(NamesIn(folder.path()), ElementsAre("model"));
 }
 
-// Skipped under the undefined-behavior sanitizer, which checks pointers through a pipe. It cannot open a pipe in this
-// test.
+// Skipped under the undefined-behavior sanitizer, which checks pointers through a pipe. The sanitizer cannot open a
+// pipe in this test.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(ReplaceFolder, ReportsTooManyOpenFiles) {
   const TemporaryFolder folder;

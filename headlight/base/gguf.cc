@@ -161,7 +161,7 @@ class GgufReader {
     return std::move(reader.entries_);
   }
 
-  // Returns the strings of an array. Their bytes were checked when the file was parsed.
+  // Returns the strings of an array, whose bytes were checked when the file was parsed.
   static std::vector<std::string_view> StringsOf(std::span<const std::byte> bytes, std::uint64_t count) {
     GgufReader reader(bytes, "");
     std::vector<std::string_view> strings;

@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-// Ignored keys, which do not change a forward pass. They are keys of training, initialization, labels and generation,
+// Ignored keys, which do not change a forward pass. Some are keys of training, initialization, labels and generation,
 // and keys that Transformers writes for every model. Others belong to other programs: the Hub's custom code (auto_map),
 // Unsloth, AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
 constexpr std::string_view kHarmless =

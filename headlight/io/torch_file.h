@@ -1,4 +1,4 @@
-// The files of torch.save, such as pytorch_model.bin: a pickle that describes tensors, and their storages. They are in
+// The files of torch.save, such as pytorch_model.bin: a pickle that describes tensors, and their storages. Both are in
 // a zip archive (PyTorch 1.6 and newer) or concatenated (older). No code in the pickle is run.
 #pragma once
 

@@ -61,7 +61,7 @@ struct AttentionInput {
 inline constexpr std::int32_t kLeastRounded = 48;
 
 /// The destination of a gradient. The gradient is written to `to`, with 0 in rows outside all sequences, or added to
-/// it. It is not computed if `to` has no data.
+/// it. The gradient is not computed if `to` has no data.
 template <typename T>
 struct GradientTo {
   Matrix<T> to;

@@ -14,7 +14,7 @@
 namespace headlight::kernels {
 namespace {
 
-// The total size in bytes of the panels that are multiplied together. They fit into half of a second-level cache.
+// The total size in bytes of the panels that are multiplied together. The panels fit into half of a second-level cache.
 constexpr std::int64_t kPanelBytes = 512 << 10;
 
 // Computes one product on one thread. Packs a group of b's panels at a time and multiplies it by all rows of a.

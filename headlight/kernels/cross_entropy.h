@@ -25,7 +25,7 @@ void CrossEntropyRowsGradient(Matrix<T> logits, std::span<const std::int32_t> la
 /// Computes the loss of R-Drop (Liang et al., "R-Drop: Regularized Dropout for Neural Networks", 2021, equations 2 to
 /// 4). x and y are the logits of two passes over the same rows with different dropout masks; p and q are their softmax.
 /// losses[row] = (loss of x + loss of y) / 2 + consistency / 4 * (KL(p || q) + KL(q || p)), with the losses of
-/// CrossEntropyRows. The logits must be finite. They are overwritten with the gradients of weight * losses[row].
+/// CrossEntropyRows. The logits must be finite. The logits are overwritten with the gradients of weight * losses[row].
 template <typename T>
 void ConsistentCrossEntropyRowsGradient(Matrix<T> x, Matrix<T> y, std::span<const std::int32_t> labels,
                                         double label_smoothing, double consistency, double weight,

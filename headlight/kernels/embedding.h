@@ -11,8 +11,8 @@
 namespace headlight::kernels {
 
 /// Computes y[row] = dropout(scale * table[ids[row]] + position_table[positions[row]]). The table is [vocab, model].
-/// The position table is [positions, model]. It is omitted if it has no data. Throws Error if an id or position is out
-/// of range.
+/// The position table is [positions, model]. The position table is omitted if it has no data. Throws Error if an id or
+/// position is out of range.
 template <typename T>
 void EmbeddingRows(std::span<const std::int32_t> ids, Matrix<const T> table, double scale,
                    std::span<const std::int32_t> positions, Matrix<const T> position_table, Dropout dropout,

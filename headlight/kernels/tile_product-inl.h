@@ -105,8 +105,8 @@ void Product(const TileProduct<T>& p, std::int32_t rows, std::int32_t columns) {
   }
 }
 
-// Prefetches the elements after the row. They belong to the next head of the same row or, in a cache, to the next row
-// of the head. This saves 5% of the time if the elements are not in the cache.
+// Prefetches the elements after the row. These elements belong to the next head of the same row or, in a cache, to the
+// next row of the head. Prefetching saves 5% of the time if the elements are not in the cache.
 template <typename T>
 HWY_INLINE void PrefetchNextHead(const T* row, std::int32_t dim) {
   constexpr std::int32_t line = 64 / sizeof(T);

@@ -37,8 +37,8 @@ inline constexpr std::int64_t kTopLogitsStep = 512;
 template <typename T>
 void AddColumns(Matrix<T> logits, std::int64_t first, std::span<const std::int32_t> never, TopLogits<T>& top);
 
-/// Replaces the values with log-probabilities: value - max - log(sum). They are NaN in a row with a logit of NaN or
-/// +infinity.
+/// Replaces the values with log-probabilities: value - max - log(sum). The results are NaN in a row with a logit of NaN
+/// or +infinity.
 template <typename T>
 void ToLogProbabilities(TopLogits<T>& top);
 

@@ -16,8 +16,8 @@
 namespace headlight {
 namespace {
 
-// This reader is used because Faiss's own reader is not designed for untrusted files, and needs a BLAS library. Numbers
-// are little-endian. They are unaligned, because a header has 33 bytes.
+// This reader is used because Faiss's own reader is not designed for untrusted files, and needs a BLAS library. Values
+// are little-endian, and unaligned because a header has 33 bytes.
 constexpr std::int32_t kInnerProduct = 0, kL2 = 1, kMostDimensions = 1 << 16;
 // The size of a block of vectors that is copied for alignment. It fits in the cache.
 constexpr std::size_t kBlockBytes = 1 << 20;

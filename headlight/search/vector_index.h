@@ -18,8 +18,8 @@
 
 namespace headlight {
 
-/// Returns a fingerprint of the weights in a model's folder. It is computed from the name and shape of each tensor, its
-/// first 256 bytes, and 256 bytes in its middle. Changes to other bytes are not detected.
+/// Returns a fingerprint of the weights in a model's folder. The fingerprint is computed from the name and shape of
+/// each tensor, its first 256 bytes, and 256 bytes in its middle. Changes to other bytes are not detected.
 HEADLIGHT_API std::string FingerprintOf(const std::string& folder);
 
 /// An exact index of vectors. Immutable and cheap to copy. All methods are thread-safe.

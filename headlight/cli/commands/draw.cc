@@ -84,8 +84,8 @@ std::vector<RankedImage> Kept(const Options& options, const std::optional<ImageT
   return all;
 }
 
-// Returns the path of an image in the folder --out. Its name is the number of the text, followed by the number of the
-// image if a text has several images.
+// Returns the path of an image in the folder --out. The file name is the number of the text, followed by the number of
+// the image if a text has several images.
 std::string PathOf(const Options& options, std::size_t text, std::size_t position) {
   const std::string of_text = fmt::format("{}/{}", options.out, text + 1);
   return of_text + (options.n_best > 1 ? fmt::format("-{}.png", position + 1) : ".png");

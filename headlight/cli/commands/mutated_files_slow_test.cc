@@ -1,5 +1,5 @@
 // Mutates every kind of file that the program reads. The program must end with exit code 0 and without NaN, or with a
-// one-line error that names a file. It must not exceed limits of time and memory.
+// one-line error that names a file. The program must not exceed limits of time and memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

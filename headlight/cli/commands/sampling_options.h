@@ -6,7 +6,7 @@
 
 namespace headlight {
 
-// Adds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty. They set the
+// Adds --sample, --no-sample, --temperature, --top-k, --top-p, --seed and --repetition-penalty. These options set the
 // corresponding fields in GenerateOptions or TranslateOptions. `options` must outlive the program.
 template <typename Options>
 void AddSamplingOptions(OptionTable& command, Options& options) {

@@ -37,7 +37,7 @@ Option& AddShard(OptionTable& command, Shard& shard);
 Shard ShardOfRun(const Shard& given);
 
 // Notifies the other ranks on a separate thread every `period` seconds that this rank is alive. The other ranks wait
-// for this rank's part, which may take hours. They time out without these notifications.
+// for this rank's part, which may take hours. If the notifications stop, the other ranks time out.
 class Heartbeat {
  public:
   Heartbeat(Ranks& ranks, double period);

@@ -141,7 +141,8 @@ class MpiHostsTest : public RankTrainingTest {
     EXPECT_EQ(printed.find("\nheadlight: "), printed.rfind("\nheadlight: ")) << printed;
   }
 
-  // Resumes the training on three ranks. Expects results that are bit-identical to those of an uninterrupted run.
+  // Resumes the training on three ranks. Expects the results to be bit-identical to the results of an uninterrupted
+  // run.
   void ExpectResumption(const std::string& out) {
     MustRun(Command("whole", {"--steps", "100"}));
     RankRun resumed(3, {Command(out, {"--steps", "100", "--resume"})}, Launch());

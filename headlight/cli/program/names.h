@@ -27,8 +27,8 @@ std::string CanonicalName(const Command& command, std::string name);
 /// Returns the aliases of an option. For example, --num-beams is an alias of --beam-size.
 std::vector<std::string_view> AliasesOf(const Command& command, const Option& option);
 
-/// Returns the end of an error message about an unknown option or command. It suggests the replacement of `name`, or
-/// names in `known` that begin with `name` or are similar. Returns "" if there is no suggestion.
+/// Returns the end of an error message about an unknown option or command. The message suggests the replacement of
+/// `name`, or names in `known` that begin with `name` or are similar. Returns "" if there is no suggestion.
 std::string Advice(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace headlight

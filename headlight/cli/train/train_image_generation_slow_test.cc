@@ -1,5 +1,5 @@
-// Trains an ImageGPT on synthetic images in two minutes. Its bits per pixel must be far below the entropy of the
-// colors, and below the conditional entropy of a color given its upper and left neighbors.
+// Trains an ImageGPT on synthetic images in two minutes. The model's bits per pixel must be far below the entropy of
+// the colors, and below the conditional entropy of a color given its upper and left neighbors.
 #include <gmock/gmock.h>
 
 #include <cmath>
