@@ -25,7 +25,7 @@ using Numbers = std::vector<float>;
 constexpr std::int64_t kNumbers =
     5 * kernels::kSquareSumBlock + 20;  // gives pieces of two sizes, and fewer pieces than ranks in the larger runs
 
-// Returns numbers of very different magnitudes. Each order of addition rounds them differently.
+// Returns values of very different magnitudes. Each order of addition rounds them differently.
 std::vector<Tensor> RandomGradients() {
   std::vector<Tensor> gradients;
   Random random(7);

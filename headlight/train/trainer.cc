@@ -172,7 +172,7 @@ class Training {
     return news;
   }
 
-  // Returns a digest of numbers that must be equal on all ranks: the gradient's norm and some of the values. Different
+  // Returns a digest of values that must be equal on all ranks: the gradient's norm and some of the values. Different
   // values are used in each step.
   std::uint64_t Bits() const {
     if (!ranks_.several()) return 0;

@@ -17,7 +17,7 @@ namespace headlight {
 struct StepNews {
   double seconds = 0;       // time of the run, measured by rank 0
   double busy_seconds = 0;  // time of this step, without waiting for others
-  std::uint64_t bits = 0;   // digest of numbers that must be equal on all ranks
+  std::uint64_t bits = 0;   // digest of values that must be equal on all ranks
   bool stop = false;        // true if any rank requests to stop
   bool save = false;        // true if rank 0 requests a checkpoint
 };

@@ -28,9 +28,9 @@ struct TrainingBatch {
 struct ValidationReport {
   std::int64_t step = 0, epoch = 0;  // epoch of the last step, from 1
   double loss = 0;                   // mean per label, without label smoothing
-  double perplexity = 0;             // exp(loss) if the loss is a negative log-probability, else 0. May be infinite.
-  double score = 0;                  // higher is better; 0 if the task has only the loss
-  std::string score_name;            // empty if there is no score
+  double perplexity = 0;   // exp(loss) if the loss is a negative log-probability; default: 0. May be infinite.
+  double score = 0;        // higher is better; 0 if the task has only the loss
+  std::string score_name;  // empty if there is no score
   struct Score {
     std::string name;
     double value = 0;
@@ -70,7 +70,7 @@ struct TrainingTask {
   std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
   PartLoss loss;
   /// Validates the model with its current values (packed parameters). Reports are ranked by score, then by loss. Ranks
-  /// divide the pass, and all of them get the report.
+  /// divide the pass, and every rank receives the report.
   std::function<ValidationReport(const PassWatch& watch)> validate;
   /// The names of the scores that validations report besides loss and perplexity. TrainingOptions::validate_metric must
   /// be one of these names, "loss" or "perplexity".

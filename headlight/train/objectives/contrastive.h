@@ -17,7 +17,7 @@ namespace headlight {
 struct ContrastiveOptions {
   BatchOptions batches;     // batch_size counts pairs; all pairs of a batch are compared
   std::int64_t part = 256;  // pairs whose activations exist at the same time; a larger batch is computed twice
-  double least_share = 1;   // smallest area of the random crop, as a share of the image; 1: no cropping
+  double least_share = 1;   // smallest area of the random crop, as a fraction of the image; 1: no cropping
 };
 
 /// Trains a model with two towers. In each epoch an image is trained with one of its texts, chosen at random. The hard

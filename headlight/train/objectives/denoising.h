@@ -11,7 +11,7 @@
 namespace headlight {
 
 struct NoiseOptions {
-  double share = 0.3;                            // share of the tokens that are hidden, in spans
+  double share = 0.3;                            // fraction of the tokens that are hidden, in spans
   double mean_length = 3;                        // mean of a span's Poisson-distributed length, which can be 0
   std::int32_t mask_id = 0;                      // replaces each span
   std::vector<std::int32_t> sentence_ends = {};  // tokens that end a sentence, in ascending order

@@ -12,7 +12,7 @@
 namespace headlight {
 
 struct MaskingOptions {
-  double share = 0.15;       // mask rate: the share of tokens to predict
+  double share = 0.15;       // mask rate: the fraction of tokens to predict
   bool whole_words = false;  // mask either all of a word's tokens or none
   std::int32_t mask_id = 0;  // replaces 8 in 10 masked tokens; 1 in 10 becomes a random token, 1 in 10 is kept
   std::vector<std::int32_t> special_ids = {};  // never used as random tokens

@@ -12,7 +12,7 @@
 namespace headlight {
 
 struct SpanOptions {
-  double share = 0.15;                       // share of the tokens that are hidden, in spans
+  double share = 0.15;                       // fraction of the tokens that are hidden, in spans
   double mean_length = 3;                    // mean length of a span
   std::vector<std::int32_t> sentinels = {};  // <extra_id_0>, <extra_id_1>, ...: one per span and one for the end
 };
