@@ -28,7 +28,7 @@ Tensor Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
   const auto compute_part = [count, parts, compute](Context& own, std::int64_t part) {
     return compute(own, count * part / parts, count * (part + 1) / parts);
   };
-  context.NextDropout(0);   // so that a later call uses other random numbers
+  context.NextDropout(0);   // so that a later call uses another random stream
   Context begun = context;  // the context at the start of every chunk
   begun.tape = nullptr;
   begun.hooks.attention = {};

@@ -69,7 +69,7 @@ TEST(Attention, BiasGradientsMatchFiniteDifferences) {
     };
     EXPECT_EQ("", CheckGradients(shared, {RandomTensor({2, 2, 2}, 4)}));
   }
-  // The key with the large bias gets all the weight. Key 2 of query 0 is at distance 2 - (0 + 1) = 1.
+  // The key with the large bias receives all the weight. Key 2 of query 0 is at distance 2 - (0 + 1) = 1.
   AttentionOptions options{.heads = 2, .scale = 0.6, .bias = cases[0].bias};
   options.bias.values = Tensor::Zeros({2, 5}, DType::float64);
   options.bias.values.ViewColumns(3, 1).Fill(100);

@@ -7,7 +7,7 @@
 
 namespace headlight::ops {
 
-// A plain loop suffices, because this function is only used for temperatures, which are single numbers.
+// A plain loop suffices, because this function is only used for temperatures, which are scalars.
 Tensor Exponential(const Tensor& x) {
   const Tensor y = Tensor::Empty(x.shape(), x.dtype());
   Dispatch(x.dtype(), [&]<typename T>(T) {

@@ -12,8 +12,8 @@ namespace headlight::ops {
 
 using CenteredBox = std::array<double, 4>;  ///< center x, y, width, height
 
-/// Returns the intersection over union, minus the share of the smallest box around both boxes that neither box covers.
-/// The result is in [-1, 1]. At least one of the boxes must have a positive area.
+/// Returns the intersection over union, minus the fraction of the smallest enclosing box that neither box covers. The
+/// result is in [-1, 1]. At least one of the boxes must have a positive area.
 HEADLIGHT_API double GeneralizedIou(const CenteredBox& a, const CenteredBox& b);
 
 /// Returns scale times the sum of 1 - GeneralizedIou(boxes[r], targets[r]) over the rows of boxes, of shape [1]. boxes

@@ -14,8 +14,8 @@ struct PoolingShape {
 };
 
 /// Returns the maximum of each channel over each window. Padding is -infinity. NaN gives NaN. If several elements are
-/// the maximum, the first gets the gradient. Throws Error for impossible windows, such as windows that may contain only
-/// padding, and for a map smaller than the window.
+/// the maximum, the first receives the gradient. Throws Error for impossible windows, such as windows that may contain
+/// only padding, and for a map smaller than the window.
 HEADLIGHT_API FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape);
 
 /// Returns the mean over each window. Padding counts as 0, as in PyTorch.

@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-/// Returns exp(x[i]) / sum of exp(x) along the last axis, without overflow. -infinity gets a weight of 0.
+/// Returns exp(x[i]) / sum of exp(x) along the last axis, without overflow. The result for -infinity is 0.
 HEADLIGHT_API Tensor Softmax(const Tensor& x);
 
 }  // namespace headlight::ops

@@ -94,7 +94,7 @@ void SaveCheckpoint(const std::string& folder, const Json& run, const TrainingSt
       if (step == optimizer.step)
         WriteSafetensors(fresh + name, {Stored("values", parameters.state())});
       else
-        LinkOrCopy(folder + name, fresh + name);  // the contents of a snapshot never change
+        LinkOrCopy(folder + name, fresh + name);  // a snapshot never changes
     }
   });
 }

@@ -13,11 +13,11 @@
 
 namespace headlight {
 
-/// Appends one JSON object per line to folder/metrics.jsonl, and the same numbers to an event file. A training line has
+/// Appends one JSON object per line to folder/metrics.jsonl, and the same values to an event file. A training line has
 /// "step", "epoch", "loss", "learning_rate", "gradient_norm" and "seconds". It also has the number of labels and the
 /// labels per second, under names such as "target_tokens" and "target_tokens_per_second". A validation line has "step",
-/// "epoch", "validation_loss", "perplexity", "best", and every score by its name (such as "bleu"). Numbers that are not
-/// finite are left out.
+/// "epoch", "validation_loss", "perplexity", "best", and every score by its name (such as "bleu"). Values that are not
+/// finite are omitted.
 class HEADLIGHT_API Metrics {
  public:
   /// Opens the files. Removes the lines of steps after `step`, which an interrupted run may have written. `labels`

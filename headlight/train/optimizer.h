@@ -61,7 +61,7 @@ struct HEADLIGHT_API Optimizer {
 
   /// Completes `average` if ranks share the optimizer. All ranks must call this function.
   void GatherAverage() const;
-  /// Returns all of m or v. If ranks share the optimizer, only rank 0 gets the result. All ranks must call this
+  /// Returns all of m or v. If ranks share the optimizer, only rank 0 receives the result. All ranks must call this
   /// function.
   Tensor Whole(const Tensor& moments) const;
   /// Sets m or v to this rank's elements of `all`.

@@ -27,8 +27,8 @@ constexpr bool FallsToZero(ScheduleKind kind) { return kind == ScheduleKind::cos
 /// Throws Error if the options are out of range.
 HEADLIGHT_API void CheckSchedule(const Schedule& schedule);
 
-/// Returns the learning rate of a step, counted from 1. If the run has a time limit, `done` is the elapsed share of the
-/// time.
+/// Returns the learning rate of a step, counted from 1. If the run has a time limit, `done` is the elapsed fraction of
+/// the time.
 HEADLIGHT_API double LearningRate(const Schedule& schedule, std::int64_t step, double done = 0);
 
 }  // namespace headlight

@@ -58,7 +58,7 @@ using CancelCheck = std::function<bool()>;
 /// The functions that observe a pass over a validation set, and the ranks that divide the pass.
 struct PassWatch {
   CancelCheck cancelled = {};
-  /// Called with the numbers of examples. May be empty.
+  /// Called with the number of processed examples and the total number. May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};
   Ranks* ranks = nullptr;  // ranks that share the pass (train/shared_pass.h); null: a single process
 };

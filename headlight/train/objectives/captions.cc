@@ -139,7 +139,7 @@ ValidationReport ValidateCaptions(const CaptionModel& model, const ImageProcesso
   const ImageTextSet& images = *valid.images;
   std::vector<std::string> written;
   const std::int64_t count = validated < 0 ? images.size() : std::min(images.size(), validated);
-  // The numbers of an image are the length of its caption, followed by the caption's ids.
+  // The values for an image are the length of its caption, followed by the caption's ids.
   const auto captions = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     Context context;
     const Memory memory = MemoryOf(model, context, ValuesOf(processor, images, IndexRange(begin, end)));

@@ -14,8 +14,8 @@
 namespace headlight {
 namespace {
 
-// Returns targets [texts, labels]: 1 for each label of the text and 0 otherwise, or the text's numbers. The batch's
-// labels are indices of texts.
+// Returns targets [texts, labels]: 1 for each label of the text and 0 otherwise, or the text's target values. The
+// batch's labels are indices of texts.
 Tensor TargetsOf(const TokenBatch& batch, const std::vector<TextExample>& texts, std::int64_t labels) {
   const Tensor targets = Tensor::Empty({std::ssize(batch.labels), labels});
   std::ranges::fill(targets.span<float>(), 0.0F);
@@ -101,7 +101,7 @@ void SetScores(std::span<const ClassCounts> classes, const std::vector<std::stri
   report.more_scores = {{"macro_f1", 100 * macro}};
 }
 
-// Adds the correlations of the predictions `found` [texts, labels] with the texts' numbers to the report.
+// Adds the correlations of the predictions `found` [texts, labels] with the texts' target values to the report.
 void SetCorrelations(std::span<const double> found, const std::vector<TextExample>& texts, std::size_t labels,
                      ValidationReport& report) {
   double pearson = 0, spearman = 0;
@@ -119,7 +119,7 @@ void SetCorrelations(std::span<const double> found, const std::vector<TextExampl
   report.more_scores = {{"spearman", spearman}};
 }
 
-// Validates a model that predicts several labels or numbers.
+// Validates a model that predicts several labels, or values for regression.
 ValidationReport ValidateTargets(const TextEncoder& model, const std::vector<TextExample>& texts,
                                  const PassWatch& watch) {
   const std::vector<std::string>& labels = model.heads().labels;

@@ -1,4 +1,4 @@
-// Text classification and regression: one class, several labels, or numbers per text.
+// Text classification and regression: one class, several labels, or several values per text.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ namespace headlight {
 HEADLIGHT_API LabelsPerText LabelsPerTextOf(Problem problem);
 
 /// Trains a text classification model. The loss is the mean over texts, defined as in Transformers: the cross-entropy
-/// for one class, the mean binary cross-entropy for several labels, or the mean squared error for numbers. The scores
-/// are:
+/// for one class, the mean binary cross-entropy for several labels, or the mean squared error for regression. The
+/// scores are:
 /// - One class: the accuracy and the macro F1 (the mean of the classes' F1), in per cent.
 /// - Several labels: micro and macro F1 of all labels at a probability threshold of 0.5, in per cent.
-/// - Numbers: the means of their Pearson and Spearman correlations.
+/// - Regression: the means of the Pearson and Spearman correlations.
 /// The first score selects the best model. Class weights apply only to the training loss, and need one label per text.
 /// Throws Error for a text that does not fit into the model's positions or whose class is unknown to the model.
 HEADLIGHT_API TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,

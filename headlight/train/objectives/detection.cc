@@ -204,7 +204,7 @@ DetectionEvaluation EvaluateDetection(const DetectionModel& model, const ImagePr
   constexpr std::int64_t at_once = 16;
   const std::int64_t count = std::ssize(valid.examples);
   DetectionMatches matches(static_cast<std::int32_t>(model.labels().size()));
-  // The numbers of an image are its loss, the number of detected boxes, and the boxes.
+  // The values for an image are its loss, the number of detected boxes, and the boxes.
   const auto blocks = SharedBlocks(watch, count, at_once, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Tensor> images(static_cast<std::size_t>(end - begin));
     std::vector<ImageSize> sizes(images.size());

@@ -27,7 +27,7 @@ void AppendSource(const TextExample& text, const std::vector<std::int32_t>& ids,
 /// Appends the text's ids and labels.
 void AppendTextAndLabels(const TextExample& text, Random& random, TokenBatch& batch);
 
-/// Returns hidden states [source tokens, model]. A model without segment embeddings gets type 0 for all tokens.
+/// Returns hidden states [source tokens, model]. If the model has no segment embeddings, all tokens have type 0.
 Tensor EncodeBatch(const TextEncoder& model, Context& context, const TokenBatch& batch);
 
 /// Returns the labels that are not negative.

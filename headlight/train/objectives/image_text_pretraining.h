@@ -28,9 +28,8 @@ struct ImageTextPairs {
 struct PretrainingOptions {
   BatchOptions batches;  // batch_size counts pairs
   MaskingOptions masking;
-  double region_share =
-      0.15;  // share of masked regions among the regions with a known class; 9 in 10 get zero features
-  /// The share of pairs in which the text is replaced by another image's text. These pairs train only the alignment.
+  double region_share = 0.15;  // fraction of regions with a known class that are masked; 9 in 10 have zero features
+  /// The fraction of pairs in which the text is replaced by another image's text. These pairs train only the alignment.
   double other_share = 0.5;
 };
 

@@ -20,7 +20,7 @@ struct MaskingOptions {
 
 /// A text with some of its tokens masked.
 struct MaskedText {
-  std::vector<std::int32_t> ids, labels;  // [tokens]; the label is the original token if masked, else -1
+  std::vector<std::int32_t> ids, labels;  // [tokens]; the label is the original token if masked; default: -1
 };
 MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std::int64_t vocabulary, Random& random);
 

@@ -15,7 +15,7 @@ namespace headlight {
 
 struct TeacherForcingOptions {
   BatchOptions batches;
-  double label_smoothing = 0.1;  // share of the probability that is spread over the whole vocabulary
+  double label_smoothing = 0.1;  // fraction of the probability that is spread over the whole vocabulary
   /// The weight of the divergence between two passes over each batch with different dropout masks
   /// (ops::ProjectionCrossEntropy). 0 means a single pass. The first r_drop_after epochs always have a single pass.
   double r_drop = 0;
