@@ -191,7 +191,7 @@ void Describe(ConfigTable& table, LxmertConfig& config) {
   table.Flag("visual_attr_loss", config.attribute_head);
   table.Flag("visual_feat_loss", config.feature_head);
   DescribeOutputTable(table, config.pretraining);
-  // Only losses use these settings, except num_hidden_layers, which repeats the three numbers of layers.
+  // Only losses use these settings, except num_hidden_layers, which repeats the three layer counts.
   table.Harmless({"task_matched", "task_mask_lm", "visual_loss_normalizer", "num_hidden_layers"});
   table.Rule(!config.pretraining || config.labels.empty() != config.answers_in_pretraining,
              "task_qa must be true if a pre-trained model has a head for answers, and false otherwise");

@@ -68,7 +68,7 @@ VisualBert::VisualBert(const VisualBertConfig& config, DType dtype)
     alignment_.emplace(root, std::vector<std::string>{"cls.seq_relationship"}, config.bert.model, 2);
   if (pair_heads_.answers)
     answers_.emplace(root, std::vector<std::string>{"cls"}, config.bert.model, std::ssize(config.labels));
-  if (config.task == VisualBertTask::answers)  // files contain the pooler, but it is not used
+  if (config.task == VisualBertTask::answers)  // files contain an unused pooler
     for (Parameter& parameter : parameters_.all())
       if (parameter.names.front().find("pooler.dense.") != std::string::npos) parameter.role.trained = false;
 }
