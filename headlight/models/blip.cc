@@ -157,7 +157,7 @@ Blip::Blip(const BlipConfig& config, DType dtype)
     linear(image_vectors_, "visual_projection", config.vision.model, config.vectors, false);
     linear(text_vectors_, "text_projection", config.text.model, config.vectors, false);
     Parameter& scale = root.Declare("logit_scale", {}, Initialization::Constant(2.6592));
-    scale.role.trained = false;  // the training loss of this head is not implemented
+    scale.role.trained = false;  // the contrastive loss is not implemented
     logit_scale_ = &scale;
   }
 }

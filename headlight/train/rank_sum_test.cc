@@ -22,8 +22,8 @@ namespace {
 
 using Numbers = std::vector<float>;
 
-constexpr std::int64_t kNumbers = 5 * kernels::kSquareSumBlock +
-                                  20;  // results in pieces of two sizes, and fewer pieces than ranks in the larger runs
+constexpr std::int64_t kNumbers =
+    5 * kernels::kSquareSumBlock + 20;  // gives pieces of two sizes, and fewer pieces than ranks in the larger runs
 
 // Returns values of very different magnitudes. Each order of addition rounds them differently.
 std::vector<Tensor> RandomGradients() {
