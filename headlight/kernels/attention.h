@@ -16,8 +16,8 @@
 namespace headlight::kernels {
 
 /// Writes output [query tokens, heads * value_dim] in the rows of `queries`. The output of a query that attends to no
-/// key is 0. log_sum_exp [query tokens, heads] is empty or receives the logarithm of each softmax's denominator for the
-/// backward pass. It is +infinity for a query that attends to no key. Throws Error if shapes or sequences do not fit.
+/// key is 0. If log_sum_exp [query tokens, heads] is not empty, it receives the logarithm of each softmax's
+/// denominator. It is +infinity for a query that attends to no key. Throws Error if shapes or sequences do not fit.
 template <typename T>
 void AttentionForward(const AttentionInput<T>& input, Matrix<T> output, std::span<T> log_sum_exp);
 

@@ -13,8 +13,8 @@ struct AttentionMask {
   bool causal = false;      ///< if true, only keys up to the query's own position
   std::int32_t left = -1;   ///< if not negative, only keys at most this far before the query
   std::int32_t right = -1;  ///< if not negative, only keys at most this far after the query
-  /// If positive, a query attends only to keys in the same block of this many positions, such as the rows of a grid of
-  /// this width.
+  /// If positive, a query attends only to keys in the same block of this many positions. Such blocks are the rows of a
+  /// grid of this width.
   std::int32_t block = 0;
   /// If positive, a query attends to keys at multiples of this distance, such as the columns of a grid of this width
   /// (Child et al., "Generating Long Sequences with Sparse Transformers", 2019, strided attention).

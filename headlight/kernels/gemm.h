@@ -1,5 +1,5 @@
 // Matrix products. On the same shapes, oneDNN is as fast with many rows, and slower with few rows. oneDNN copies some
-// matrices and is not batch-invariant: the sums of a row depend on the number of rows.
+// matrices. It is not batch-invariant: the sums of a row depend on the number of rows.
 #pragma once
 
 #include <cstddef>

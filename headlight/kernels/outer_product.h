@@ -1,6 +1,6 @@
 // The projected mean over an alignment of the outer products of two residues' vectors (Jumper et al., "Highly accurate
 // protein structure prediction with AlphaFold", 2021, supplement, algorithm 10). The mean is computed for a few
-// residues at a time, because the products of all pairs would be `channels` times as large as the result.
+// residues at a time. The products of all pairs would be `channels` times as large as the result.
 #pragma once
 
 #include <cstdint>

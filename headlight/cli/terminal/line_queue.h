@@ -19,8 +19,8 @@ struct QueuedLines {
   double share = -1;                // fraction of the file that has been read, from TextReader::share
 };
 
-// Reads on a separate thread. The consumer receives all lines that have arrived since the last call: for example, one
-// line typed at a terminal, or many lines of a file.
+// Reads on a separate thread. The consumer receives all lines that have arrived since the last call. These are one line
+// typed at a terminal, or many lines of a file.
 class LineQueue {
  public:
   // Reads at most `most_bytes` bytes and one text in advance. If `keep_errors` is true, returns the errors of invalid

@@ -29,9 +29,9 @@ HEADLIGHT_API SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int co
 
 /// Draws the attentions of the record whose keys are an image, or whose queries are regions of an image, to `path`
 /// (.png, .svg or .pdf). The weights are colors (HeatColor) over the pale image, relative to the largest weight of each
-/// head. If `mass` is given, the cells that have this fraction of the total weight are drawn in the color of 1, and the
-/// other cells in the color of 0. Throws Error for a record without an image and for a query out of range. Throws the
-/// same errors as DrawAttention.
+/// head. If `mass` is given, the cells with this fraction of the total weight have the color of 1, and the other cells
+/// the color of 0. Throws Error for a record without an image and for a query out of range. Throws the same errors as
+/// DrawAttention.
 HEADLIGHT_API void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawing,
                                       const std::string& path);
 
