@@ -93,7 +93,7 @@ foreach(folder ${folders} ${PROJECT_SOURCE_DIR}/tests)
 endforeach()
 
 # Tests of multi-threaded code for ThreadSanitizer. .ci/run builds and runs only these tests with ThreadSanitizer.
-# Gradients of whole models and large inputs are excluded, because they take long and start no other threads.
+# Gradients of whole models and large inputs are excluded, because they take a long time and start no other threads.
 if(thread_sanitizer)
   set(thread_tests ${PROJECT_SOURCE_DIR}/headlight/cli/terminal/line_queue.cc headlight/cli/terminal/output.cc headlight/cli/terminal/progress.cc
     headlight/cli/terminal/quiet.cc)

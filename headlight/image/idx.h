@@ -28,7 +28,7 @@ HEADLIGHT_API bool IsIdxPath(std::string_view path);
 /// The images of a grayscale array [images, height, width] or an RGB array [images, height, width, 3].
 class HEADLIGHT_API IdxImages {
  public:
-  /// Reads the file. Throws the errors of ReadIdx, and Error for other axes.
+  /// Reads the file. Throws the same errors as ReadIdx, and Error if the array has another shape.
   explicit IdxImages(const std::string& path, std::int64_t most_bytes = kMostIdxBytes);
 
   std::int64_t count() const { return array_.shape[0]; }

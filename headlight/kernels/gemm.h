@@ -26,7 +26,7 @@ class PackedMatrix {
   PackedMatrix() = default;
   /// Allocates the panels without filling them.
   PackedMatrix(std::int64_t rows, std::int64_t columns, Compute compute = Compute::float32);
-  /// Allocates the panels of a matrix in block types. `types` has the type of each panel.
+  /// Allocates panels for a matrix that is stored in block types. `types` contains the type of each panel.
   PackedMatrix(std::int64_t rows, std::int64_t columns, std::span<const GgufType> types);
 
   /// Packs B = source, or B = source^T if `transposed` is true; the shape must fit. Column j is multiplied by

@@ -1,5 +1,5 @@
 // The context of a forward pass: everything that the pass needs besides the model's inputs. Models and globals hold no
-// state of a pass, so a model is immutable and concurrent passes may share it.
+// per-pass state, so a model is immutable and concurrent passes may share it.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ bool TruncateToRead(const Translator& translator, std::string& text, const Trans
   if (tokens <= most) return false;
   std::vector<TextSpan> spans;
   translator.tokenizer().Encode(text, Side::source, &spans);
-  // The remaining text may have more tokens than it had within the whole text.
+  // Without the other text, the remaining text may be split into more tokens.
   std::size_t bytes = 0;
   for (std::int64_t kept = std::max<std::int64_t>(0, std::ssize(spans) - (tokens - most)); kept > 0; --kept) {
     bytes = static_cast<std::size_t>(spans[static_cast<std::size_t>(kept - 1)].end);

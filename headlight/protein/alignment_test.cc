@@ -27,7 +27,7 @@ class AlignmentTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// Formats a row as its letters and gaps. A positive number of deletions precedes its column.
+// Formats a row as its letters and gaps. If a column has deletions, their number is written before it.
 std::string TextOf(const AlignmentRow& row) {
   std::string text;
   for (std::size_t i = 0; i < row.residues.size(); ++i) {

@@ -26,7 +26,7 @@ struct ContrastiveTraining : ModelTraining {
   std::optional<std::int64_t> image_size, patch_size;   ///< pixels per side, for a model from scratch [224, 16]
   std::optional<std::int32_t> text_layers, text_heads;  ///< sizes of the text tower [`layers`, `heads`]
   std::optional<std::int64_t> text_model_dim;           ///< size of the text tower [`model_dim`]
-  std::optional<std::int64_t> vector_dim;               ///< embedding size of a CLIP [`model_dim`]
+  std::optional<std::int64_t> vector_dim;               ///< embedding size of a CLIP model; default: `model_dim`
   std::optional<double> random_resized_crop;  ///< smallest fraction of an image's area in a crop; 1: no cropping [1]
   bool truncate = false;                      ///< if true, truncates texts that are too long
   bool skip_errors = false;                   ///< if true, skips damaged images

@@ -38,8 +38,8 @@ struct DetectionTraining : ModelTraining {
 
 HEADLIGHT_API void Describe(OptionTable& table, DetectionTraining& options);
 
-/// Trains a DETR, and saves a model folder. If `from` has other classes, a new classification head is created. Throws
-/// Error if a file or an option is wrong.
+/// Trains a DETR, and saves a model folder. If the model to fine-tune has other classes, a new classification head is
+/// created. Throws Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainDetection(DetectionTraining options, const TrainingObserver& observer);
 
 }  // namespace headlight

@@ -14,7 +14,7 @@
 namespace headlight {
 namespace {
 
-// Numbers in the type in which they are sent.
+// Numbers that are converted to the type used for sending.
 class Message {
  public:
   // Returns a message to send. It refers to `numbers` without a copy unless they are rounded to bfloat16.

@@ -19,11 +19,11 @@ struct QueuedLines {
   double share = -1;                // fraction of the file that has been read, from TextReader::share
 };
 
-// Reads on a separate thread. The consumer receives all lines that have arrived since the last call. These are one line
+// Reads on a separate thread. The consumer receives all lines that have arrived since the last call. This may be a line
 // typed at a terminal, or many lines of a file.
 class LineQueue {
  public:
-  // Reads at most `most_bytes` bytes and one text in advance. If `keep_errors` is true, returns the errors of invalid
+  // Reads ahead by at most `most_bytes` bytes plus one text. If `keep_errors` is true, returns the errors of invalid
   // lines and continues reading.
   LineQueue(TextReader reader, std::size_t most_bytes, bool keep_errors = false);
   // Does not wait for a thread that is blocked in a read. The thread ends with its next input or with the process.

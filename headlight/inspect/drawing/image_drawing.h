@@ -15,8 +15,8 @@ struct ImageDrawing {
   std::optional<double> mass = {};  // if given, each head shows the cells with this fraction of its weight
 };
 
-/// The layout of a page. Each layer has its heads, their mean if there are several, and the rollout if the record has
-/// one.
+/// The layout of a page. For each layer, the page shows the heads, their mean if there are several, and the rollout if
+/// the record has one.
 struct SheetLayout {
   int columns = 1, rows = 1;
   double cell = 0;  // the side of a cell of the image
@@ -28,10 +28,10 @@ struct SheetLayout {
 HEADLIGHT_API SheetLayout LayOutSheet(const ImageTokens& cells, int rows, int columns);
 
 /// Draws the attentions of the record whose keys are an image, or whose queries are regions of an image, to `path`
-/// (.png, .svg or .pdf). The weights are colors (HeatColor) over the pale image, relative to the largest weight of each
-/// head. If `mass` is given, the cells with this fraction of the total weight have the color of 1, and the other cells
-/// the color of 0. Throws Error for a record without an image and for a query out of range. Throws the same errors as
-/// DrawAttention.
+/// (.png, .svg or .pdf). Weights are drawn as colors (HeatColor) over a faded copy of the image, relative to the
+/// largest weight of each head. If `mass` is given, the cells with this fraction of the total weight are drawn in the
+/// color for 1, and all others in the color for 0. Throws Error for a record without an image and for a query out of
+/// range. Throws the same errors as DrawAttention.
 HEADLIGHT_API void DrawImageAttention(const AttentionRecord& record, const ImageDrawing& drawing,
                                       const std::string& path);
 

@@ -18,7 +18,7 @@ struct SuperposedStructures {
 
 HEADLIGHT_API StructureView ViewOf(const SuperposedStructures& structures);
 
-/// Returns the color of a model's residue for its distance from the reference in angstrom: from blue for 0 to orange
+/// Returns the color of a model's residue at this distance from the reference, in angstrom: from blue for 0 to orange
 /// for 5 and more.
 HEADLIGHT_API Color ColorOfDistance(double distance);
 

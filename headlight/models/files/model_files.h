@@ -32,7 +32,7 @@ struct OtherTensors {
 /// LoadParameters does.
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others);
-/// Loads `weights`, for example with renamed tensors, instead of the weights in the folder.
+/// Loads `weights` instead of the folder's weights, for example if tensors are renamed.
 void LoadWeights(const ModelFolder& files, const Safetensors& weights, const LoadModelOptions& options,
                  Parameters& parameters, const OtherTensors& others);
 

@@ -116,7 +116,7 @@ class Trainer {
     std::push_heap(queue_.begin(), queue_.end());
   }
 
-  // The count of `pair` is not updated: it is only needed again for words in which the pair occurs later.
+  // Does not update the count of `pair`, which is needed again only if a later merge creates the pair.
   void Merge(std::int32_t index, Pair pair, std::int32_t merged) {
     std::vector<std::int32_t>& symbols = words_[index].symbols;
     std::size_t to = 0;

@@ -38,7 +38,7 @@ class HEADLIGHT_API Tokenizer {
   /// Returns the text of ids, without special tokens. Ids from size() on, which a model can generate, are skipped.
   virtual std::string Decode(std::span<const std::int32_t> ids) const = 0;
 
-  /// Returns a token as it is in the vocabulary, or an empty text for ids from size() on.
+  /// Returns a token as it appears in the vocabulary, or an empty string if id >= size().
   virtual const std::string& Piece(std::int32_t id) const = 0;
   /// Returns readable tokens: the pieces, or in byte-level vocabularies the characters that the bytes represent, with
   /// U+2581 for a space. If the bytes of a character are divided among tokens, each of these tokens shows the character
