@@ -80,8 +80,7 @@ class Tiles {
                       tile.queries, columns);
   }
 
-  // The next three functions compute d_values += weights^T d_output, d_keys += d_scores^T Q, and d_queries += d_scores
-  // K.
+  // The next functions compute d_values += weights^T d_output, d_keys += d_scores^T Q and d_queries += d_scores K.
   void AddToValues(const TileRange& tile, const Packed<T>& weights, const Packed<T>& d_values) {
     PackRows(d_output_, tile.query, tile.queries, head_.value_dim, d_outputs_.data, d_outputs_.stride);
     Product<true, T>(Of(weights, d_outputs_, d_values, tile.queries), tile.keys, value_columns_);

@@ -143,7 +143,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
     const char* attentions[4] = {};
     const char *text = nullptr, *regions = nullptr;  ///< hidden states; if `regions` is null, `text` has both
     const char *pooled = nullptr, *words = nullptr, *region_classes = nullptr, *alignment = nullptr, *answers = nullptr;
-    bool region_token_count = false;  ///< if true, the masked token head also has outputs for regions
+    bool predicts_region_tokens = false;  ///< if true, the masked token head also has outputs for regions
   };
 
   Json::Object Description() const override;

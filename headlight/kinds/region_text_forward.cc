@@ -205,7 +205,7 @@ NamedTensors RegionTextEncoder::Forward(const Safetensors& in) const {
   if (names.pooled != nullptr && !pair_heads_.answers) out.tensors[names.pooled] = pooled;
   if (heads().masked_words) {
     const Tensor words = MaskedTokenLogits(context, encoded.text);
-    out.tensors[names.words] = names.region_token_count
+    out.tensors[names.words] = names.predicts_region_tokens
                                    ? streams.PadBoth(words, MaskedTokenLogits(context, encoded.regions))
                                    : Pad(words, texts);
   }

@@ -178,7 +178,7 @@ const RegionTextEncoder::TensorNames& VisualBert::tensor_names() const {
                                         .words = "prediction_logits",
                                         .alignment = "seq_relationship_logits",
                                         .answers = "logits",
-                                        .region_token_count = true};
+                                        .predicts_region_tokens = true};
   return names;
 }
 

@@ -29,7 +29,7 @@ class TrainTranslationTest : public testing::Test {
     for (std::size_t c = 0; c < 3; ++c)
       for (std::size_t t = 0; t < 4; ++t) {
         german += "die " + colors[0][c] + " " + things[0][t] + " steht da\n";
-        english += "the " + colors[1][c] + " " + things[1][t] + " stands there\n";
+        english += "the " + colors[1][c] + " " + things[1][t] + " is there\n";
       }
     WriteFile(scratch_.File("de"), german);
     WriteFile(scratch_.File("en"), english);

@@ -28,7 +28,7 @@ struct StepOptions {
   GradientType type = GradientType::float32;
   /// The ranks that divide the parts; null for a single process.
   Ranks* ranks = nullptr;
-  bool own_pieces = false;  // if true, each rank sets only the gradients of its own pieces (train/rank_sum.h)
+  bool own_pieces = false;  // if true, each rank sets only the gradients of the pieces that it owns (train/rank_sum.h)
   /// A float64 accumulator that the loss function may add to, for example for statistics. After ComputeGradients, it
   /// contains the sum over all parts. May be empty.
   Tensor sums = {};

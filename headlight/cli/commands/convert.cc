@@ -1,6 +1,4 @@
 // headlight convert: converts a model to a folder in float32, int8 or int4, or to a GGUF file.
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -31,12 +29,14 @@ std::vector<std::string> TypeNames() {
   return names;
 }
 
-// Accepts the names in lower case, too.
+// Returns an empty text for a known type, otherwise an error message.
 std::string CheckType(const std::string& text) {
-  const std::vector<std::string> names = TypeNames();
-  std::string upper = text;
-  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  return OneOf(names)(std::ranges::count(names, upper) > 0 ? upper : text);
+  try {
+    GgufFileTypeOf(text);
+    return {};
+  } catch (const Error&) {
+    return OneOf(TypeNames())(text);
+  }
 }
 
 // Returns the size of the weights in megabytes, from one or several files.
