@@ -150,6 +150,33 @@ TEST(Attention, QueryBitsDoNotDependOnOtherQueries) {
   });
 }
 
+// Without sums of exponentials, the heads of a sequence with one query are computed together if they share keys.
+TEST(Attention, HeadsThatShareKeysHaveTheSameBitsTogether) {
+  const int before = Threads();
+  ForEveryTarget([] {
+    for (AttentionCase c : std::vector<AttentionCase>{
+             {.heads = 4, .head_dim = 64, .value_dim = 64, .causal = true, .indexed = true, .key_heads = 1},
+             {.heads = 14, .head_dim = 24, .value_dim = 40, .causal = true, .key_heads = 2},
+             {.heads = 6, .head_dim = 32, .value_dim = 32, .causal = true, .window = 20, .key_heads = 2},
+             {.heads = 6, .head_dim = 7, .value_dim = 19, .causal = true, .key_heads = 2, .score_cap = 0.8},
+             {.heads = 4, .head_dim = 18, .value_dim = 33, .key_heads = 2, .mask = {.causal = true, .stride = 5}},
+             {.heads = 6, .head_dim = 18, .value_dim = 33, .bias = relative, .key_heads = 2}}) {
+      c.lengths = {{1, 200}, {1, 3}, {5, 70}, {1, 64}};
+      AttentionProblem<float> separate(c);
+      separate.Forward();
+      for (const int threads : {1, 3, 16}) {
+        SetThreads(threads);
+        AttentionProblem<float> together(c);
+        together.log_sum_exp.clear();
+        together.Forward();
+        for (const Sequence& rows : separate.rows.queries)
+          ExpectSameRows(separate.output, together.output, rows, fmt::format("{} heads of {}", c.heads, c.head_dim));
+      }
+    }
+  });
+  SetThreads(before);
+}
+
 // Beams with the same source are computed together. Checks that each beam has the same bits as when it is computed
 // separately, also in bfloat16.
 TEST(Attention, SequenceBitsDoNotDependOnOthersWithSharedKeys) {

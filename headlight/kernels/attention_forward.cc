@@ -46,11 +46,12 @@ void StoreOutput(const AttentionHead<T>& head, std::int32_t first_query, std::in
   }
 }
 
-// Computes the output of one head for at most kForwardQueries queries, starting at first_query.
+// Computes the output of one head for at most kForwardQueries queries, starting at first_query, or the output of
+// several heads for one query.
 template <typename T>
 void ForwardBlock(const AttentionInput<T>& input, std::int32_t sequence, std::int32_t head_index,
-                  std::int32_t first_query, Matrix<T> output, T* log_sum_exp) {
-  const AttentionHead<T> head(input, sequence, head_index);
+                  std::int32_t heads_together, std::int32_t first_query, Matrix<T> output, T* log_sum_exp) {
+  const AttentionHead<T> head(input, sequence, head_index, heads_together);
   const std::int32_t queries = std::min(kForwardQueries, head.queries - first_query);
   const std::int32_t most_keys = std::min(kForwardKeys, head.keys);
   const std::int32_t value_columns = WholeVectors<T>(head.value_dim);
@@ -72,12 +73,16 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sequence, std::in
     const TileRange tile{first_query, queries, key, std::min(kForwardKeys, head.keys - key)};
     if (head.gaps && IsFullyMasked(head, tile)) continue;
     const std::int32_t columns = WholeVectors<T>(tile.keys);
-    PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
-    PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
-    for (std::int32_t j = key; j < key + tile.keys && !widens; ++j) {
-      PrefetchNextHead(head.key.row(j), head.head_dim);
-      if (ReadsUnpacked<T>(queries))
-        PrefetchNextHead(head.value.row(j), head.value_dim);  // without packing, rows are prefetched here
+    if (widens) {
+      PrefetchEntries(head.value, key, tile.keys);
+    } else {
+      PrefetchNextRows(head.key, key, tile.keys, head.head_dim);
+      PrefetchNextRows(head.value, key, tile.keys, head.value_dim);
+      for (std::int32_t j = key; j < key + tile.keys; ++j) {
+        PrefetchNextHead(head.key.row(j), head.head_dim);
+        if (ReadsUnpacked<T>(queries))
+          PrefetchNextHead(head.value.row(j), head.value_dim);  // without packing, rows are prefetched here
+      }
     }
     TileScores(head, tile, RowsOfTile(head.key, key, tile.keys, head.head_dim, widened), keys, scores);
     const T scale = CapAndAddBias(head, tile, scores);
@@ -90,6 +95,8 @@ void ForwardBlock(const AttentionInput<T>& input, std::int32_t sequence, std::in
       const T factor = Exponentiate(scores.row(i), columns, maxima[i], dropout, softmax[i]);
       if (key != first_key && factor != 1) StoreScaled(sums.row(i), factor, value_columns, false, sums.row(i));
     }
+    if (widens && key + kForwardKeys < range.end)
+      PrefetchEntries(head.key, key + kForwardKeys, std::min(kForwardKeys, range.end - key - kForwardKeys));
     AddValues(head, tile, scores, RowsOfTile(head.value, key, tile.keys, head.value_dim, widened), values, sums);
   }
 
@@ -260,6 +267,17 @@ AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequ
   return merged;
 }
 
+// Returns how many heads with the same keys are computed together if a sequence has one query. Leaves work for all
+// threads.
+template <typename T>
+std::int32_t HeadsTogether(const AttentionInput<T>& input, std::int64_t pairs) {
+  if (!input.bias.empty() || input.dropout.probability > 0) return 1;
+  const std::int32_t sharing = input.heads / KeyHeads(input);
+  std::int32_t together = std::min(sharing, kForwardQueries);
+  while (together > 1 && (sharing % together != 0 || pairs / together < Threads())) --together;
+  return together;
+}
+
 }  // namespace
 
 template <typename T>
@@ -297,6 +315,7 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
   }
   const std::int64_t pairs = static_cast<std::int64_t>(blocks.size()) * input.heads;
   const std::int64_t chunk = PairsPerPiece(input, pairs, input.heads);
+  const std::int32_t most_together = log_sum_exp.empty() ? HeadsTogether(input, pairs) : 1;
   const auto kernel = HEADLIGHT_DISPATCH(ForwardBlock, T);
   const auto work = [&, blocks = blocks.data()](std::int64_t piece) {
     for (std::int64_t pair = piece * chunk; pair < std::min(pairs, (piece + 1) * chunk); ++pair) {
@@ -309,7 +328,8 @@ void AttentionForward(const AttentionInput<T>& given, Matrix<T> output, std::spa
           (input, block.sequence, head, block.query, block.queries, output, sums);
           continue;
         }
-      kernel(input, block.sequence, head, block.query, output, sums);
+      const std::int32_t together = input.queries[block.sequence].length == 1 ? most_together : 1;
+      if (head % together == 0) kernel(input, block.sequence, head, together, block.query, output, sums);
     }
   };
   ParallelFor((pairs + chunk - 1) / chunk, std::ref(work));

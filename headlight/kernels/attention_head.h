@@ -57,18 +57,22 @@ bool Rounds(const AttentionInput<T>& input, std::int32_t sequence) {
          input.queries[static_cast<std::size_t>(sequence)].length >= kLeastRounded && CpuHasBfloat16();
 }
 
+/// One head of a sequence. If the sequence has one query, several heads with the same keys can be treated as one head
+/// with several queries, so that the keys are read once. `heads_together` is the number of these heads.
 template <typename T>
 struct AttentionHead {
-  AttentionHead(const AttentionInput<T>& from, std::int32_t of_sequence, std::int32_t of_head)
+  AttentionHead(const AttentionInput<T>& from, std::int32_t of_sequence, std::int32_t of_head,
+                std::int32_t heads_together = 1)
       : input(from),
         sequence(of_sequence),
         head(of_head),
+        together(heads_together),
         key_head(from.key_heads > 0 ? of_head / (from.heads / from.key_heads) : of_head),
         query_rows(from.queries[static_cast<std::size_t>(of_sequence)]),
         key_rows(from.keys[static_cast<std::size_t>(of_sequence)]),
-        queries(query_rows.length),
+        queries(query_rows.length * together),
         keys(key_rows.length),
-        past(keys - queries),
+        past(keys - query_rows.length),
         head_dim(static_cast<std::int32_t>(from.query.columns / from.heads)),
         value_dim(static_cast<std::int32_t>(from.value.columns / KeyHeads(from))),
         query(RowsOf(OfQueries(from.query, head_dim))),
@@ -80,9 +84,12 @@ struct AttentionHead {
                                                          static_cast<std::uint64_t>(of_head) + 1))),
         dropout_threshold(DropoutThreshold(from.dropout.probability)) {}
 
+  /// Returns the position of a query among the keys.
+  std::int32_t Position(std::int32_t of_query) const { return past + (together > 1 ? 0 : of_query); }
+
   /// Returns the range of keys that any of `count` consecutive queries attends to.
   KeyRange Visible(std::int32_t first_query, std::int32_t count) const {
-    const std::int32_t first = first_query + past, last = first + count - 1;
+    const std::int32_t first = Position(first_query), last = Position(first_query + count - 1);
     const std::int32_t prefix = SeenPrefix(input.mask, last, keys);
     return {prefix > 0 ? 0 : VisibleKeys(input.mask, first, keys).begin,
             std::max(prefix, VisibleKeys(input.mask, last, keys).end)};
@@ -92,7 +99,8 @@ struct AttentionHead {
   /// sequence's queries or keys.
   template <typename U>
   Matrix<U> OfQueries(const Matrix<U>& matrix, std::int32_t dim) const {
-    return Part(matrix, query_rows, head, dim);
+    const Matrix<U> rows = Part(matrix, query_rows, head, dim);
+    return together > 1 ? Matrix<U>{rows.data, together, dim, dim} : rows;
   }
   template <typename U>
   Matrix<U> OfKeys(const Matrix<U>& matrix, std::int32_t dim) const {
@@ -100,7 +108,7 @@ struct AttentionHead {
   }
 
   const AttentionInput<T>& input;
-  std::int32_t sequence, head, key_head;
+  std::int32_t sequence, head, together, key_head;
   Sequence query_rows, key_rows;
   std::int32_t queries, keys, past, head_dim, value_dim;
   HeadRows<T> query, key, value;

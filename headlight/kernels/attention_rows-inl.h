@@ -202,7 +202,7 @@ template <std::int32_t queries>
 HWY_INLINE void AddWeighted(const float* const* weights, const HeadRows<float>& rows, std::int32_t first,
                             std::int32_t count, std::int32_t dim, float* const* sums) {
   const hn::ScalableTag<float> d;
-  constexpr std::int32_t lanes = hn::MaxLanes(d), vectors = queries == 1 ? 4 : 2;
+  constexpr std::int32_t lanes = hn::MaxLanes(d), vectors = queries == 1 || lanes == 16 ? 4 : 2;
   std::int32_t column = 0;
   for (; column + vectors * lanes <= dim; column += vectors * lanes) {
     hn::Vec<decltype(d)> sum[queries][vectors];

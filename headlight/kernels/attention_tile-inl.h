@@ -77,6 +77,15 @@ HWY_INLINE void PrefetchNextRows(const HeadRows<T>& rows, std::int32_t first, st
     for (std::int32_t column = 0; column < dim; column += line) __builtin_prefetch(rows.row(i) + column, 0, 2);
 }
 
+// Prefetches entries of a cache into the second-level cache.
+template <typename T>
+HWY_INLINE void PrefetchEntries(const HeadRows<T>& rows, std::int32_t first, std::int32_t count) {
+  for (std::int32_t i = first; i < first + count; ++i) {
+    const std::byte* const entry = rows.entry(i);
+    for (std::int64_t byte = 0; byte < rows.stride; byte += 64) __builtin_prefetch(entry + byte, 0, 2);
+  }
+}
+
 // The keys or values of a tile in float.
 template <typename T>
 struct TileRows {
@@ -139,7 +148,7 @@ template <typename T>
 HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, const TileRange& tile) {
   if (!head.masked) return {0, tile.keys};
   const AttentionMask& mask = head.input.mask;
-  const std::int32_t position = query + head.past;
+  const std::int32_t position = head.Position(query);
   const auto column = [&](std::int32_t key) { return std::clamp(key - tile.key, 0, tile.keys); };
   const KeyRange range = VisibleKeys(mask, position, head.keys);
   SeenColumns seen = {column(range.begin), column(range.end), column(SeenPrefix(mask, position, head.keys))};
@@ -154,7 +163,8 @@ HWY_INLINE SeenColumns SeenIn(const AttentionHead<T>& head, std::int32_t query, 
 
 template <typename T>
 HWY_INLINE bool IsFullyMasked(const AttentionHead<T>& head, const TileRange& tile) {
-  return head.masked && CoverOf(head.input.mask, tile.query + head.past, tile.queries, {tile.key, tile.key + tile.keys},
+  const std::int32_t first = head.Position(tile.query), last = head.Position(tile.query + tile.queries - 1);
+  return head.masked && CoverOf(head.input.mask, first, last - first + 1, {tile.key, tile.key + tile.keys},
                                 head.keys) == TileCover::empty;
 }
 
