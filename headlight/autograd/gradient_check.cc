@@ -19,7 +19,7 @@ Jacobian Analytic(const std::function<Tensor(const std::vector<Tensor>&)>& f, co
     std::vector<Tensor> leaves;
     for (const Tensor& input : inputs) leaves.push_back(tape.Watch(input));
     const Tensor y = f(leaves);
-    // The loss is element `output` of y, so that its gradient is a row of the Jacobian.
+    // The loss is element `output` of y, so its gradient is one row of the Jacobian.
     const Tensor pick = Tensor::Zeros(y.shape(), DType::float64);
     pick.span<double>()[static_cast<std::size_t>(output)] = 1;
     tape.Backward(Record(Tensor::Zeros({1}, DType::float64), {&y},

@@ -31,8 +31,8 @@ const void* AddressOf(const Tensor& tensor) {
   return address;
 }
 
-// Returns the columns of the gradient `whole` that share elements with the gradient `own` of a view. Returns nothing if
-// `own` is not a view of columns.
+// Returns the columns of the gradient `whole` that the view's gradient `own` shares. Returns nothing if `own` is not a
+// view of columns.
 std::optional<Node::GivenColumns> ColumnsOf(const Tensor& own, const Tensor& whole, const Node& view) {
   if (own.elements() == whole.elements()) return Node::GivenColumns{0, whole.columns(), &view};
   if (own.rows() != whole.rows() || own.stride() != whole.stride()) return std::nullopt;

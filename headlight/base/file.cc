@@ -28,7 +28,6 @@ namespace {
   Fail("{}: {}: {}", path, what, std::strerror(errno));
 }
 
-// An open file or folder.
 struct Descriptor {
   explicit Descriptor(int opened) : number(opened) {}
   Descriptor(const Descriptor&) = delete;
@@ -95,7 +94,8 @@ std::string ParentFolder(const std::string& target) { return fs::path(target).pa
 // holds a lock on the new file until its process ends. A new file without a lock is a leftover.
 std::string FreshPrefix(const std::string& target) { return target + ".headlight-new-"; }
 
-// Returns true if the open file or folder still has this name. If we also hold its lock, no other process removes it.
+// Returns true if the open file or folder still has this name. While we also hold its lock, no other process removes
+// it.
 bool IsAt(int descriptor, const std::string& name) {
   struct stat opened, named;
   return fstat(descriptor, &opened) == 0 && lstat(name.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&

@@ -53,7 +53,7 @@ int InChild(Action action) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Returns a fill function for ReplaceFolder that writes two files that belong together.
+// Returns a fill function for ReplaceFolder that writes two files with the same text.
 auto Model(const std::string& text) {
   return [text](const std::string& folder) {
     WriteFile(folder + "/config.json", text);

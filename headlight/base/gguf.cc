@@ -66,7 +66,6 @@ std::string NameOfOther(std::uint32_t id) {
   return found == others.end() ? fmt::format("of the unknown number {}", id) : found->second;
 }
 
-// The types of metadata values.
 enum class ValueType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 constexpr std::uint32_t kValueTypes = 13;
 

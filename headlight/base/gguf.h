@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// The supported element types. Block types store 32 or 256 consecutive elements as one block.
+/// The supported element types. Each block of a block type has 32 or 256 consecutive elements.
 enum class GgufType : std::uint8_t {
   f32,
   f16,

@@ -79,7 +79,7 @@ TEST(Gguf, IsReadOrRefusedWhateverIsCutOffOrFlipped) {
     }
 }
 
-// Returns a file of a split model, with the key that stores its number.
+// Returns one file of a split model, including the key for its number.
 std::string Part(std::int64_t number, std::int64_t count, const std::string& name) {
   return Bytes::Header(1, 2)
       .Key("split.no", kInt32)

@@ -12,7 +12,7 @@ namespace headlight::gguf_testing {
 
 inline constexpr std::uint32_t kF32 = 0, kInt32 = 5, kFloat32 = 6, kBool = 7, kString = 8, kArray = 9, kUint64 = 10;
 
-// The bytes of a file, appended number by number.
+// The bytes of a file, to which numbers are appended.
 struct Bytes {
   template <typename T>
   Bytes& Number(T number) {

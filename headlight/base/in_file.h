@@ -26,7 +26,7 @@ decltype(auto) InFile(const std::string& path, Action&& action) {
   }
 }
 
-/// Like InFile, for code that reads several files: prepends the paths of all these files.
+/// Like InFile, for code that reads several files. Prepends the paths of all these files.
 template <typename Action>
 decltype(auto) InFiles(const std::vector<std::string>& paths, Action&& action) {
   try {
