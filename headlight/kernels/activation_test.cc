@@ -51,7 +51,7 @@ void CheckValues() {
 TEST(ActivationRows, ValuesInFloat) { CheckValues<float>(); }
 TEST(ActivationRows, ValuesInDouble) { CheckValues<double>(); }
 
-// Checks a fine grid of inputs. Errors are measured in multiples of the float epsilon.
+// Checks a fine grid of inputs. Errors are measured in multiples of float's epsilon.
 TEST(ActivationRows, FloatIsAccurateEverywhere) {
   std::vector<float> x, y;
   for (double at = -30; at <= 30; at += 1e-3) x.push_back(static_cast<float>(at));

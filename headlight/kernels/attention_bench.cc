@@ -36,7 +36,7 @@ struct Shape {
   float score_cap = 0;
 };
 
-// Returns the lengths of sequences of 5 to 25 tokens, about `tokens` tokens in total.
+// Returns the lengths of sequences of 5 to 25 tokens, with about `tokens` tokens in total.
 std::vector<std::pair<std::int32_t, std::int32_t>> Short(std::int32_t tokens) {
   std::vector<std::pair<std::int32_t, std::int32_t>> lengths;
   Random random(1);
@@ -134,7 +134,7 @@ void Attention(benchmark::State& state, const Shape& shape, bool backward, Compu
   problem.Report(state, backward ? 5 : 2);
 }
 
-// Measures decoding: one new token for each text, with keys in a cache.
+// Measures decoding: one new token per text, with keys in a cache.
 void WithCache(benchmark::State& state, const Shape& shape, CacheType type) {
   Problem problem(shape);
   const std::int32_t heads = shape.key_heads > 0 ? shape.key_heads : shape.heads;

@@ -6,9 +6,8 @@
 
 namespace headlight {
 
-/// A query attends to the keys that fulfil all conditions that are set. Positions are positions of keys: query i of a
-/// sequence is at position i + keys - queries. With a cache, the last query is therefore at the position of the last
-/// key.
+/// A query attends to the keys that fulfill all conditions that are set. Positions refer to keys: query i of a sequence
+/// is at position i + keys - queries. With a cache, the last query is therefore at the position of the last key.
 struct AttentionMask {
   bool causal = false;      ///< if true, only keys up to the query's own position
   std::int32_t left = -1;   ///< if not negative, only keys at most this far before the query
@@ -29,7 +28,6 @@ struct AttentionMask {
   bool operator==(const AttentionMask&) const = default;
 };
 
-/// The keys [begin, end).
 struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };

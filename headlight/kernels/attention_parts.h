@@ -23,9 +23,9 @@ struct BackwardPlan {
 };
 
 /// Plans the backward pass. Sequences whose keys share some of `key_tokens` rows form one part, so that no two threads
-/// add to the same row. A sequence that would occupy one of `threads` longer than the others is divided into blocks,
-/// which takes 7 instead of 5 tile products. With 0 threads, no sequence is divided. The bits of the result do not
-/// depend on the division. The plan is valid until the thread's next call.
+/// add to the same row. If one sequence would occupy one of `threads` longer than the others, it is divided into
+/// blocks, which takes 7 instead of 5 tile products. With 0 threads, no sequence is divided. The bits of the result do
+/// not depend on the division. The plan is valid until the thread's next call.
 const BackwardPlan& PlanBackward(std::span<const Sequence> queries, std::span<const Sequence> keys,
                                  std::int64_t key_tokens, std::int32_t key_heads, int threads);
 

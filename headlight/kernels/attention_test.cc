@@ -181,7 +181,7 @@ TEST(Attention, DetectsAWrongGradient) {
   EXPECT_NE(Wrong<double>(c, 1e-9), "");
 }
 
-// Returns the sum of d_output * output. AttentionBackward computes its gradients.
+// Returns the sum of d_output * output, the loss whose gradients AttentionBackward computes.
 double Loss(AttentionProblem<double>& problem) {
   problem.Forward();
   return WeightedSum(problem.d_output, problem.output);

@@ -32,7 +32,7 @@ namespace headlight::kernels {
 
 namespace {
 
-// A mask of all lanes. The unmasked intrinsics cause a warning in g++ 12's own header.
+// A mask of all lanes. The unmasked intrinsics cause a warning in g++ 12's headers.
 constexpr __mmask16 kAll = 0xffff;
 
 __mmask16 FirstLanes(std::int64_t count) {

@@ -37,7 +37,7 @@ std::vector<std::size_t> HalvesOf(GgufType type) {
 }
 
 struct Columns {
-  // Fills the columns with random bytes and with scales of 2^-4 to 2^-3.
+  // Fills the columns with random bytes and random scales from 2^-4 to 2^-3.
   Columns(GgufType its_type, std::int64_t its_depth, std::int64_t its_count, std::uint64_t seed)
       : type(its_type), depth(its_depth), count(its_count) {
     Random random(seed);
@@ -140,7 +140,7 @@ TEST(BlockProduct, HasTheSameBitsOnEveryPathForAnyRowsAndColumns) {
 TEST(BlockProduct, HoldsTheLargestSums) {
   for (const GgufType type : {GgufType::q8_0, GgufType::q6_k, GgufType::q5_k, GgufType::q4_k, GgufType::iq4_nl}) {
     Columns right(type, 256, 1, 5);
-    // Tests the largest codes of either sign.
+    // Tests the largest codes of both signs.
     for (const int byte : {0xff, 0x00, 0x80, 0x7f}) {
       std::ranges::fill(right.bytes, static_cast<std::byte>(byte));
       for (std::size_t block = 0; block < right.bytes.size(); block += static_cast<std::size_t>(InfoOf(type).size))

@@ -175,7 +175,7 @@ void EmbedRandomTexts(const Options& options) {
       });
 }
 
-// Returns the sizes given by --image-size, or the model's usual size if there are none.
+// Returns the sizes given by --image-size, or the model's usual size by default.
 std::vector<Grid> SizesOf(const Options& options, const Grid& usual) {
   std::vector<Grid> sizes;
   for (const std::string& text : options.sizes) {

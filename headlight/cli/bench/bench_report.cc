@@ -22,7 +22,7 @@ std::string ProcessorName() {
   return "unknown";
 }
 
-// Returns the peak memory of this process in bytes. getrusage would also count the memory of the parent process.
+// Returns the peak memory of this process in bytes. getrusage is not used, because it also counts the parent process.
 std::int64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

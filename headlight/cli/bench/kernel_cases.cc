@@ -176,7 +176,8 @@ struct Attention {
   kernels::AttentionInput<float> input;
 };
 
-// Adds the attention kernels. The forward counts as 2 GEMMs and the backward as 5. A causal mask halves the counts.
+// Adds the attention kernels. The forward pass counts as 2 GEMMs and the backward pass as 5. A causal mask halves the
+// counts.
 void AddAttention(bool quick, std::vector<KernelCase>& cases) {
   std::vector<AttentionShape> shapes = {{32, 24, false}, {4, 512, false}, {1, 2048, true}};
   if (quick) shapes = {{2, 64, true}};
@@ -212,7 +213,7 @@ struct RowKernel {
   void (*run)(const Rows& rows);
 };
 
-// Reads and writes the bytes of a row kernel.
+// Reads and writes as many bytes as a row kernel.
 void Stream(int bytes, const Rows& r) {
   const float *const x = r.x.data, *const other = r.other.data;
   const std::int64_t count = r.x.rows * r.x.columns, part = count / 4;

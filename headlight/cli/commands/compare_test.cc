@@ -14,8 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns a helix of 20 CA atoms, moved by `at` along x. `turned` rotates it by 90 degrees around z, and `noise` moves
-// each atom.
+// Returns a helix of 20 CA atoms, shifted by `at` along x. If `turned` is true, it is rotated by 90 degrees around z.
+// `noise` shifts each atom.
 std::string Helix(bool turned, double noise, char chain = 'A', double at = 0) {
   std::string text;
   for (int i = 0; i < 20; ++i) {

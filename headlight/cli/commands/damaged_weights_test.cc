@@ -1,4 +1,4 @@
-// Tests commands on weights that contain NaN, as after a diverged training run or on a damaged disk.
+// Tests commands on weights that contain NaN, for example after a training run diverged or a disk was damaged.
 #include <gmock/gmock.h>
 
 #include "headlight/cli/program/testing.h"

@@ -129,8 +129,7 @@ void Run(const Options& options) {
     CheckWritable(options.coco);
   }
 
-  // Keeps a single image for drawing, because it may be from standard input, which can be read only once. Other images
-  // are read again.
+  // Keeps a single image for drawing, because standard input can be read only once. Other images are read again.
   std::optional<Image> only;
   const auto fit = [&](const Image& image) {
     if (sources.size() == 1 && !drawings.paths.empty()) only = image;

@@ -163,7 +163,7 @@ TEST_F(DetectCommand, WritesOverNothingThatItReads) {
 }
 
 TEST_F(DetectCommand, RefusesWhatItCannotRead) {
-  // The model's kind is checked before the image is read.
+  // The type of the model is checked before the image is read.
   EXPECT_THAT(RefusalOf({"detect", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences", "/nowhere.png"}),
               HasSubstr("a detector is needed"));
   EXPECT_THAT(RefusalOf({"detect", model, folder.File("none.jpg")}), EndsWith("no such file or folder\n"));

@@ -61,7 +61,7 @@ std::string NameOf(const Options& options, std::size_t text) {
   return text < given ? fmt::format("text {}", text + 1) : fmt::format("{}: line {}", options.file, text - given + 1);
 }
 
-// Loads the CLIP or SigLIP model. Checks that it can encode all texts, before any image is generated.
+// Loads the CLIP or SigLIP model. Checks that it can encode all texts before any image is generated.
 ImageTextEmbedder LoadRanker(const Options& options, const std::vector<std::string>& texts) {
   ImageTextEmbedder ranker = Loaded([&] { return ImageTextEmbedder::Load(options.reranker); });
   Check(ranker.reads_texts() && ranker.reads_images(),

@@ -207,7 +207,6 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
     more.insert(more.begin(), search.begin(), search.end());
     return more;
   };
-  // The results equal the results of the original index, with names and with numbers instead of names.
   const std::string own = RunProgram({"search", index, "two cats"}).out;
   EXPECT_EQ(RunProgram(with({"--names", names})).out, own);
   const std::vector<std::string> rows = Lines(written.out), numbers = Lines(RunProgram(search).out);
@@ -279,7 +278,7 @@ TEST_F(DualCommands, ConvertMakesASmallerModelThatComputesTheSame) {
   }
 }
 
-// Checks that the outputs equal the outputs of Transformers (tools/make_clip_goldens.py).
+// Checks that the outputs equal Transformers' outputs (tools/make_clip_goldens.py).
 TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   const Safetensors golden(kClip + "/golden.safetensors");
   const Tensor pixels = golden.Read("pixel_values"), ids = golden.Read("input_ids", DType::int32),
@@ -330,7 +329,7 @@ TEST_F(DualCommands, ForwardGivesTransformersOutputs) {
   WriteSafetensors(in, {Stored("input_ids", ids), Stored("attention_mask", mask)});
   MustRun({"forward", kClip, in, "--out", out});
   EXPECT_FALSE(Safetensors(out).contains("logits_per_text"));
-  // For a model with one tower, the outputs have Transformers' names without a prefix.
+  // If the model has one tower, the outputs have Transformers' names without a prefix.
   const std::vector<float> of_both = Safetensors(out).Read("text_last_hidden_state").ToVector<float>();
   MustRun({"forward", kClip + "_text", in, "--out", out});
   const Safetensors text(out);

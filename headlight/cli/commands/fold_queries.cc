@@ -41,7 +41,7 @@ struct Query {
   std::string error = {};               // why the query could not be read
 };
 
-// Returns the first word of a FASTA header as a file name. Replaces characters that are not suitable for file names.
+// Returns the first word of a FASTA header as a file name. Replaces characters that are not safe in file names.
 std::string FileName(const std::string& header) {
   constexpr std::size_t kLongest = 200;
   std::string name = header.substr(0, std::min(header.find_first_of(" \t"), kLongest));
