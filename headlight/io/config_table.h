@@ -91,7 +91,7 @@ class HEADLIGHT_API ConfigTable {
   /// Describes a setting with a single supported value, which is not written. `why` explains the error for other
   /// values.
   void Only(std::string_view key, const Json& value, std::string_view why = "");
-  /// Writes a key that is not read.
+  /// Writes a key that is never read.
   void Note(std::string_view key, Json value);
   /// Sets the default of a missing key, if the default differs from the member's initial value.
   template <typename T>

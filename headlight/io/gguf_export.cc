@@ -163,7 +163,8 @@ GgufTensorSource FactorsSource(GgufFactors factors) {
   return source;
 }
 
-// Throws Error unless every layer has the same tensors as the first, and the model has all tensors outside of layers.
+// Throws Error unless every layer has the same tensors as the first layer, and the model has all tensors outside of
+// layers.
 void CheckComplete(const GgufArchitecture& architecture, const std::vector<GgufTensorSource>& tensors,
                    const JsonView& config, bool tied, const std::string& path) {
   std::set<std::string, std::less<>> names;
@@ -193,7 +194,7 @@ void CheckComplete(const GgufArchitecture& architecture, const std::vector<GgufT
   }
 }
 
-// Returns true if the file has no tensor or an equal one under this name, so that the other tensor is used.
+// Returns true if the file has no tensor with this name, or an equal one. In both cases, the other tensor is used.
 bool IsCopy(const Safetensors& weights, std::string_view name, std::string_view of) {
   return !weights.contains(name) ||
          (weights.contains(of) && std::ranges::equal(weights.At(name).bytes, weights.At(of).bytes));

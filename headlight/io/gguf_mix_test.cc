@@ -29,7 +29,7 @@ std::vector<GgufTensorPlan> Tensors(int layers, bool output = true, std::int64_t
   return tensors;
 }
 
-// Returns the type of every tensor that does not have the usual type, by name.
+// Returns the types of all tensors that do not have the usual type, by name.
 std::map<std::string, GgufType> Unusual(const char* type, const GgufMixModel& model,
                                         const std::vector<GgufTensorPlan>& tensors) {
   const GgufFileType& file = GgufFileTypeOf(type);

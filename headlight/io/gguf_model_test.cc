@@ -114,7 +114,7 @@ TEST(GgufModel, EndsGenerationsAsChatsDo) {
     EXPECT_EQ(config["eos_token_id"].Items()[0].Integer(), 4);
     return 0;
   });
-  // <|end|> does not end a generation if there is <|return|>.
+  // <|end|> does not end a generation if the vocabulary has <|return|>.
   file.Set("tokenizer.ggml.tokens", std::vector<std::string>{"<|return|>", "<|call|>", "<|end|>", "a", "b", "c"});
   EXPECT_THAT(ends(file), ElementsAre(4, 0, 1));
 }

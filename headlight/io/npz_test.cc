@@ -1,4 +1,4 @@
-// Tests reading the goldens of tools/make_npz_goldens.py and damaged files.
+// Tests reading damaged files and the goldens of tools/make_npz_goldens.py.
 #include "headlight/io/npz.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Conversions from the types in files to compute types.
+// Converts tensors from the types in files to compute types.
 #include <algorithm>
 #include <bit>
 #include <cmath>

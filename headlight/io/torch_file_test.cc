@@ -1,4 +1,4 @@
-// Tests reading the goldens of tools/make_torch_goldens.py and damaged files.
+// Tests reading damaged files and the goldens of tools/make_torch_goldens.py.
 #include "headlight/io/torch_file.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +105,7 @@ TEST(TorchFile, ReadsTheTestFiles) {
   }
 }
 
-// Checks that other values are left out and reported. Transformers reports them as unexpected keys.
+// Checks that values of other types are left out and reported. Transformers reports them as unexpected keys.
 TEST(TorchFile, LeavesOutValuesThatAreNotTensors) {
   std::vector<std::string> others;
   const Safetensors file = ReadTorchFile(kTestData + "values.bin", &others);

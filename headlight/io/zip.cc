@@ -121,7 +121,7 @@ std::vector<ZipEntry> ReadZip(Bytes file, const std::string& source) {
               LittleEndian(file, local + 26, 2) == name_size && Has(file, local + kLocalSize, name),
           "{}: is not at the offset in the archive's directory", entry.location);
     const std::uint64_t begin = local + kLocalSize + name_size + LittleEndian(file, local + 28, 2);
-    // Entries with shared bytes would require more memory than the size of the file.
+    // If entries shared bytes, memory could exceed the size of the file.
     Check(begin <= file.size() && file.size() - begin >= stored && stored <= file.size() - held,
           "{}: its {} bytes exceed the archive or overlap other entries", entry.location, stored);
     held += stored;

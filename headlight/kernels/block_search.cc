@@ -56,8 +56,7 @@ HWY_INLINE V NearestLevel(SearchLanes d, const Levels& levels, V number) {
   return level;
 }
 
-// Importance-weighted sums over a group. The level of each number x is the integer level nearest to (x + min) *
-// inverse.
+// Importance-weighted sums over a group. The level of a number x is the integer level nearest to (x + min) * inverse.
 struct Sums {
   float level, level_squared, level_number;
 };

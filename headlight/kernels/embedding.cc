@@ -97,7 +97,7 @@ void EmbeddingRowsGradient(std::span<const std::int32_t> ids, Matrix<const T> d_
   Ensure(std::ssize(ids) == d_y.rows, "EmbeddingRowsGradient: {} ids for {} rows", ids.size(), d_y.rows);
   CheckBelow("id", ids, d_table.rows);
   const Profiled profiled("embedding gradient", 0, BytesOf(d_y, 3));
-  // A pair (id, row) is stored as one number. After sorting, the rows of an id are adjacent and in order, and one
+  // A pair (id, row) is stored as one number. After sorting, the rows of an id are adjacent and in order, so that one
   // thread adds all of them.
   struct Uses;
   std::uint64_t* const uses = KeptScratch<Uses, std::uint64_t>(d_y.rows);

@@ -75,7 +75,7 @@ Blocks BlocksOf(std::int64_t rows, const PackedMatrix<T>& b) {
   return {blocks, (b.panels() + group - 1) / group};
 }
 
-// Returns the number of rows that a product processes together. Blocks are multiples of this number.
+// Returns the number of rows that a product processes together. The heights of blocks are multiples of this number.
 std::int64_t RowsTogether(Compute compute) {
   return MayUseAmx() && (compute == Compute::bfloat16 || compute == Compute::int8) ? kAmxRows : 1;
 }

@@ -27,7 +27,7 @@ std::vector<T> Values(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-// Returns matrix elements that every compute type represents exactly.
+// Returns matrix elements that are exact in every compute type.
 template <typename T>
 std::vector<T> Factors(std::int64_t count, std::uint64_t seed, Compute compute) {
   std::vector<T> values = Values<T>(count, seed);
@@ -45,7 +45,7 @@ std::vector<Compute> Computes() {
 struct Case {
   std::int64_t rows, depth, columns;
 };
-// The sizes are whole tiles and panels, sizes that differ from these by one, and tiny sizes.
+// The sizes are tiny sizes, whole tiles and panels, and sizes that differ from these by one.
 const std::vector<Case> kCases = {{1, 1, 1},     {3, 5, 2},       {4, 16, 16},    {15, 7, 33},    {64, 64, 256},
                                   {65, 31, 257}, {131, 100, 500}, {200, 256, 70}, {79, 513, 19},  {1300, 9, 21},
                                   {0, 4, 4},     {5, 0, 7},       {801, 200, 20}, {801, 20, 130}, {401, 270, 330}};

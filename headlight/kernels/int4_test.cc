@@ -51,8 +51,8 @@ TEST(Int4, IsAccurateToItsLevels) {
   // This figure is in kernels/int4.h and docs/learn/quantization.md.
   const std::vector<float> normal = Values(32 * 32'768, 1);
   EXPECT_NEAR(Loss(normal, Column(normal).numbers), 0.0056, 0.00006);
-  // Groups have one large and many small elements, of either sign. The magnitudes of the groups differ, but a column
-  // has only one scale.
+  // Groups have one large element of either sign and many small elements. The magnitudes of the groups differ, but a
+  // column has only one scale.
   std::vector<float> outliers = Values(32 * 8, 2);
   for (std::size_t group = 0; group < 8; ++group) {
     for (std::size_t i = 0; i < 32; ++i) outliers[group * 32 + i] *= std::pow(0.7F, static_cast<float>(group));

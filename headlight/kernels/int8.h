@@ -1,4 +1,4 @@
-// Products of int8. Their sums are exact in 32 bits, so the integers and the resulting floats are the same on every
+// Products of int8 matrices. Sums are exact in 32 bits, so the integers and the resulting floats are the same on every
 // processor and for any number of rows and threads.
 #pragma once
 

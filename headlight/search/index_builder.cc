@@ -113,7 +113,7 @@ void IndexBuilder::Add(const IndexItem& item, std::span<const float> vector) {
   if (full || std::chrono::steady_clock::now() - state.wrote >= kBetweenWrites) Flush();
 }
 
-// A file that loses all its rows is kept, because files are numbered.
+// A file without remaining rows is kept, because files are numbered.
 std::int64_t IndexBuilder::RemoveIf(const std::function<bool(const IndexItem&)>& gone) {
   Flush();
   const std::string folder = state_->folder;

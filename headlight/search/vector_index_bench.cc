@@ -25,7 +25,6 @@ std::vector<float> RandomVector(std::uint64_t& state) {
   return vector;
 }
 
-// The index, which is removed at the end of the program.
 struct BenchIndex {
   BenchIndex() {
     std::filesystem::remove_all(folder);

@@ -295,8 +295,8 @@ TEST_F(Draw, IsEvaluated) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return JsonView(ParseJson(outcome.out, "evaluate"), "evaluate");
   };
-  // The expected loss is the mean negative log-probability of an image's codes given its text. The expected loss is
-  // computed with the raw model.
+  // The expected loss is the mean negative log-probability of an image's codes given its text, computed with the raw
+  // model.
   const TextToImage drawer = TextToImage::Load(model);
   const JsonView of_pairs = evaluated(model, list);
   EXPECT_EQ(of_pairs["images"].Integer(), 2);

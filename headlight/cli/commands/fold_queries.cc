@@ -329,8 +329,7 @@ void FoldQueries(const FoldCommandOptions& options) {
     }
   }
   auto all = std::ssize(queries);
-  if (many) {  // with mpirun, adds up the counts of all ranks, so that failures are reported after every rank has
-               // finished
+  if (many) {  // with mpirun, adds up the counts of all ranks and reports failures at the end
     all = SumOfShards(all);
     failed = SumOfShards(failed);
     found = SumOfShards(found);

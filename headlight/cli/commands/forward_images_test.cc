@@ -91,7 +91,7 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
     }
     EXPECT_EQ(given.contains("reconstruction"), name == std::string("vit_masked"));
     if (!given.contains("reconstruction")) continue;
-    // In the golden file, each patch has a row of pixels, with one channel after another.
+    // In the golden file, each row has the pixels of a patch, with one channel after another.
     const Tensor pixels = golden.Read("pixels"), image = given.Read("reconstruction");
     ASSERT_EQ(image.shape(), (Shape{2, 3, 8, 8}));
     for (std::int64_t patch = 0; patch < 8; ++patch)
@@ -103,7 +103,7 @@ TEST_F(ForwardImagesTest, GivesWhatTransformersGives) {
 }
 
 // Compares the feature maps with Transformers, for the folders of tools/make_resnet_goldens.py. In the golden files, a
-// stage has a row for each cell.
+// stage has one row per cell.
 TEST_F(ForwardImagesTest, GivesTheMapsOfAResnet) {
   const std::string name = "../resnets/downsampled_classes";
   const Safetensors golden(FolderOf(name) + "/golden.safetensors");

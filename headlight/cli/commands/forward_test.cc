@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using Ids = std::vector<std::int64_t>;
 
 struct ForwardTest : ProgramTest {
-  // Saves the tensors with shape [rows, ids / rows], and runs the model with them.
+  // Saves the inputs as tensors of shape [rows, ids / rows], and runs the model with them.
   Outcome Forward(const std::map<std::string, Ids>& inputs, std::int64_t rows = 2) const {
     std::vector<StoredTensor> stored;
     for (const auto& [name, values] : inputs)

@@ -18,7 +18,7 @@ struct GenerateImagesOptions : SheetOptions {
   std::optional<std::int64_t> keep_rows;
 };
 
-// The group of options that only image models have.
+// The help group of options that only image models have.
 inline constexpr const char* kOptionsOfImages = "Models of images";
 
 // Adds --out, --image, --keep-rows and --columns, which set `options`. The options must outlive the program.

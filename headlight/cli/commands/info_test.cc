@@ -300,7 +300,7 @@ TEST(Info, SaysWhyKeysOfTokenizersAreIgnored) {
   EXPECT_EQ(EntryOf(older, "ignored", file, "never_split"), "has no effect on this tokenizer");
 }
 
-// Checks that a folder is described even if its generation settings are not supported.
+// Checks that a model is described even if its generation settings are not supported.
 TEST(Info, ReadsTheSettingsOfGeneration) {
   const TemporaryFolder folder;
   std::filesystem::copy(kData + "gpt/gpt2", folder.path(), std::filesystem::copy_options::recursive);

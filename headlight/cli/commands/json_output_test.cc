@@ -218,7 +218,7 @@ TEST_F(JsonOutputTest, IsReplacedByEmptyLinesInText) {
   EXPECT_EQ(RunProgram({"translate", model, folder.File("none"), "--skip-errors"}).exit_code, 2);
 }
 
-// Checks that many empty lines are embedded quickly, because equal lines of a batch are computed only once.
+// Checks that many empty lines are embedded quickly. Equal lines of a batch are computed only once.
 TEST_F(JsonOutputTest, ComesSoonForEmptyLines) {
   const std::string encoder = kTestdata + "bert/sentences";
   EXPECT_EQ(RunProgram({"embed", encoder, "--search", "dog", "--top-k", "2"}, std::string(100'000, '\n') + "dog").out,

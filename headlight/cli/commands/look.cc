@@ -68,9 +68,8 @@ int FirstQuery(const LookOptions& options, const AttentionRecord& record) {
   return token;
 }
 
-// Selects the attention maps to draw. By default, a detector shows the maps of its boxes, and a captioning model shows
-// the maps of its words. With --patch, the maps of this patch are shown. The rollout of a text is shown only on
-// request.
+// Selects the attention maps to draw. By default, these are the maps of a detector's boxes or of a captioning model's
+// words. With --patch, the maps of this patch are shown. The rollout of a text is shown only on request.
 AttentionRecord ForDrawing(AttentionRecord record, const LookOptions& options) {
   if (record.source_image && !record.target_tokens.empty())
     std::erase_if(record.maps, [&](const AttentionMap& map) {

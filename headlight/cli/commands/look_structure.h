@@ -19,7 +19,7 @@ struct LookOptions : AttentionInput {
   std::vector<std::string> out;
 };
 
-// Writes an attention page. If it has more than 20 MB, prints a note on how to make it smaller.
+// Writes an attention page. If it is larger than 20 MB, prints a note on how to make it smaller.
 void WritePage(const std::string& path, const std::string& page);
 
 // Writes pages that show how the model folds the query of options.msa or options.sequence, and drawings of the

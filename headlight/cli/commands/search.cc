@@ -124,7 +124,7 @@ std::vector<Result> SearchFolder(const Options& options) {
   return results;
 }
 
-// Returns the line of each hit. The id of a hit is the number of its line, from 0.
+// Returns the line of each hit. A hit's id is its line number, counted from 0.
 std::map<std::int64_t, std::string> LinesOf(const std::string& path, const std::vector<FaissIndex::Hit>& hits) {
   std::map<std::int64_t, std::string> lines;
   for (const FaissIndex::Hit& hit : hits) lines.emplace(hit.id, "");

@@ -52,8 +52,7 @@ void Run(const Options& options) {
   const ImageSegmenter segmenter =
       Loaded([&] { return ImageSegmenter::Load(options.folder, {.compute = options.compute}); });
 
-  // Keeps a single image for drawing, because it may be from standard input, which can be read only once. Other images
-  // are read again.
+  // Keeps a single image for drawing, because standard input can be read only once. Other images are read again.
   std::optional<Image> only;
   const auto fit = [&](const Image& image) {
     if (sources.size() == 1 && !overlays.paths.empty()) only = image;

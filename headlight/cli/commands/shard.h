@@ -33,7 +33,7 @@ struct Shard {
 // Adds --shard, which sets `shard`. The shard must outlive the program.
 Option& AddShard(OptionTable& command, Shard& shard);
 
-// Returns `given`, or the shard of this rank in a run with mpirun. Throws Error if --shard is given with mpirun.
+// Returns `given`, or this rank's shard in a run with mpirun. Throws Error if --shard is given with mpirun.
 Shard ShardOfRun(const Shard& given);
 
 // Notifies the other ranks on a separate thread every `period` seconds that this rank is alive. The other ranks wait

@@ -73,7 +73,7 @@ std::string Text(const Tokenizer& tokenizer, const std::string& line, const std:
 std::vector<std::string> Rows(const Tokenizer& tokenizer, const LineBatch& batch, const Options& options) {
   const std::span<const std::string> lines = batch.lines;
   std::vector<std::string> rows(lines.size());
-  // Each task processes several lines, to amortise the cost of dispatch.
+  // Each task processes several lines to amortize the cost of dispatch.
   constexpr std::size_t at_once = 16;
   ParallelFor(static_cast<std::int64_t>((lines.size() + at_once - 1) / at_once), [&](std::int64_t task) {
     const std::size_t begin = static_cast<std::size_t>(task) * at_once;
