@@ -184,7 +184,7 @@ TEST(Int8, PackingFromFloatsAndFromIntegersIsTheSame) {
     EXPECT_EQ(column[static_cast<std::size_t>(k)],
               scales[149] * static_cast<float>(quantized[static_cast<std::size_t>(149 * depth + k)]));
 
-  // The result must be close to the float product: each number is off by at most half a step.
+  // The result must be close to the float product. Each integer is off by at most half a step.
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t i = 0; i < columns; ++i) {
       double exact = bias[static_cast<std::size_t>(i)];

@@ -16,7 +16,6 @@
 namespace headlight::kernels {
 namespace {
 
-// A matrix that owns its memory.
 template <typename T>
 struct Owned {
   Owned(std::int64_t rows, std::int64_t columns)

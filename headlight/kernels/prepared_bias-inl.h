@@ -22,7 +22,6 @@ using kernels::AttentionBias;
 using kernels::AttentionHead;
 using kernels::BiasIndexing;
 
-// Computes to += from.
 template <typename T>
 HWY_INLINE void AddRow(const T* from, std::int64_t count, T* to) {
   const hn::ScalableTag<T> d;

@@ -31,8 +31,7 @@ void ForEveryTarget(const Body& body) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// The shape of a matrix with `padding` elements between rows. The matrix starts `offset` elements after an aligned
-// address.
+// The shape of a matrix with `padding` elements between rows, starting `offset` elements after an aligned address.
 struct RowCase {
   std::int64_t rows, columns, padding = 0, offset = 0;
 };

@@ -37,7 +37,7 @@ void ForRowChunks(std::int64_t rows, std::int64_t columns, const Body& body) {
 }
 
 /// Calls body(block, group, this thread's next group, or `groups` after the last) in parallel for a product's blocks of
-/// rows and groups of columns. A thread computes all groups of its blocks. Rows that the thread wrote in the previous
+/// rows and groups of columns. A thread computes all groups of its blocks, because rows that it wrote in the previous
 /// operation are in its caches. The thread keeps a group's weights in the cache while it iterates over the blocks.
 template <class Body>
 void ForBlocksAndGroups(std::int64_t blocks, std::int64_t groups, const Body& body) {

@@ -1,5 +1,5 @@
-// Softmax along rows: y[i] = exp(x[i]) / sum of exp(x). T is float or double; results may overwrite inputs. The weight
-// of -infinity is 0. A row with NaN or +infinity, or of only -infinity, becomes NaN.
+// Softmax along rows: y[i] = exp(x[i]) / sum of exp(x). T is float or double; results may overwrite inputs. An input of
+// -infinity has the result 0. A row with NaN or +infinity, or with only -infinity, becomes NaN.
 #pragma once
 
 #include "headlight/base/matrix.h"

@@ -1,5 +1,4 @@
-// Measures the bandwidth of memory or a cache, with loops that read and write like a kernel but have hardly any
-// arithmetic.
+// Measures the bandwidth of memory or a cache with loops that access memory like kernels, but do hardly any arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The size of the block of the product that is kept in registers. The vectors of b and one number of a need registers,
-// too. AVX2 has 16 registers, and other targets have 32. Long sequences reach 75% (AVX2) to 85% (AVX-512) of the peak.
+// too. AVX2 has 16 registers, and other targets have 32. With long sequences, products reach 75% (AVX2) to 85%
+// (AVX-512) of the peak.
 constexpr std::int32_t kProductRows = HWY_TARGET == HWY_AVX2 ? 6 : 8;
 constexpr std::int32_t kProductVectors = 2;
 

@@ -77,7 +77,7 @@ class Unfolded {
   bool plain_ = false;
 };
 
-/// Some rows and columns of an Unfolded, with the members of a Matrix that the gradient of a weight requires.
+/// Some rows and columns of an Unfolded, with the members of Matrix that the gradient of a weight requires.
 template <typename T>
 struct UnfoldedPart {
   const Unfolded<T>* whole = nullptr;

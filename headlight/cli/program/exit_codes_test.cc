@@ -74,7 +74,7 @@ TEST_F(ExitCodes, DistinguishSuccessAndMistakes) {
   }
 }
 
-// Checks the exit codes that the table of `headlight --help` lists.
+// Checks the exit codes listed in the table of `headlight --help`.
 TEST_F(ExitCodes, FollowFromWhatEndedTheProgram) {
   const auto program = MakeProgram();
   const auto code_of = [&](const auto& end) { return ExitCodeOf(*program, std::make_exception_ptr(end)); };

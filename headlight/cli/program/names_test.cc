@@ -37,7 +37,7 @@ TEST(ShortHelp, HasTheCommonOptionsAndTheLongOneAll) {
   EXPECT_THAT(all, testing::AllOf(HasSubstr("--no-repeat-ngram-size"), HasSubstr("(also --num-beams)")));
 }
 
-// Checks that the examples of each short help use only options that it lists.
+// Checks that the examples in each short help use only options that the short help lists.
 TEST(ShortHelp, ExplainsItsExamples) {
   const auto program = MakeProgram();
   int count = 0;

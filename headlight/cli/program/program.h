@@ -18,8 +18,8 @@ std::unique_ptr<Command> MakeProgram();
 // Throws Error if the program runs on several ranks, but the command supports only one rank.
 void CheckRanks(const Command& command);
 
-// Prints the message of an exception in one line, and returns the exit code. The code is 1 for an internal error and
-// 128 + N for the signal N. Otherwise it is 2.
+// Prints the message of an exception in one line, and returns the exit code: 1 for an internal error, 128 + N for
+// signal N, and otherwise 2.
 int ExitCodeOf(const Command& command, const std::exception_ptr& end);
 
 }  // namespace headlight

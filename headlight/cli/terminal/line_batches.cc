@@ -50,7 +50,7 @@ class LinePrinter {
   }
 
  private:
-  // Prints the rows of a batch. If the batch fails, it is halved until each part has one line.
+  // Prints the rows of a batch. If the batch fails, it is halved repeatedly until each part has one line.
   void PrintTexts(std::span<const std::string> lines, std::span<const std::optional<std::string>> seconds) {
     if (lines.empty()) return;
     std::vector<std::string> printed;

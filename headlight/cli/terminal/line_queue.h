@@ -19,7 +19,7 @@ struct QueuedLines {
   double share = -1;                // fraction of the file that has been read, from TextReader::share
 };
 
-// Reads on a separate thread. The consumer receives all lines that have arrived since the last call. This may be a line
+// Reads lines on a separate thread. The consumer receives all lines that have arrived since the last call: one line
 // typed at a terminal, or many lines of a file.
 class LineQueue {
  public:

@@ -22,7 +22,7 @@
 
 namespace headlight {
 
-// The number of file changes until a fork of the test is killed, counted down to 1. 0: the fork is not killed.
+// The number of file changes until a fork of the test is killed, counted down to 1. If 0, the fork is not killed.
 inline std::atomic<int> changes_left{0};
 inline pid_t immortal = 0;  // process id of the test
 

@@ -113,7 +113,7 @@ TEST(TrainCaptions, AResumedTrainingIsTheSame) {
             ReadFile(setting.folder.File("whole/last/model.safetensors")));
 }
 
-// Checks that fine-tuning a BLIP model reduces the loss. The bias of the output layer is trained, too.
+// Checks that fine-tuning a BLIP model reduces the loss, and that the bias of the output layer is also trained.
 TEST(TrainCaptions, OfABlipGoOn) {
   const Setting setting;
   const std::string blip = HEADLIGHT_SOURCE_DIR "/tests/testdata/captions/blip_text";

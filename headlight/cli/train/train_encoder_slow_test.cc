@@ -118,7 +118,7 @@ TEST(TrainedEncoder, PredictsMaskedWordsFromDistantOnes) {
 TEST(TrainedEncoder, FindsNamesThatTheirSentenceExplains) {
   const std::string train = NameSentences(4000, 1), valid = NameSentences(300, 2);
   const Training training(".conll", train, valid);
-  // Baseline: predicts the most frequent tag of a word with its neighbors. For unseen neighbors, it predicts the most
+  // Baseline: predicts the most frequent tag of a word with these neighbors. For unseen neighbors, it predicts the most
   // frequent tag of the word.
   MostFrequent<std::tuple<std::string, std::string, std::string>> near;
   MostFrequent<std::string> alone;

@@ -54,7 +54,7 @@ class TrainTest : public testing::Test {
     return arguments;
   }
 
-  // Returns the error message for an invalid option. The failed run must leave no files.
+  // Returns the error message for an invalid option. A rejected run must leave no files.
   std::string Refusal(std::vector<std::string> more, const std::string& train = "train.de") {
     more.push_back("--quiet");
     const std::string error = RefusalOf(Command(more, train, "refused"));

@@ -64,7 +64,7 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
   const Outcome without = RunProgram({"evaluate", setting.folder.File("model"), setting.texts});
   EXPECT_EQ(without.exit_code, 0) << without.err;
   EXPECT_THAT(without.out, HasSubstr(" in 40 texts, their ends not counted\n"));
-  // If --end is given, the loss equals the loss of the last validation.
+  // With --end, the loss equals the loss of the last validation.
   const Outcome with = RunProgram({"evaluate", setting.folder.File("model"), setting.texts, "--end", "--json"});
   EXPECT_THAT(trained.err, HasSubstr(fmt::format("loss {:.4f}, perplexity",
                                                  *ParseJson(with.out, "output").Find("loss")->As<double>())));

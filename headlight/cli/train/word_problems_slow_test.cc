@@ -1,4 +1,4 @@
-// Trains models on maths word problems from scratch. Takes a few minutes. A solution is a chain of steps. Each step is
+// Trains models on math word problems from scratch. Takes a few minutes. A solution is a chain of steps. Each step is
 // an operation on two numbers. Prints the accuracies, the accuracies of baselines that ignore the text's meaning, and
 // all problems with a wrong answer.
 #include <fmt/format.h>
