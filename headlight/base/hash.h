@@ -25,6 +25,7 @@ class HEADLIGHT_API Hash64 {
   std::uint64_t size_ = 0;        // bytes so far
 };
 
+/// Returns the hash of `bytes`.
 inline std::uint64_t HashOf(std::string_view bytes) {
   Hash64 hash;
   hash.Update(bytes);

@@ -29,6 +29,7 @@ using kernels::BackwardPart;
 using kernels::kBackwardKeys;
 using kernels::kBackwardQueries;
 
+// Writes scale * sums to `to`, or adds scale * sums if `to.add` is true.
 template <typename T>
 void Give(const Packed<T>& sums, T scale, const GradientTo<T>& to) {
   for (std::int32_t i = 0; i < to.to.rows; ++i)

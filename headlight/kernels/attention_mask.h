@@ -28,6 +28,7 @@ struct AttentionMask {
   bool operator==(const AttentionMask&) const = default;
 };
 
+/// The keys [begin, end).
 struct KeyRange {
   std::int32_t begin = 0, end = 0;
 };

@@ -11,6 +11,7 @@
 
 namespace headlight::kernels {
 
+/// Rounds `count` values to bfloat16.
 void ToBfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 
 /// Returns the number of row pairs in a bfloat16 panel (kernels/panel_product.h). A panel consists of pairs of rows,

@@ -23,6 +23,7 @@ namespace {
 constexpr int kRaised = 128;
 constexpr bool IsWide(const BlockLayout& layout) { return layout.bits == 8 || layout.levels; }
 
+// The elements of quads 2 p and 2 p + 1 of 8 columns.
 struct TwoQuads256 {
   __m256i first, second;
 };

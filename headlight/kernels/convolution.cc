@@ -72,6 +72,7 @@ struct Block {
     }
   }
 
+  // Calls body(first, rows) for a few rows at a time.
   template <class Body>
   void ForRows(const Piece& piece, T* scratch, const Body& body) const {
     for (std::int64_t first = 0; first < c.rows; first += kRowsTogether) {

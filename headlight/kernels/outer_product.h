@@ -18,6 +18,8 @@ struct OuterProductInput {
   std::int64_t residues = 0;  ///< residues per row
   /// [rows * residues]. Entries with 0 are absent, and both of their vectors count as 0. If empty, all entries are
   /// present.
+  /// [rows * residues]. Entries with 0 are absent, and both of their vectors count as 0. If empty, all entries are
+  /// present.
   std::span<const std::uint8_t> present = {};
   double epsilon = 1e-3;
   Compute compute = Compute::float32;  ///< compute type of the outer products: float32 or bfloat16
