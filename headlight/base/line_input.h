@@ -23,7 +23,7 @@ class HEADLIGHT_API ByteInput {
   ByteInput(ByteInput&&) noexcept;
   ~ByteInput();
 
-  /// Reads up to `size` > 0 bytes into `to` and returns their number, or 0 at the end.
+  /// Reads up to `size` bytes (at least 1) into `to`. Returns the number of bytes read, or 0 at the end.
   std::size_t Read(char* to, std::size_t size);
   /// Returns the fraction of a regular file that has been read, in [0, 1]. The last `unread` bytes that Read returned
   /// are not counted. For gzip files, compressed bytes are counted. Returns -1 for other inputs.

@@ -7,8 +7,8 @@
 namespace headlight {
 namespace {
 
-// Ignored keys, which do not change a forward pass. Some are keys of training, initialization, labels and generation,
-// and keys that Transformers writes for every model. Others belong to other programs: the Hub's custom code (auto_map),
+// Ignored keys, which do not change a forward pass. Some keys concern training, initialization, labels or generation.
+// Transformers writes some keys for every model. Others belong to other programs: the Hub's custom code (auto_map),
 // Unsloth, AdapterHub, Transformers.js, sentence-transformers' CrossEncoder, AWS Neuron.
 constexpr std::string_view kHarmless =
     "_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path _num_labels adapters "

@@ -13,7 +13,7 @@ double PeakMegabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// Checks attention over 16,384 tokens, whose scores would take a gigabyte. Memory must grow by at most 32 MB, and
+// Checks attention over 16,384 tokens, whose scores would occupy a gigabyte. Memory must grow by at most 32 MB, and
 // samples of the results must be correct.
 TEST(AttentionSlow, MemoryIsLinearInTokens) {
   constexpr std::int32_t tokens = 16384, dim = 16;

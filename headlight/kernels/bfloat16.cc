@@ -82,7 +82,7 @@ HEADLIGHT_BF16 void Transpose16(const std::uint16_t* from, std::ptrdiff_t stride
       lines[i + 2 * j] = _mm512_maskz_unpacklo_epi64(0xff, other[i + j], other[i + j + 2]);
       lines[i + 2 * j + 1] = _mm512_maskz_unpackhi_epi64(0xff, other[i + j], other[i + j + 2]);
     }
-    // At this point, quarter q of lines[4 i + j] has number 4 q + j of lines 4 i to 4 i + 3.
+    // At this point, quarter q of lines[4 i + j] contains number 4 q + j of lines 4 i to 4 i + 3.
 #pragma GCC unroll 4
   for (int j = 0; j < 4; ++j) {
     const __m512i low01 = _mm512_maskz_shuffle_i32x4(kAll, lines[j], lines[4 + j], 0x44);

@@ -86,7 +86,7 @@ template <BlockLayout layout, int rows>
                                                                      __m256i (&exact)[rows]) {
   constexpr bool wide = IsWide(layout);
   // Products of codes with 8-bit elements are summed in 16 bits. The sums of 8 quads with 4-bit codes, 4 quads with
-  // 5-bit codes or 2 quads with 6-bit codes fit.
+  // 5-bit codes or 2 quads with 6-bit codes fit into 16 bits.
   constexpr int pairs_in_16_bits = layout.bits == 4 ? 4 : layout.bits == 5 ? 2 : 1;
   constexpr int pairs = layout.group / (2 * kQuad), chunk = std::min(pairs, wide ? 1 : pairs_in_16_bits);
   const __m256i ones = _mm256_set1_epi16(1);

@@ -46,7 +46,7 @@ inline GradientCut CutOf(std::int64_t rows, std::int64_t panels, std::int64_t th
 template <typename T>
 using ToPack = std::array<Matrix<const T>, 2>;
 
-/// Returns the rows that can be prefetched. The taps of a convolution are not contiguous and cannot be prefetched.
+/// Returns the rows to prefetch. The taps of a convolution are not contiguous and cannot be prefetched.
 template <typename T>
 Matrix<const T> InMemory(const Matrix<const T>& rows) {
   return rows;

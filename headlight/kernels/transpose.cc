@@ -22,8 +22,8 @@ namespace headlight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The side of a block that is transposed in the cache, so that y's cache lines are written whole. Without blocks, half
-// a line is evicted before the other half is written if y's rows are powers of two apart.
+// The side length of a block that is transposed in the cache, so that y's cache lines are written whole. Without
+// blocks, half a line would be evicted before the other half is written if y's rows are powers of two apart.
 constexpr std::int64_t kTransposedBlock = 64;
 
 // Computes buffer[column][row] = x[row][column], for at most kTransposedBlock x kTransposedBlock elements.

@@ -207,7 +207,7 @@ TEST_F(DualCommands, SearchAnIndexOfFaiss) {
     more.insert(more.begin(), search.begin(), search.end());
     return more;
   };
-  // The results equal the results of the original index, with names and with numbers instead of names.
+  // Searches give the results of the original index, with names and with numbers instead of names.
   const std::string own = RunProgram({"search", index, "two cats"}).out;
   EXPECT_EQ(RunProgram(with({"--names", names})).out, own);
   const std::vector<std::string> rows = Lines(written.out), numbers = Lines(RunProgram(search).out);

@@ -17,8 +17,8 @@ FolderEmbedder LoadEmbedder(const std::string& folder, std::optional<Compute> co
 std::vector<float> QueryVector(const FolderEmbedder& embedder, const std::string& query,
                                EmbedPooling pooling = EmbedPooling::folder);
 
-/// Returns true if the model embeds these inputs as images. A model with only an image encoder always does. If the
-/// model also has a text encoder, all inputs must be folders or have names of images.
+/// Returns true if the model embeds these inputs as images. This is always true for a model with only an image encoder.
+/// If the model also has a text encoder, all inputs must be folders or have names of images.
 bool EmbedsImages(const std::string& folder, const std::vector<std::string>& inputs);
 
 /// Returns true if a query is the path of an existing image.

@@ -64,7 +64,7 @@ std::vector<Query> QueriesOf(const FoldCommandOptions& options) {
   FastaReader reader(Input(options.file));
   std::string error;
   // Returns the next sequence, or nullopt at the end of the file. An unreadable sequence is added as a query with an
-  // error. If the same error is repeated, the rest of the file cannot be read, and the error is rethrown.
+  // error. If the same error occurs again, the rest of the file cannot be read, and the error is rethrown.
   const auto next = [&]() -> std::optional<ProteinSequence> {
     while (true) {
       try {

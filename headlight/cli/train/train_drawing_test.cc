@@ -175,7 +175,7 @@ TEST_F(TrainDrawing, DropsTextsWithTheGivenProbability) {
   EXPECT_THAT(RefusalOf(further("parts", "1.1", "6")), HasSubstr("--drop-text"));
 }
 
-// Checks the weight of the divergence. In the first batch, the weight is largest for squared errors and 0 for the
+// Checks the weight of the divergence in the first batch. It is at its maximum for squared errors, and 0 for the
 // logit-Laplace loss.
 TEST_F(TrainDrawing, TheWeightOfTheDivergenceFallsOrRises) {
   for (const std::string loss : {"logit-laplace", "l2"}) {

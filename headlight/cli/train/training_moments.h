@@ -14,7 +14,8 @@ struct TrainingMoment {
   std::string folder;  // folder of the model
 };
 
-// Provides the kept models as model folders. Some folders are temporary, and the destructor removes them.
+// Provides the best model, the last model and the snapshots of --average-last as model folders. Some folders are
+// temporary, and the destructor removes them.
 class TrainingMoments {
  public:
   // Throws Error unless `folder` contains a training run that has saved a model.

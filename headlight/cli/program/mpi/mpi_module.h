@@ -9,8 +9,8 @@ struct MpiModule {
   int rank = 0, size = 1;
   // Starts to send or receive a message of `count` bytes with this tag. Returns null if MPI reports an error.
   void* (*begin)(int peer, bool sends, int tag, void* bytes, int count) = nullptr;
-  // Returns the number of completed transfers, writes their indices to `indices`, and deletes them. Returns -1 if a
-  // transfer failed, and writes its index to `lost`.
+  // Returns the number of completed transfers, writes their indices to `indices`, and deletes the transfers. If a
+  // transfer failed, returns -1 and writes its index to `lost`.
   int (*done)(void* const* transfers, int count, int* indices, int* lost) = nullptr;
   // Cancels and deletes a transfer.
   void (*cancel)(void* transfer) = nullptr;
