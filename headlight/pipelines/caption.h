@@ -9,21 +9,21 @@
 
 namespace headlight {
 
-/// An option that is not set is taken from generation_config.json in the folder, or from config.json if that file is
-/// missing. The key is the name in brackets if the comment has one, and otherwise the name of the option. If the key is
-/// missing, the default in the comment applies.
+/// Options that are not set are read from generation_config.json in the folder, or from config.json if that file is
+/// missing. The key of an option is its name, or the name in brackets in its comment. If the key is missing too, the
+/// default in the comment applies.
 struct CaptionOptions {
-  std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not included in its score
+  std::string prompt = {};  ///< the beginning of every caption, such as "an image of"; not part of the score
 
   /// Options for the search. Beam search keeps the beam_size best partial captions. A beam_size of 1 selects greedy
   /// search or sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams]; default: 1
   std::optional<double> length_penalty =
-      {};  ///< with beams: alpha of score = log-probability / length^alpha; default: 1
+      {};  ///< for beam search: alpha in score = log-probability / length^alpha; default: 1
   std::optional<std::int32_t> n_best =
-      {};  ///< captions of each image, at most beam_size without sampling [num_return_sequences]; default: 1
+      {};  ///< captions per image; without sampling at most beam_size [num_return_sequences]; default: 1
   /// The maximum number of tokens of a caption, including the prompt and the end token: 1 to the model's positions
-  /// [max_length, max_new_tokens]; default: 20 more than the prompt has.
+  /// [max_length, max_new_tokens]; default: the length of the prompt plus 20.
   std::optional<std::int32_t> max_length = {};
   std::optional<std::int32_t> min_length = {};  ///< minimum number of tokens of a caption; default: 0
   /// Values above 1 make repeated tokens less likely; default: 1.
@@ -34,7 +34,7 @@ struct CaptionOptions {
   /// Options for sampling, which replaces the search. The next token is sampled from softmax(logits / temperature).
   /// `top_k` and then `top_p` restrict the choice to the most likely tokens, by number and by the sum of their
   /// probabilities. With sampling, the key num_beams is ignored.
-  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; default: false
+  std::optional<bool> sample = {};  ///< true if temperature, top_k or top_p is set; else [do_sample]; default: false
   std::optional<double> temperature = {};  ///< above 0; default: 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all; default: 50
   std::optional<double> top_p = {};        ///< above 0, at most 1; default: 1

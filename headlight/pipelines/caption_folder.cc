@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kUsualLength = 20;  // Transformers' number of new tokens
+constexpr std::int32_t kUsualLength = 20;  // the default number of new tokens in Transformers
 
 // Reads generation_config.json. If that file is missing, reads config.json and its section for the text decoder.
 void ReadSettings(const ModelFolder& files, CaptionFolder& folder) {

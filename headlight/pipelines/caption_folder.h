@@ -1,5 +1,5 @@
-// A model that generates text about images, with its image processor and tokenizer, and decoding from encoded images.
-// Used by several pipelines.
+// A caption model with its image processor and tokenizer. Several pipelines use it to generate text from encoded
+// images.
 #pragma once
 
 #include <cstddef>

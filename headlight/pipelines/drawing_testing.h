@@ -11,7 +11,7 @@
 namespace headlight {
 
 // Saves a DALL-E with its tokenizer and discrete VAE into `folder`, which must exist. Images have 8 x 8 pixels and 4 x
-// 4 codes of a codebook of 6. Texts have at most 12 tokens.
+// 4 codes from a codebook of 6. Texts have at most 12 tokens.
 inline void SaveTinyDalle(const std::string& folder) {
   std::filesystem::copy_file(HEADLIGHT_SOURCE_DIR "/headlight/text/tokenizers/testdata/family_gpt2.json",
                              folder + "/tokenizer.json");

@@ -23,7 +23,7 @@ DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options,
 
 namespace {
 
-// Reads a whole text for inspection. Throws Error if the text is too long.
+// Tokenizes a text without truncation. Throws Error if the text is too long.
 WholeTexts::Read ReadWhole(const DualFolder& loaded, std::string_view text) {
   loaded.model->CheckTexts();
   WholeTexts::Read read = (*loaded.texts)(text);

@@ -50,7 +50,7 @@ TEST(Embedder, EqualsSentenceTransformers) {
   }
 }
 
-// Returns a copy of the folder with these files replaced. A file without a text is removed.
+// Returns a copy of the folder in which `files` are replaced. Files without a text are removed.
 std::unique_ptr<TemporaryFolder> With(const std::vector<std::pair<std::string, std::optional<std::string>>>& files) {
   auto folder = std::make_unique<TemporaryFolder>();
   std::filesystem::copy(kFolder, folder->path(), std::filesystem::copy_options::recursive);
@@ -91,7 +91,7 @@ TEST(Embedder, PoolsAndPromptsAsSentenceTransformers) {
   expect(R"({"pooling_mode": "mean"})", golden["prompt"].value().Line(), golden["prompted"]);
 }
 
-// Returns the vector of a text from a copy of the folder with these files replaced.
+// Returns the vector of a text. The model is loaded from a copy of the folder in which `files` are replaced.
 std::vector<float> VectorWith(const std::vector<std::pair<std::string, std::optional<std::string>>>& files,
                               const std::string& text, const EmbedOptions& options = {}) {
   return Embedder::Load(With(files)->path()).Embed(text, options);
@@ -120,7 +120,7 @@ TEST(Embedder, LeavesOutTokensOfThePrompt) {
     return VectorWith({{"modules.json", kPoolingOnly}, {kPooling, pooling}, {kSettings, prompts}}, text);
   };
   const std::string prompts = R"({"prompts": {"p": ". , "}, "default_prompt_name": "p"})";
-  // [CLS] . , dog [SEP]: the states of the last two of five tokens.
+  // The five tokens are [CLS] . , dog [SEP]. Without the prompt, only dog and [SEP] are pooled.
   const std::vector<float> last = pooled(R"({"pooling_mode": "lasttoken"})", "{}", ". , dog");
   const std::vector<float> dog = pooled(R"({"pooling_mode": "cls", "include_prompt": false})", prompts, "dog");
   const std::vector<float> mean = pooled(R"({"pooling_mode": "mean", "include_prompt": false})", prompts, "dog");

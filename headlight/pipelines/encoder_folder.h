@@ -1,4 +1,4 @@
-// A text encoder with its tokenizer, truncation, and encoding in batches. Used by several pipelines.
+// A text encoder with its tokenizer. Truncates texts and encodes them in batches. Used by several pipelines.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct NeededHead {
   const char* name;
 };
 
-/// Loads a text encoder with its tokenizer. Throws Error if the folder has no text encoder with that head, or if the
+/// Loads a text encoder with its tokenizer. Throws Error if the folder has no text encoder with `head`, or if the
 /// tokenizer has more tokens than the model. Throws Error for options that encoders do not have.
 HEADLIGHT_API EncoderFolder LoadEncoderFolder(const std::string& folder, const LoadOptions& options = {},
                                               std::optional<NeededHead> head = {});

@@ -212,7 +212,7 @@ TEST(TokenClassifier, EqualsTransformersPipeline) {
   EXPECT_THAT(ErrorOf([] { TokenClassifier::Load(kFolders + "answer"); }), HasSubstr("head for classes of tokens"));
 }
 
-// Compares labels per token, and long texts in windows (tools/make_pipeline_goldens.py).
+// Compares the labels of single tokens, and of long texts that are split into windows (tools/make_pipeline_goldens.py).
 TEST(TokenClassifier, EqualsTransformersPipelineInTokensAndWindows) {
   const TokenClassifier tagger = TokenClassifier::Load(kFolders + "tag");
   const JsonView golden = ReadJson(kFolders + "tag/pipelines.json");

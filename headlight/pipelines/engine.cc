@@ -24,7 +24,7 @@ struct TextJob final : EngineJobOf<GeneratedText> {
       : call(generator, Buffered(queue, std::move(options))) {}
   void Finish() override { results = std::move(call.Results(found).front()); }
 
-  // Sets an on_text that collects pieces for the thread that calls Ticket::Wait.
+  // Replaces on_text by a function that collects the pieces for the thread that calls Ticket::Wait.
   GenerateOptions Buffered(EngineQueue& queue, GenerateOptions options) {
     if (options.on_text)
       options.on_text = [this, &queue](std::size_t text, std::string_view piece) {
@@ -97,7 +97,7 @@ struct Engine::State {
                                                        TranslationCall::ShortlistOf(*translator));
   }
 
-  // Reserves `bytes` of queue space, makes a job of the request and queues it.
+  // Reserves `bytes` of queue space, creates a job for the request, and queues it.
   template <typename Job, typename Request>
   std::shared_ptr<Job> Enter(const Request& request, std::int64_t bytes, const auto& make) {
     const auto begin = EngineClock::now();

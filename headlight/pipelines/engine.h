@@ -17,7 +17,7 @@ namespace headlight {
 
 /// The current state of an Engine.
 struct EngineStatistics {
-  std::int64_t running = 0, waiting = 0;  ///< requests
+  std::int64_t running = 0, waiting = 0;  ///< number of requests
   std::int64_t generated_tokens = 0;  ///< since the engine was constructed; with beam search, the tokens of one beam
   std::int64_t cached_tokens = 0;     ///< tokens that the cache holds now, of all sequences in the batch
 };
@@ -39,9 +39,9 @@ class HEADLIGHT_API Engine {
   ~Engine();
   Engine(const Engine&) = delete;
 
-  /// Tokenizes on the caller's thread and returns without waiting for the model. Throws QueueFull if the request
-  /// would exceed max_waiting or max_waiting_bytes. Throws Error for an invalid request, for a request that can never
-  /// fit, and if the engine's model does not handle requests of this type.
+  /// Tokenizes on the caller's thread and returns without waiting for the model. Throws QueueFull if the request would
+  /// exceed max_waiting or max_waiting_bytes. Throws Error for an invalid request, for a request that can never fit in
+  /// the cache, and if the engine's model does not handle requests of this type.
   [[nodiscard]] Ticket<GeneratedText> Submit(TextRequest request);
   [[nodiscard]] Ticket<Translation> Submit(TranslationRequest request);
 

@@ -1,4 +1,4 @@
-// The options of an Engine: its limits and its requests.
+// The options of an Engine, and the requests that it accepts.
 #pragma once
 
 #include <chrono>

@@ -52,7 +52,7 @@ std::string Alone(const Translator& translator, const TranslationRequest& reques
   return Described(translator.TranslateBatch({request.text}, request.options).front());
 }
 
-// A request and its result without an Engine.
+// A request, and its expected result, which is computed without an Engine.
 template <typename Request>
 struct Case {
   Request request;

@@ -24,7 +24,7 @@ std::int32_t AnswerLength(std::int64_t max_length, std::int64_t most) {
   return static_cast<std::int32_t>(max_length);
 }
 
-// Returns the name of an option that is set and needs a model that extracts answers, or "".
+// Returns an option that is set but valid only for models that extract answers, or "" if there is none.
 std::string_view FindingOptionOf(const FolderAnswererOptions& options) {
   if (options.always) return "always";
   if (!options.align_words) return "align_words";

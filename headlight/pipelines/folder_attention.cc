@@ -182,7 +182,7 @@ AttentionRecord FolderAttention(const std::string& folder, const AttentionInput&
   Check(reads.detector || !input.detector, "{}: `detector` is for models that read regions of an image", folder);
   Check(reads.threshold || !input.threshold, "{}: `threshold` is for detectors", folder);
   AttentionRecord record = of->attention(folder, input);
-  if (input.patch)  // moves cross-attention to the end, so that the attention of the patch is shown first
+  if (input.patch)  // cross-attention is moved to the end, so that a page first shows the attention of the patch
     std::stable_partition(record.maps.begin(), record.maps.end(),
                           [](const AttentionMap& map) { return map.kind != AttentionKind::cross; });
   AddRollout(record);

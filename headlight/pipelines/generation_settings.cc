@@ -24,7 +24,7 @@ constexpr unsigned kDecoding = kTranslation | kCaption, kAll = kText | kDecoding
 struct Setting {
   const char* key;
   unsigned read;  // the kinds of models that implement the setting
-  Json usual;     // for other kinds: the value that, like null, has no effect
+  Json usual;     // for other kinds of models: a value that has no effect, like null
 };
 
 // Returns the keys of GenerationConfig that can change the output.
@@ -82,7 +82,7 @@ const std::vector<Setting>& Settings() {
   // Other keys have no effect on the output:
   // - Only on speed: use_cache, cache_implementation, cache_config, max_cache_len, compile_config, disable_compile,
   //   continuous_batching_config, low_memory, prefill_chunk_size.
-  // - Speculative decoding, which keeps the model's result: is_assistant, num_assistant_tokens,
+  // - Speculative decoding, which does not change the result: is_assistant, num_assistant_tokens,
   //   num_assistant_tokens_schedule, assistant_confidence_threshold, assistant_early_exit, assistant_ensemble_weight,
   //   assistant_lookbehind, target_lookbehind, prompt_lookup_num_tokens, max_matching_ngram_size, speculation_type,
   //   use_mtp.

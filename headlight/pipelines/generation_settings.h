@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// The kinds of models, which differ in the implemented settings.
+/// The kinds of models. Each kind implements different settings.
 enum class GenerationKind : std::uint8_t { text = 1, translation = 2, caption = 4 };
 
 /// Throws Error naming the first setting that could change the result and is not implemented for this kind of model.

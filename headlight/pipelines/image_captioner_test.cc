@@ -69,7 +69,7 @@ TEST(ImageCaptioner, EqualsTransformers) {
     const std::vector<Image> images = GoldenImages(name);
     for (const JsonView& expected : ReadJson(FolderOf(name) + "/golden.json").Items())
       ExpectTexts(captioner.Caption(images, OptionsOf(expected)), expected, &ImageCaption::text);
-    // The folder's settings have two beams.
+    // The folder's settings specify two beams.
     EXPECT_EQ(captioner.Caption(images[1]).text, captioner.Caption({images[1]}, {.beam_size = 2})[0][0].text);
   }
 }

@@ -1,4 +1,4 @@
-// An image model with its image processor, and batching. Used by several pipelines.
+// An image model with its image processor. Processes images in batches. Used by several pipelines.
 #pragma once
 
 #include <cstddef>

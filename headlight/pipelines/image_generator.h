@@ -27,9 +27,9 @@ class HEADLIGHT_API ImageGenerator {
 
   /// Generates options.count new images of the model's size. Throws Error naming an invalid option.
   std::vector<Image> Generate(const TextToImageOptions& options = {}) const;
-  /// Generates options.count completions of each image. An image is resized to the model's size and quantized to its
-  /// colors. The upper `rows` rows are kept, by default half of the rows, and the lower rows are generated. Throws
-  /// Error if no row is left to generate, and for invalid options.
+  /// Generates options.count completions of each image. An image is resized to the model's size, and its colors are
+  /// quantized to the model's colors. The upper `rows` rows are kept, by default half of the rows, and the lower rows
+  /// are generated. Throws Error if no row is left to generate, and for invalid options.
   std::vector<std::vector<Image>> Complete(std::span<const Image> images, std::optional<std::int64_t> rows = {},
                                            const TextToImageOptions& options = {}) const;
 

@@ -92,7 +92,6 @@ TEST_F(ImageGeneratorTest, KeepsGivenRows) {
   EXPECT_EQ(generator.Complete({&given, 1}), generator.Complete({&given, 1}, 2));
   EXPECT_EQ(generator.Complete({&given, 1}, 0, {.count = 3, .seed = 9}).front(),
             generator.Generate({.count = 3, .seed = 9}));
-  // Completes several images.
   Image black{.height = 4, .width = 6, .pixels = std::vector<std::uint8_t>(72)};
   const std::array<Image, 2> two = {given, black};
   const std::vector<std::vector<Image>> both = generator.Complete(two, 3, {.count = 2});

@@ -48,8 +48,8 @@ class HEADLIGHT_API ImageSegmenter {
   }
 
   /// Perform Segment in two steps, so that other threads can prepare the next images during the computation. Fit
-  /// resizes an image for the model, and SegmentFitted finds the segments of such images. `sizes` has their original
-  /// sizes.
+  /// resizes an image for the model, and SegmentFitted finds the segments of such images. `sizes` has the original
+  /// sizes of the images.
   Image Fit(const Image& image) const;
   std::vector<Segmentation> SegmentFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                           const SegmentOptions& options = {}) const;

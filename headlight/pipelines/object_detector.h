@@ -57,7 +57,8 @@ class HEADLIGHT_API ObjectDetector {
   }
 
   /// Perform Detect in two steps, so that other threads can prepare the next images during the computation. Fit resizes
-  /// an image for the model, and DetectFitted finds the objects of such images. `sizes` has their original sizes.
+  /// an image for the model, and DetectFitted finds the objects of such images. `sizes` has the original sizes of the
+  /// images.
   Image Fit(const Image& image) const;
   std::vector<std::vector<DetectedObject>> DetectFitted(std::span<const Image> fitted, std::span<const ImageSize> sizes,
                                                         const DetectOptions& options = {}) const;

@@ -20,7 +20,7 @@ inline void SaveTinyEsm(const std::string& folder) {
   WriteFile(folder + "/tokenizer_config.json", R"({"tokenizer_class": "EsmTokenizer"})");
 }
 
-// Returns a PDB file with a chain A of 8 residues with only CA atoms.
+// Returns a PDB file with one chain, A, of 8 residues that have only CA atoms.
 inline std::string StrandAsPdb() {
   std::string text;
   for (int i = 1; i <= 8; ++i)

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// The longest chain. The indices of the pairs of a longer chain would exceed 32 bits.
+// The maximum length of a chain. The indices of the pairs of a longer chain would exceed 32 bits.
 constexpr std::int64_t kMostFolded = 46340;
 constexpr std::int64_t kAlphaAtom = 1;  // index in atom14
 

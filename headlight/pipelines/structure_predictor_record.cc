@@ -17,10 +17,10 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kAlpha = 1;  // index among BackboneAtoms, N, CA, C, O, and in atom14
+constexpr std::size_t kAlpha = 1;  // index of CA in BackboneAtoms (N, CA, C, O) and in atom14
 constexpr float kMostDistance = 22;
 
-// Titles by ResidueAttentionKind.
+// Titles, indexed by ResidueAttentionKind.
 constexpr std::array kTitles = {"Row attention", "Triangle attention (starting node)",
                                 "Triangle attention (ending node)", "Invariant point attention"};
 

@@ -25,22 +25,22 @@ class LanguageModel;        // kinds/language_model.h
 class PipelineTokenizer;    // text/tokenizers/pipeline_tokenizer.h
 struct TextGeneratorState;  // pipelines/text_generator_state.h
 
-/// An option that is not set is taken from generation_config.json in the folder. The key is the name in brackets if the
-/// comment has one, and otherwise the name of the option. If the key is missing, the default in the comment applies.
-/// The eos_token_id of the file ends a text.
+/// Options that are not set are read from generation_config.json in the folder. The key of an option is its name, or
+/// the name in brackets in its comment. If the key is missing, the default in the comment applies. The file's
+/// eos_token_id ends a text.
 struct GenerateOptions {
   /// Options for the search. Beam search keeps the beam_size best texts. A beam_size of 1 selects greedy search or
   /// sampling.
   std::optional<std::int32_t> beam_size = {};  ///< 1 to 1024 [num_beams]; default: 1
   std::optional<double> length_penalty =
-      {};  ///< with beams: alpha of score = log-probability / length^alpha; default: 1
+      {};  ///< for beam search: alpha in score = log-probability / length^alpha; default: 1
   std::optional<std::int32_t> n_best =
-      {};  ///< texts for each prompt, at most beam_size without sampling [num_return_sequences]; default: 1
+      {};  ///< texts per prompt; without sampling at most beam_size [num_return_sequences]; default: 1
 
   /// Options for sampling. The next token is sampled from softmax(logits / temperature). `top_k` and then `top_p`
   /// restrict the choice to the most likely tokens, by number and by the sum of their probabilities. With sampling, the
   /// key num_beams is ignored.
-  std::optional<bool> sample = {};  ///< [do_sample], but true if one of the next three options is set; default: false
+  std::optional<bool> sample = {};  ///< true if temperature, top_k or top_p is set; else [do_sample]; default: false
   std::optional<double> temperature = {};  ///< above 0; default: 1
   std::optional<std::int32_t> top_k = {};  ///< 0 means all; default: 50
   std::optional<double> top_p = {};        ///< above 0, at most 1; default: 1

@@ -16,7 +16,7 @@
 
 namespace headlight {
 
-/// A residue that replaces another.
+/// A residue that replaces another residue.
 struct Substitution {
   char from = 'A', to = 'A';
   std::int64_t position = 1;  ///< of the residue, counted from 1
