@@ -59,8 +59,7 @@ AlphaFold::AlphaFold(const AlphaFoldConfig& config, DType dtype)
   evoformer_.emplace(root / "evoformer", config_.evoformer, config_.blocks);
   single_ = linear(root / "evoformer", "linear", config_.alignment, config_.single, LeCunNormal(config_.alignment));
   structure_.emplace(root / "structure_module", config_.structure);
-  // These layers need little time and are kept in float32. All results depend on them, or they compute the atoms'
-  // positions.
+  // These layers are fast, and are kept in float32 because they affect all results or compute atom positions.
   for (const char* part : {"input_embedder.", "recycling_embedder.", "evoformer.linear.", "structure_module."})
     parameters_.KeepExact(part);
   const std::int64_t hidden = config_.lddt_hidden;
@@ -149,8 +148,8 @@ FoldingOutputs AlphaFold::Pass(Context& context, const FoldingFeatures& features
                         : Recycle(*before, features.types);
   FoldingState state = (*recycling_)(context, (*input_)(context, features), recycled);
   if (!features.templates.empty()) state = (*templates_)(context, state, features.templates, after_block);
-  // Without extra rows, one absent row is used. Its outer product is divided by a value near zero, as in the training
-  // of the published models.
+  // Without extra rows, one row that is marked as absent is used. Its outer product is divided by a value near zero, as
+  // in the training of the published models.
   const bool none = features.extra.rows() == 0;
   const Tensor extra = none ? Tensor::Zeros({residues, kExtraFeatures}, parameters_.dtype()) : features.extra;
   AlignmentGrid::Marks absent;

@@ -18,7 +18,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the published models.
+/// The defaults are the settings of the published models.
 struct AlphaFoldConfig {
   std::int64_t alignment = 256, extra = 64, pair = 128, single = 384;
   std::int32_t farthest = 32;  ///< the largest relative position

@@ -18,7 +18,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of BART-large.
+/// The defaults are the settings of BART-large.
 struct BartConfig {
   std::int64_t model = 1024;
   int encoder_layers = 12, decoder_layers = 12;

@@ -21,7 +21,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the paper's BERT-base.
+/// The defaults are the settings of the paper's BERT-base.
 struct BertConfig {
   std::int64_t model = 768;
   int layers = 12;
@@ -59,7 +59,7 @@ void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, 
 class HEADLIGHT_API BertEmbeddings {
  public:
   BertEmbeddings(const Scope& scope, const BertConfig& config, bool positions = true);
-  /// Returns the input of the first layer. The arguments are those of TextEncoder::Encode.
+  /// Returns the input of the first layer. See TextEncoder::Encode for the arguments.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return tokens_; }
@@ -81,7 +81,7 @@ class HEADLIGHT_API BertEncoder {
  public:
   /// `names` are the parameter names of a variant's layers, if they differ from BERT's.
   BertEncoder(const Scope& scope, const BertConfig& config, const std::optional<EncoderLayerNames>& names = {});
-  /// Encodes texts as TextEncoder::Encode does.
+  /// Encodes texts (see TextEncoder::Encode).
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                     const Sequences& texts, std::span<const std::int32_t> first_positions) const;
   const TokenEmbedding& tokens() const { return embeddings_.tokens(); }

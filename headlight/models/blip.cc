@@ -42,8 +42,8 @@ MultiHeadAttentionConfig AttentionOf(const BertConfig& config) {
           .names = {"self.query", "self.key", "self.value", "output.dense"}};
 }
 
-// Returns the settings of cross-attention. The memory's width is that of the vision encoder for images and that of the
-// text model for questions.
+// Returns the settings of cross-attention. For images, the memory has the width of the vision encoder. For questions,
+// it has the width of the text model.
 MultiHeadAttentionConfig CrossAttentionOf(const BlipConfig& config) {
   MultiHeadAttentionConfig attention = AttentionOf(config.text);
   attention.memory = config.vision.model;

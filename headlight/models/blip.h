@@ -26,7 +26,7 @@ class ConfigTable;  // defined in io/config_table.h
 /// matching head, and embeddings of images and texts. vectors: only the embeddings, as in Transformers' BlipModel.
 enum class BlipTask { captions, answers, matching, vectors };
 
-/// The defaults are those of the paper's base model.
+/// The defaults are the settings of the paper's base model.
 struct BlipVisionConfig {
   std::int64_t model = 768;
   int layers = 12;

@@ -18,7 +18,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The sizes of a tower's layers. The defaults are those of the text tower of CLIP-ViT-B/32.
+/// The sizes of a tower's layers. The defaults are the sizes of the text tower of CLIP-ViT-B/32.
 struct ClipTowerConfig {
   std::int64_t model = 512;
   int layers = 12;
@@ -50,7 +50,7 @@ struct ClipImageConfig : ClipTowerConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, ClipImageConfig& config);
 
-/// The defaults are those of CLIP-ViT-B/32.
+/// The defaults are the settings of CLIP-ViT-B/32.
 struct ClipConfig {
   std::optional<ClipTextConfig> text = ClipTextConfig();  ///< empty if the folder has only an image tower
   std::optional<ClipImageConfig> image = ClipImageConfig();

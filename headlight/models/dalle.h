@@ -1,7 +1,8 @@
 // DALL-E (Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, section 2.2), a causal decoder whose input is a
-// text and whose output is the codes of an image. The architecture is that of DALLE-pytorch without rotary positions
-// and token shift. Unlike in the paper, sublayers are scaled (Touvron et al., "Going deeper with Image Transformers",
-// 2021, section 2) and feed-forward networks are gated (Shazeer, "GLU Variants Improve Transformer", 2020).
+// text and whose output is the codes of an image. The architecture is taken from DALLE-pytorch, without rotary
+// positions and token shift. Unlike in the paper, sublayers are scaled (Touvron et al., "Going deeper with Image
+// Transformers", 2021, section 2) and feed-forward networks are gated (Shazeer, "GLU Variants Improve Transformer",
+// 2020).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // DALL-E mini (Dayma et al., 2021) in the layout of min-dalle. The input of the encoder is a text, and a decoder with
-// cross-attention generates the codes of an image. The layers are those of BART with gated feed-forward networks
-// (Shazeer, "GLU Variants Improve Transformer", 2020), without biases, and with a second norm in every sublayer
-// (Shleifer et al., "NormFormer: Improved Transformer Pretraining with Extra Normalization", 2021, figure 1).
+// cross-attention generates the codes of an image. The layers are BART's layers without biases. Feed-forward networks
+// are gated (Shazeer, "GLU Variants Improve Transformer", 2020). Every sublayer has a second norm (Shleifer et al.,
+// "NormFormer: Improved Transformer Pretraining with Extra Normalization", 2021, figure 1).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of DALL-E mini. DALL-E mega has 24 layers, a model dimension of 2048, 32 heads and an ffn
-/// dimension of 4096.
+/// The defaults are the settings of DALL-E mini. DALL-E mega has 24 layers, a model dimension of 2048, 32 heads and an
+/// ffn dimension of 4096.
 struct DalleMiniConfig {
   std::int64_t model = 1024;
   int encoder_layers = 12, decoder_layers = 12;

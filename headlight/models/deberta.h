@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-/// The defaults are those of the paper's DeBERTa-base.
+/// The defaults are the settings of the paper's DeBERTa-base.
 struct DebertaConfig {
   std::string family = "Deberta";  ///< prefix of the architecture's name
   /// The settings shared with BERT. The number of segment types may be 0.

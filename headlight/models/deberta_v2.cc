@@ -22,7 +22,7 @@
 namespace headlight {
 namespace {
 
-// The defaults are those of DeBERTaV3-base.
+// The defaults are the settings of DeBERTaV3-base.
 struct DebertaV2Config {
   DebertaConfig base = {
       .family = "DebertaV2",

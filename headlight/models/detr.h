@@ -23,7 +23,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the paper with ResNet-50.
+/// The defaults are the settings of the paper with ResNet-50.
 struct DetrConfig {
   ResnetConfig backbone;
   /// The name of the backbone in timm, which also selects timm's parameter names. If empty, `backbone` has the full
@@ -90,8 +90,8 @@ struct DetrMemory {
 class DetrDecoderLayer {
  public:
   DetrDecoderLayer(const Scope& scope, const DetrConfig& config, int layer);
-  /// Maps x, with the queries' positional embeddings, to [images * queries, model]. Both inputs are [images * queries,
-  /// model].
+  /// Maps x to [images * queries, model]. `positions` has the queries' positional embeddings. Both inputs are [images *
+  /// queries, model].
   Tensor operator()(Context& context, const Tensor& x, const Tensor& positions, const Sequences& queries,
                     const DetrMemory& memory) const;
 

@@ -26,7 +26,7 @@ class ConfigTable;  // defined in io/config_table.h
 /// output. v3: registers, and rotary positions instead of learned positional embeddings.
 enum class DinoKind { v2, v2_registers, v3 };
 
-/// The defaults are those of DINOv2-B/14.
+/// The defaults are the settings of DINOv2-B/14.
 struct DinoConfig {
   DinoKind kind = DinoKind::v2;
   std::int64_t model = 768;

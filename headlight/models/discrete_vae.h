@@ -1,7 +1,7 @@
-// The discrete variational autoencoder of DALLE-pytorch, which is smaller than the DALL-E paper's (Ramesh et al.,
-// "Zero-Shot Text-to-Image Generation", 2021, section 2.1). The encoder's strided convolutions halve the height and
-// width and compute logits of the codes. The decoder's transposed convolutions double the height and width of the map
-// of code embeddings.
+// The discrete variational autoencoder of DALLE-pytorch, which is smaller than the autoencoder in the DALL-E paper
+// (Ramesh et al., "Zero-Shot Text-to-Image Generation", 2021, section 2.1). The encoder's strided convolutions halve
+// the height and width and compute logits of the codes. The decoder's transposed convolutions double the height and
+// width of the map of code embeddings.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ constexpr double kMaskedInTraining = 0.15 * 0.8;  // fraction of the tokens that
 
 }  // namespace
 
-// Returns the heads, which are those of RoBERTa.
+// Returns the layout of the heads, which is the same as in RoBERTa.
 TextHeadsLayout HeadsOf(const EsmConfig& config) {
   return {.family = "Esm",
           .pooler = Prefix(config.encoder.scope) + "pooler.dense",

@@ -16,7 +16,8 @@
 
 namespace headlight {
 
-/// The defaults are those of ESM-2 with 650 million parameters. The defaults of missing keys are those of Transformers.
+/// The defaults are the settings of ESM-2 with 650 million parameters. Missing keys in a file have the same defaults as
+/// in Transformers.
 struct EsmConfig {
   /// `positions` is the number of rows of the table of absolute positions. A sequence has at most positions - pad_id -
   /// 1 tokens.
@@ -54,7 +55,7 @@ class HEADLIGHT_API EsmEncoder {
  public:
   EsmEncoder(const Scope& scope, const EsmConfig& config);
 
-  /// Encodes texts as TextEncoder::Encode does. If `seen` is not empty, it is called with the states before each layer,
+  /// Encodes texts (see TextEncoder::Encode). If `seen` is not empty, it is called with the states before each layer,
   /// and then with the states after the last norm.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     std::span<const std::int32_t> first_positions = {},

@@ -18,7 +18,7 @@
 
 namespace headlight {
 
-/// The defaults are those of the published model, except for the language model.
+/// The defaults are the settings of the published model, except for the language model.
 struct EsmFoldConfig {
   EsmConfig language;
   std::vector<std::string> vocabulary;  ///< tokens of the language model by id; empty: ESM-2's vocabulary

@@ -124,7 +124,7 @@ HEADLIGHT_API const Family& FamilyOf(const ModelFolder& files, std::string_view 
 HEADLIGHT_API Json CompleteConfig(const ModelFolder& files);
 
 /// Returns true if the folder's tokenizer returns no token types, so that all types are 0. tokenizer_config.json then
-/// has model_input_names without token_type_ids. If it has no such key, its tokenizer_class returns no types.
+/// has model_input_names without token_type_ids. If the file has no such key, its tokenizer_class returns no types.
 HEADLIGHT_API bool LeavesOutTypes(const ModelFolder& files);
 
 /// Loads the model of a folder in the layout of Hugging Face Transformers (config.json and model.safetensors).

@@ -114,7 +114,7 @@ Gpt::Gpt(const GptConfig& config, DType dtype)
 namespace {
 
 // Reads attention_types, for example [[["global", "local"], 6]]. An entry is a pattern of layers and its number of
-// repetitions. Returns for each layer whether it is local.
+// repetitions. Returns, for each layer, true if it is local.
 std::vector<bool> ReadBanded(const JsonView& json, int layers) {
   std::vector<bool> banded;
   for (const JsonView& group : json.Items()) {

@@ -25,7 +25,7 @@ class ConfigTable;  // defined in io/config_table.h
 /// attention, unscaled scores, and no biases of queries, keys and values.
 enum class GptLayout { gpt, gpt2, gpt_neo };
 
-/// The defaults are those of the smallest GPT-2. GPT and "GPT-3 Small" (table 2.1) have the same sizes.
+/// The defaults are the settings of the smallest GPT-2. GPT and "GPT-3 Small" (table 2.1) have the same sizes.
 struct GptConfig {
   GptLayout layout = GptLayout::gpt2;
   std::int64_t model = 768;
@@ -79,7 +79,7 @@ class HEADLIGHT_API GptLayer {
 class HEADLIGHT_API GptStack {
  public:
   GptStack(const Scope& scope, const GptConfig& config);
-  /// Decodes texts as LanguageModel::Decode does. `memory` is null without cross-attention.
+  /// Decodes texts (see LanguageModel::Decode). `memory` is null without cross-attention.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& texts,
                     const Memory* memory = nullptr) const;
   const TokenEmbedding& tokens() const { return *tokens_; }

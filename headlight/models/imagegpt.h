@@ -20,7 +20,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the paper's iGPT-S, for images of 32 x 32 pixels in 512 colors.
+/// The defaults are the settings of the paper's iGPT-S, for images of 32 x 32 pixels in 512 colors.
 struct ImageGptConfig {
   std::int64_t model = 512;
   int layers = 24;

@@ -26,7 +26,7 @@ namespace headlight {
 /// The family, which determines the file format. The differences between the models are settings of LlamaConfig.
 enum class LlamaFamily { llama, mistral, qwen2, qwen3, smollm3, phi3, granite };
 
-/// The defaults are those of LLaMA 7B.
+/// The defaults are the settings of LLaMA 7B.
 struct LlamaConfig {
   LlamaFamily family = LlamaFamily::llama;
   std::int64_t model = 4096;

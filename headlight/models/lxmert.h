@@ -21,7 +21,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are the paper's.
+/// The defaults are the paper's settings.
 struct LxmertConfig {
   BertConfig bert{.layers = 9, .on_top = {}, .scope = "lxmert"};  ///< the text encoder; all layers have these sizes
   int image_layers = 5, cross_layers = 5;

@@ -1,7 +1,7 @@
-// Decoders with mixtures of experts. The layers are those of Llama, but have several feed-forward networks (experts),
-// and each token uses a few of them. Mixtral: Jiang et al., "Mixtral of Experts", 2024. Qwen2-MoE (Yang et al., "Qwen2
-// Technical Report", 2024, section 2.2.2) adds an expert for all tokens. Qwen3-MoE (Yang et al., "Qwen3 Technical
-// Report", 2025) normalizes queries and keys.
+// Decoders with mixtures of experts. The layers are Llama's layers with several feed-forward networks (experts) instead
+// of one. Each token uses a few experts. Mixtral: Jiang et al., "Mixtral of Experts", 2024. Qwen2-MoE (Yang et al.,
+// "Qwen2 Technical Report", 2024, section 2.2.2) adds an expert for all tokens. Qwen3-MoE (Yang et al., "Qwen3
+// Technical Report", 2025) normalizes queries and keys.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ namespace {
 
 enum class MixtralFamily { mixtral, qwen2_moe, qwen3_moe };
 
-// The defaults are those of Mixtral 8x7B.
+// The defaults are the settings of Mixtral 8x7B.
 struct MixtralConfig {
   MixtralFamily family = MixtralFamily::mixtral;
   std::int64_t model = 4096;

@@ -14,7 +14,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the published model. Images of 256 x 256 pixels become 32 x 32 codes.
+/// The defaults are the settings of the published model. Images of 256 x 256 pixels become 32 x 32 codes.
 struct OpenAiVaeConfig {
   std::int64_t image = 256;  ///< in pixels per side
   std::int64_t codes = 8192;
@@ -39,7 +39,7 @@ class OpenAiVaeBlock {
 
 class HEADLIGHT_API OpenAiVae : public ImageCoder {
  public:
-  /// Declares the parameters, as DiscreteVae does.
+  /// Declares the parameters. Throws the same errors as the constructor of DiscreteVae.
   explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);
 
   FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;

@@ -100,7 +100,7 @@ std::vector<FeatureMaps> ResnetBackbone::operator()(Context& context, const Feat
 
 Resnet::Resnet(const ResnetConfig& config, DType dtype)
     : ImageEncoder(dtype), config_(Checked(config)), backbone_(Scope(parameters_) / config.scope, config) {
-  // Images of any size are allowed. Published checkpoints were trained with this size.
+  // Images of any size are allowed. Published checkpoints were trained on images of 224 x 224 pixels.
   limits_ = {.image = {224, 224},
              .patch = {1, 1},
              .channels = config.channels,

@@ -22,7 +22,7 @@ namespace headlight {
 class ConfigTable;  // defined in io/config_table.h
 class JsonView;     // defined in base/json.h
 
-/// The defaults are those of ResNet-50.
+/// The defaults are the settings of ResNet-50.
 struct ResnetConfig {
   std::int64_t channels = 3;                                  ///< number of channels of the images
   std::int64_t embedding = 64;                                ///< number of channels after the stem
@@ -45,8 +45,8 @@ HEADLIGHT_API void Describe(ConfigTable& table, ResnetConfig& config);
 /// for other names.
 ResnetConfig ResnetOfTimm(const JsonView& name);
 
-/// How checkpoints name parameters. For example, encoder.stages.0.layers.0.layer.0.convolution in Transformers is
-/// layer1.0.conv1 in timm.
+/// The naming schemes of parameters in checkpoints. For example, encoder.stages.0.layers.0.layer.0.convolution in
+/// Transformers is layer1.0.conv1 in timm.
 enum class ResnetNames { transformers, timm };
 
 /// Computes activation(F(x) + shortcut(x)). F has two 3 x 3 convolutions, or a 1 x 1, a 3 x 3 and a 1 x 1 convolution

@@ -13,15 +13,16 @@
 namespace headlight {
 namespace {
 
-// The defaults are those of the paper's RoBERTa-base.
+// The defaults are the settings of the paper's RoBERTa-base.
 struct RobertaConfig {
   // `positions` is the number of rows of the position table. A text's first token has row pad_id + 1. A text therefore
   // has at most positions - pad_id - 1 tokens.
   BertConfig encoder = {.vocabulary = 50265, .positions = 514, .types = 1, .pad_id = 1, .scope = "roberta"};
-  bool xlm = false;  // if true, the model type is that of XLM-R
+  bool xlm = false;  // if true, the model type is XLM-R's
 };
 
-// Returns the heads. Unlike BERT's, they always use GELU, and sequence classification has no pooler.
+// Returns the layout of the heads. Unlike BERT's heads, they always use GELU, and sequence classification has no
+// pooler.
 TextHeadsLayout HeadsOf(const RobertaConfig& config) {
   const double dropout = config.encoder.classifier_dropout.value_or(config.encoder.dropout);
   return {.family = config.xlm ? "XLMRoberta" : "Roberta",

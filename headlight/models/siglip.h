@@ -32,7 +32,7 @@ struct SiglipImageConfig : ClipTowerConfig {
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipImageConfig& config);
 
-/// The defaults are those of SigLIP-B/16.
+/// The defaults are the settings of SigLIP-B/16.
 struct SiglipConfig {
   std::optional<SiglipTextConfig> text = SiglipTextConfig();  ///< empty if the folder has no text tower
   std::optional<SiglipImageConfig> image = SiglipImageConfig();

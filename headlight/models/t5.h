@@ -21,7 +21,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of T5-small.
+/// The defaults are the settings of T5-small.
 struct T5Config {
   bool multilingual = false;  ///< if true, the model is mT5, which has the architecture of T5 1.1
   std::int64_t model = 512;

@@ -1,5 +1,5 @@
-// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). The format on disk is that of MarianMT, or that
-// of Pegasus for pre-norm layers with a final LayerNorm after each stack.
+// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). Files have the format of MarianMT. Models of
+// pre-norm layers, with a final LayerNorm after each stack, have the format of Pegasus.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the paper's base model (section 3 and table 3).
+/// The defaults are the settings of the paper's base model (section 3 and table 3).
 struct TransformerConfig {
   std::int64_t model = 512;
   int encoder_layers = 6, decoder_layers = 6;

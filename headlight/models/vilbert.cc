@@ -75,7 +75,7 @@ CoAttentionLayer::CoAttentionLayer(const Scope& scope, const VilbertConfig& conf
 void CoAttentionLayer::operator()(Context& context, EncodedPairs& states) const {
   const Tensor words = text_.query_key_value(context, states.text);
   const Tensor regions = image_.query_key_value(context, states.regions);
-  // The dropout rate of attention weights is that of the stream of the keys, as in the authors' code.
+  // Attention weights use the dropout rate of the keys' stream, as in the authors' code.
   const AttentionAcross to_regions = {heads_, image_.attention_dropout, AttentionKind::text_to_image, layer_},
                         to_words = {heads_, text_.attention_dropout, AttentionKind::image_to_text, layer_};
   const Tensor seen = to_regions(context, words, regions, states.texts, states.images);
@@ -205,7 +205,7 @@ Tensor Vilbert::Pool(Context& context, const EncodedPairs& encoded) const {
 
 Tensor Vilbert::RegionLogits(Context& context, const Tensor& regions) const {
   Check(region_head_.has_value(), "{}: this model has no head for regions", parameters_.source());
-  // The activation is that of the text stream, as in the authors' code.
+  // The text stream's activation is used, as in the authors' code.
   const Tensor dense = region_head_->dense(context, regions, config_.text.activation);
   return region_head_->classes(context, region_head_->norm(context, dense));
 }

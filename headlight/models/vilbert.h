@@ -34,7 +34,7 @@ struct VilbertStream {
   std::vector<std::int64_t> joins = {6, 7, 8, 9, 10, 11};
 };
 
-/// The defaults are those of the authors' bert_base_6layer_6conect.json.
+/// The defaults are the settings of the authors' bert_base_6layer_6conect.json.
 struct VilbertConfig {
   VilbertStream text;
   VilbertStream image = {.model = 1024, .layers = 6, .heads = 8, .ffn = 1024, .joins = {0, 1, 2, 3, 4, 5}};

@@ -25,7 +25,7 @@ class ConfigTable;  // defined in io/config_table.h
 /// score of how well a text matches an image.
 enum class ViltTask { none, masked_words, answers, ranking };
 
-/// The defaults are the paper's.
+/// The defaults are the paper's settings.
 struct ViltConfig {
   ViltTask task = ViltTask::none;
   VitConfig vit{.image = {384, 384}, .patch = {32, 32}, .scope = "vilt"};

@@ -18,7 +18,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of a ViT-B/16 with the smallest GPT-2.
+/// The defaults are the settings of a ViT-B/16 with the smallest GPT-2.
 struct VisionEncoderDecoderConfig {
   VitConfig encoder{.scope = ""};              ///< must have no heads
   GptConfig decoder{.cross_attention = true};  ///< must have the layout gpt2

@@ -22,7 +22,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of the paper's ViT-B/16.
+/// The defaults are the settings of the paper's ViT-B/16.
 struct VitConfig {
   std::int64_t model = 768;
   int layers = 12;
@@ -67,7 +67,7 @@ class HEADLIGHT_API VitLayer {
 class HEADLIGHT_API VitEncoder {
  public:
   VitEncoder(const Scope& scope, const VitConfig& config);
-  /// Encodes images as ImageEncoder::Encode does.
+  /// Encodes images (see ImageEncoder::Encode).
   EncodedImages operator()(Context& context, std::span<const Tensor> images,
                            std::span<const std::uint8_t> masked = {}) const;
   ImageEncoder::Limits limits() const { return embedding_.limits(); }

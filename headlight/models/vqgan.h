@@ -16,7 +16,7 @@ namespace headlight {
 
 class ConfigTable;  // defined in io/config_table.h
 
-/// The defaults are those of DALL-E mini.
+/// The defaults are the settings of DALL-E mini.
 struct VqganConfig {
   std::int64_t image = 256;  ///< in pixels per side
   std::int64_t codes = 16384;

@@ -31,7 +31,7 @@ void DescribeTowers(ConfigTable& table, const Config& config) {
   if (config.image) CheckConfig(*config.image);
 }
 
-/// Reads the configuration of a folder with both towers or a single tower. The model_type determines which tower it is.
+/// Reads the configuration of a folder with both towers, or with the single tower that model_type names.
 template <typename Config>
 Config ReadDualConfig(const ModelFolder& files, const ChosenDropout& dropout) {
   const JsonView& json = files.config;

@@ -16,7 +16,7 @@ namespace headlight {
 struct LoadModelOptions {
   std::optional<Compute> compute = {};  ///< compute type of matrix products; default: the stored type
   LoadFor purpose = LoadFor::everything;
-  ChosenDropout dropout = {};  ///< dropout rates for training that replace those of the folder
+  ChosenDropout dropout = {};  ///< dropout rates for training, which replace the folder's rates
 };
 
 /// Tensors that a file may have in addition to the model's parameters.
@@ -28,8 +28,8 @@ struct OtherTensors {
   std::vector<std::string> zeros = {};   ///< parameters that are zero if a file does not have them
 };
 
-/// Loads a model's parameters from its folder, and sets the compute type of its matrix products. Throws Error as
-/// LoadParameters does.
+/// Loads a model's parameters from its folder, and sets the compute type of its matrix products. Throws the same errors
+/// as LoadParameters.
 void LoadWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                  const OtherTensors& others);
 /// Loads `weights` instead of the folder's weights, for example if tensors are renamed.
