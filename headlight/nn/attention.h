@@ -44,7 +44,7 @@ struct HEADLIGHT_API ScaledDotProductAttention {
   void Report(const Context& context, const AttentionSource& source, const Tensor& query, const ops::CachedKeys& cached,
               const Sequences& queries) const;
 
-  /// Computes attention as operator() does. Also passes the weights and their gradients to the context's hooks.
+  /// Computes attention like operator(), and passes the weights and their gradients to the context's hooks.
   Tensor Attend(Context& context, const AttentionSource& source, const Tensor& query, const Tensor& key,
                 const Tensor& value, const Sequences& queries, const Sequences& keys) const;
   Tensor Attend(const Context& context, const AttentionSource& source, const Tensor& query,
@@ -80,8 +80,8 @@ struct AttentionNames {
 struct MultiHeadAttentionConfig {
   std::int64_t model = 512;
   std::int32_t heads = 8;
-  /// The number of key and value heads. Each is shared by heads / key_heads query heads; 0: equal to heads. (Ainslie et
-  /// al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", 2023.)
+  /// The number of key and value heads (Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from
+  /// Multi-Head Checkpoints", 2023). Each is shared by heads / key_heads query heads. 0 means equal to `heads`.
   std::int32_t key_heads = 0;
   std::int64_t head_dim = 0;  ///< default: model / heads
   double dropout = 0.1;       ///< dropout rate of the attention weights

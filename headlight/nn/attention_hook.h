@@ -9,8 +9,8 @@
 namespace headlight {
 
 /// The three kinds of attention of the Transformer (Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3),
-/// and three kinds of attention in text-image encoders. The latter attend within the image, from text to image and from
-/// image to text. Attention within the text of such an encoder is encoder_self.
+/// and three kinds of attention in text-image encoders: within the image, from text to image, and from image to text.
+/// Attention within the text of such an encoder is encoder_self.
 enum class AttentionKind { encoder_self, decoder_self, cross, image_self, text_to_image, image_to_text };
 
 /// The kind and layer of an attention module.

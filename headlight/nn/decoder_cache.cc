@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// Returns the index of a free entry, appending one if there is none.
+// Returns the index of a free entry. Appends an entry if there is none.
 template <typename Entries, typename IsFree>
 std::int32_t FreeEntry(Entries& entries, const IsFree& is_free) {
   const auto found = std::ranges::find_if(entries, is_free);

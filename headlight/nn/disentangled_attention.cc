@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Determines the indices of the terms of a query and a key in `values`.
+// Maps a query and a key to the indices of their terms in `values`.
 struct Places {
   Sequences texts;
   std::vector<std::int32_t> vector_of;

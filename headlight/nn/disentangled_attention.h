@@ -23,7 +23,7 @@ struct RelativeVectors {
 /// logarithmic buckets (DeBERTa version 2).
 HEADLIGHT_API std::int64_t RelativeRow(std::int64_t distance, std::int64_t buckets, std::int64_t farthest);
 
-/// Returns the relative vectors of these texts from `table` [rows, model].
+/// Returns the relative vectors of `texts`, taken from `table` [rows, model].
 HEADLIGHT_API RelativeVectors RelativeVectorsOf(const Tensor& table, const Sequences& texts, std::int64_t buckets,
                                                 std::int64_t farthest);
 

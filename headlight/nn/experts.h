@@ -19,8 +19,8 @@ struct ExpertsConfig {
 
 /// Computes y = sum over a token's experts of weight_e FFN_e(x) (Jiang et al., "Mixtral of Experts", 2024, section
 /// 2.1), with the weights of ops::Route. With a shared expert, sigmoid(x w) FFN_shared(x) is added (Qwen2-MoE). For
-/// each token, only the experts that it is routed to are computed. The result of a token has the same bits whatever the
-/// other tokens are.
+/// each token, only the experts that it is routed to are computed. The bits of a token's result do not depend on the
+/// other tokens.
 class HEADLIGHT_API Experts {
  public:
   /// Declares gate.weight [experts, model] and the networks experts.N. With a shared expert, also declares

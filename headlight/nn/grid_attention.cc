@@ -96,8 +96,8 @@ Tensor GridAttention::operator()(Context& context, const Tensor& x, const GridPa
 }
 
 // Computes attention without a cache. Column attention is computed as row attention over the transposed grid. There,
-// visible keys are contiguous and whole tiles are skipped. A stride of one grid row would require a few keys of every
-// tile.
+// visible keys are contiguous and whole tiles are skipped. Without the transposition, a query would need a few keys of
+// every tile.
 Tensor GridAttention::Attend(Context& context, const Tensor& projected, const GridPass& pass) const {
   const auto part = [&](const Tensor& of, std::int64_t index) { return ops::Columns(of, index * width_, width_); };
   ScaledDotProductAttention attention = {

@@ -165,8 +165,8 @@ class HEADLIGHT_API GatedFeedForward {
 /// A position vector that is added to the embedding of each token (Vaswani et al., 2017, section 3.5).
 class HEADLIGHT_API PositionalEncoding {
  public:
-  /// Returns the sines sin(p / 10000^(2i / model)), followed by the cosines. The paper interleaves sines and cosines.
-  /// This is the order of MarianMT. It differs only by a permutation of the model axis.
+  /// Returns the sines sin(p / 10000^(2i / model)), followed by the cosines, as in MarianMT. The paper interleaves
+  /// sines and cosines, which differs only by a permutation of the model axis.
   static PositionalEncoding Sinusoidal(std::int64_t positions, std::int64_t model, DType dtype = DType::float32);
   /// Declares weight [first + positions, model]. Rows before `first` are unused. The default standard deviation of the
   /// initialization is 1 / sqrt(model), as for token embeddings. Larger values would dominate the token embeddings.
@@ -183,8 +183,8 @@ class HEADLIGHT_API PositionalEncoding {
   std::int32_t first_ = 0;
 };
 
-/// Token embeddings. If the model ties its output to them, the table is also the output projection (Press and Wolf,
-/// "Using the Output Embedding to Improve Language Models", 2017).
+/// Token embeddings. In a model with tied embeddings, the table is also the output projection (Press and Wolf, "Using
+/// the Output Embedding to Improve Language Models", 2017).
 class HEADLIGHT_API TokenEmbedding {
  public:
   /// Declares weight [vocab, model]. `scores` must be true if Scores is used.

@@ -78,8 +78,8 @@ MaskHead::MaskHead(const Scope& scope, const MaskHeadSizes& sizes)
 Tensor MaskHead::Attention(Context& context, const DetectedImages& found, std::span<const std::int32_t> queries) const {
   const auto heads = static_cast<std::int32_t>(heads_);
   const Tensor q = query_(context, ops::Embedding(found.queries, queries)), k = key_(context, found.memory);
-  // Each query has one row per head, which is zero outside the head's features, so that one product computes the scores
-  // of all heads.
+  // Each query has one row per head. The row is zero outside the head's features, so that one product computes the
+  // scores of all heads.
   std::vector<std::int32_t> repeated;
   for (std::int32_t query = 0; query < std::ssize(queries); ++query)
     repeated.insert(repeated.end(), static_cast<std::size_t>(heads), query);

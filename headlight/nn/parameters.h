@@ -1,5 +1,5 @@
-// The weights of a model. The module that uses a weight declares it once, through a Scope that names it. It is
-// initialized, loaded, saved and updated by that name, which is its name in published checkpoints.
+// The weights of a model. The module that uses a weight declares it once, through a Scope. The scope gives the weight
+// its name in published checkpoints. Weights are initialized, loaded and saved by name.
 #pragma once
 
 #include <cstdint>

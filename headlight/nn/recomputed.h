@@ -22,9 +22,9 @@ Recomputed(Context& context, std::int64_t count, std::int64_t at_once,
            const std::function<Tensor(Context& context, std::int64_t begin, std::int64_t end)>& compute);
 
 /// Returns compute(context, inputs), for example the outputs of a block, with gradient checkpointing. In a pass with a
-/// tape, it is computed twice, and only the outputs are kept in between. The inputs may be on the tape. Dropout masks
-/// are the same both times. Attention hooks are called only the first time. `compute` is kept until the tape's Backward
-/// or Clear.
+/// tape, the block is computed twice, and only the outputs are kept in between. The inputs may be on the tape. Dropout
+/// masks are the same both times. Attention hooks are called only the first time. `compute` is kept until the tape's
+/// Backward or Clear.
 HEADLIGHT_API std::vector<Tensor> RecomputedBlock(
     Context& context, const std::vector<Tensor>& inputs,
     const std::function<std::vector<Tensor>(Context& context, const std::vector<Tensor>& inputs)>& compute);

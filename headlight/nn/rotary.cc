@@ -26,7 +26,7 @@ ops::RotaryAngles RotaryPositions::Angles(const Sequences& texts, std::span<cons
     for (std::int32_t token = 0; token < texts[text].length; ++token)
       positions[static_cast<std::size_t>(texts[text].row(token))] =
           token + (first_positions.empty() ? 0 : first_positions[text]);
-  std::vector<std::int32_t> different = positions;  // distinct; a step has few positions, which may be large
+  std::vector<std::int32_t> different = positions;  // distinct positions; a step has few, but they may be large
   std::ranges::sort(different);
   different.erase(std::unique(different.begin(), different.end()), different.end());
 

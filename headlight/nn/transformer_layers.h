@@ -103,8 +103,8 @@ class HEADLIGHT_API Decoder {
  public:
   Decoder(const Scope& scope, const TransformerLayerConfig& config, int layers, Embedding embedding,
           bool with_cross_attention = true);
-  /// Maps ids [target tokens] to [target tokens, model]. With a cache in the context, they are the next tokens of each
-  /// sequence, and the memory is projected only on the first call.
+  /// Maps ids [target tokens] to [target tokens, model]. With a cache in the context, the ids are the next tokens of
+  /// each sequence, and the memory is projected only on the first call.
   Tensor operator()(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                     const Memory* memory = nullptr) const;
 
