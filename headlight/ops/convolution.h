@@ -24,8 +24,8 @@ HEADLIGHT_API FeatureMaps Convolution(const FeatureMaps& x, const ConvolutionSha
                                       const AfterConvolution& after = {});
 
 /// Computes the transposed convolution of x [cells, inputs] with weight [inputs, taps * outputs / groups]. Returns
-/// [output cells, outputs]. `more` adds rows at the bottom and columns at the right of each result, as PyTorch's
-/// output_padding does. It must be less than the stride or the dilation. Throws Error if shapes do not fit.
+/// [output cells, outputs]. `more` adds rows at the bottom and columns at the right of each result, like PyTorch's
+/// output_padding. It must be less than the stride or the dilation. Throws Error if shapes do not fit.
 HEADLIGHT_API FeatureMaps TransposedConvolution(const FeatureMaps& x, const ConvolutionShape& shape,
                                                 const Weight& weight, const Tensor& bias = {}, Grid more = {});
 
