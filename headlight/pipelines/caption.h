@@ -22,8 +22,8 @@ struct CaptionOptions {
       {};  ///< for beam search: alpha in score = log-probability / length^alpha; default: 1
   std::optional<std::int32_t> n_best =
       {};  ///< captions per image; without sampling at most beam_size [num_return_sequences]; default: 1
-  /// The maximum number of tokens of a caption, including the prompt and the end token: 1 to the model's positions
-  /// [max_length, max_new_tokens]; default: the length of the prompt plus 20.
+  /// The maximum number of tokens of a caption, including the prompt and the end token [max_length, max_new_tokens]. At
+  /// most the model's positions. Default: the length of the prompt plus 20.
   std::optional<std::int32_t> max_length = {};
   std::optional<std::int32_t> min_length = {};  ///< minimum number of tokens of a caption; default: 0
   /// Values above 1 make repeated tokens less likely; default: 1.

@@ -35,7 +35,7 @@ struct EmbedOptions {
   /// The number of tokens that are encoded at once, at least 1. With more than 512, activations do not fit in the
   /// processor's cache.
   std::int64_t batch_tokens = 512;
-  /// If true, truncates a text that is too long for the model; otherwise such a text is an error.
+  /// If true, truncates texts that are too long for the model. Otherwise such texts are errors.
   bool truncate = false;
   EmbedPooling pooling = EmbedPooling::folder;
   std::function<std::string(std::size_t text)> name_of = {};  ///< text name in error messages; "text 1" by default

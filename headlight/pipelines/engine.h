@@ -41,7 +41,7 @@ class HEADLIGHT_API Engine {
 
   /// Tokenizes on the caller's thread and returns without waiting for the model. Throws QueueFull if the request would
   /// exceed max_waiting or max_waiting_bytes. Throws Error for an invalid request, for a request that can never fit in
-  /// the cache, and if the engine's model does not handle requests of this type.
+  /// the cache, and for a request type that the model does not handle.
   [[nodiscard]] Ticket<GeneratedText> Submit(TextRequest request);
   [[nodiscard]] Ticket<Translation> Submit(TranslationRequest request);
 

@@ -68,7 +68,7 @@ HEADLIGHT_API void EncodeImages(const ImageFolder& folder, std::span<const Image
 
 std::vector<ImageSize> SizesOf(std::span<const Image> images);
 
-/// Runs a detector on images in the batches of ForEachBatchOfValues. `done` is called for each image in order, and
+/// Runs a detector on images in the batches of ForEachBatchOfValues. `done` is called for each image in order. It
 /// receives the output of the batch, the first row of the image in this output, and the index of the image. Throws
 /// Error naming the image if an output is NaN or infinite. Throws Error unless there is one size per image and
 /// `threshold` is from 0 to 1.

@@ -22,8 +22,8 @@ struct TranslateOptions {
   std::optional<double> length_penalty = {};   ///< alpha in score = log-probability / length^alpha; default: 1
   std::optional<std::int32_t> n_best =
       {};  ///< translations per text; without sampling at most beam_size [num_return_sequences]; default: 1
-  /// The maximum number of tokens of a translation, including the end token. If 0, the key max_length of the folder is
-  /// used; default: three times the source's length plus 50. The maximum is limited to the model's positions.
+  /// The maximum number of tokens of a translation, including the end token. If 0, the folder's max_length is used, or
+  /// three times the source's length plus 50 if the folder has none. The maximum is limited to the model's positions.
   std::int32_t max_length = 0;
   std::optional<std::int32_t> min_length = {};    ///< minimum number of tokens of a translation; default: 0
   std::optional<double> repetition_penalty = {};  ///< values above 1 make repeated tokens less likely; default: 1
@@ -47,7 +47,7 @@ struct TranslateOptions {
   std::string task = {};             ///< name in task_specific_params of config.json, for its prefix and settings
   std::string prefix = {};           ///< put before each text, after the task's prefix, such as T5's "summarize: "
   std::string source_language = {};  ///< a special token, such as mBART's "de_DE"; default: the tokenizer's default
-  /// A special token as in source_language; default: [forced_bos_token_id]. If the decoder begins with a language, this
+  /// A special token, like source_language. Default: [forced_bos_token_id]. If the decoder begins with a language, this
   /// token replaces the start token.
   std::string target_language = {};
 
