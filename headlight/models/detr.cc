@@ -167,8 +167,9 @@ T* WriteSines(double place, std::int64_t d, T* to) {
   return to;
 }
 
-// Encodes the vertical and horizontal position of each unmasked cell. A position is 2 pi times the number of unmasked
-// cells up to and including this cell, divided by the total in its column or row (section A.4 and the authors' code).
+// Encodes the vertical and horizontal position of each unmasked cell. A position is 2 pi n / total. n is the number of
+// unmasked cells up to and including this cell, and `total` is the number of unmasked cells in its column or row
+// (section A.4 and the authors' code).
 template <typename T>
 void WriteSinePositions(const DetectedImages& images, const Tensor& positions) {
   T* to = positions.data<T>();

@@ -39,7 +39,8 @@ class OpenAiVaeBlock {
 
 class HEADLIGHT_API OpenAiVae : public ImageCoder {
  public:
-  /// Declares the parameters. Throws the same errors as the constructor of DiscreteVae.
+  /// Declares the parameters. Their values are set by parameters().Initialize(seed) or LoadModel. Throws Error if a
+  /// hyperparameter is invalid.
   explicit OpenAiVae(const OpenAiVaeConfig& config, DType dtype = DType::float32);
 
   FeatureMaps Encode(Context& context, const FeatureMaps& pixels) const override;

@@ -36,7 +36,7 @@ HEADLIGHT_API void Describe(ConfigTable& table, SiglipImageConfig& config);
 struct SiglipConfig {
   std::optional<SiglipTextConfig> text = SiglipTextConfig();  ///< empty if the folder has no text tower
   std::optional<SiglipImageConfig> image = SiglipImageConfig();
-  /// Prefixes of the towers' parameter names; empty in newer folders with one tower.
+  /// Prefixes of the towers' parameter names. They are empty in newer folders with one tower.
   std::string text_scope = "text_model", image_scope = "vision_model";
 };
 HEADLIGHT_API void Describe(ConfigTable& table, SiglipConfig& config);

@@ -84,9 +84,9 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   /// hyperparameter is invalid.
   explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
 
-  /// Encodes pairs. A region's box has its left, top, right and bottom as fractions of the image's width and height,
-  /// and its area as a fraction of the image's area. An image's first region is the whole image. Its features are the
-  /// mean of the other regions' features.
+  /// Encodes pairs. A region's box has five numbers: left, top, right and bottom as fractions of the image's width and
+  /// height, and the area as a fraction of the image's area. An image's first region is the whole image. Its features
+  /// are the mean of the other regions' features.
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;
