@@ -38,7 +38,7 @@ struct TrainingPass {
 /// Callbacks that observe a pass. Each is optional.
 struct Hooks {
   AttentionHook attention = {};  ///< receives the weights of every head and layer
-  /// Selects the attention layers to report in a pass over a cache; default: all.
+  /// Selects the attention layers to report in a pass over a cache. By default, all layers are reported.
   std::function<bool(const AttentionSource&)> wanted = {};
   /// Receives the weights with their gradients. Requires a tape, no cache and no dropout.
   AttentionGradientHook attention_gradient = {};

@@ -26,10 +26,10 @@ struct Initialization {
   static Initialization Normal(double deviation) { return {Kind::normal, deviation}; }
   /// Returns a uniform distribution between +-sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010, eq. 16).
   static Initialization XavierUniform() { return {Kind::xavier_uniform, 0}; }
-  /// Returns sinusoidal positions of a grid for the last height * width rows: sines and cosines of the row and column
-  /// indices, a quarter of the features each, minus their mean. The wavelengths are as in the Transformer (Beyer, Zhai
-  /// and Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are normally distributed with a
-  /// standard deviation of 0.02.
+  /// Returns sinusoidal positions of a grid for the last height * width rows. They are the sines and cosines of the row
+  /// and column indices, minus their mean. Each takes a quarter of the features. The wavelengths are as in the
+  /// Transformer (Beyer, Zhai and Kolesnikov, "Better plain ViT baselines for ImageNet-1k", 2022). Earlier rows are
+  /// normally distributed with a standard deviation of 0.02.
   static Initialization Waves(std::int64_t height, std::int64_t width, double deviation) {
     return {Kind::waves, deviation, height, width};
   }

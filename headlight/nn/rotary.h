@@ -20,7 +20,7 @@ struct HEADLIGHT_API RotaryPositions {
   kernels::RotaryPairs pairs = kernels::RotaryPairs::halves;
 
   /// Returns frequencies[i] = base^(-2 i / rotated) for i < rotated / 2 (Su et al., section 3.3). `rotated` is the
-  /// number of rotated features of a head; 0: all. Throws Error if that number is odd.
+  /// number of rotated features of a head, or 0 for all features. Throws Error if it is odd.
   static RotaryPositions Default(std::int64_t head_dim, double base, std::int64_t rotated = 0);
 
   /// Returns the angles of a pass's tokens. The position of a text's first token is the text's entry in
