@@ -6,7 +6,7 @@
 
 namespace headlight::ops {
 
-/// Return a + b and a * b with NumPy's broadcasting: shapes are aligned at their last axes, and axes that are missing
+/// Return a + b and a * b with NumPy's broadcasting. Shapes are aligned at their last axes, and axes that are missing
 /// or 1 are repeated. The gradient is summed over repeated axes. Throw Error if shapes cannot be broadcast or dtypes
 /// differ.
 HEADLIGHT_API Tensor Add(const Tensor& a, const Tensor& b);

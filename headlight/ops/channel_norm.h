@@ -10,7 +10,7 @@
 namespace headlight::ops {
 
 /// The result of BatchNorm: y = (x - mean) / sqrt(variance + epsilon) * gain + bias, with the mean and variance of each
-/// channel over all rows (Ioffe and Szegedy, "Batch Normalization", 2015). x is [rows, channels], gain and bias are
+/// channel over all rows (Ioffe and Szegedy, "Batch Normalization", 2015). x is [rows, channels], and gain and bias are
 /// [channels].
 struct BatchNormalized {
   Tensor y;               ///< has the shape of x

@@ -6,8 +6,8 @@
 
 namespace headlight::ops {
 
-/// Returns x * sigmoid(gate), elementwise, with gate [rows, columns]. x has the same shape or, for several gates per
-/// row, is [rows / times, columns] and is repeated. Throws Error if shapes do not fit.
+/// Returns x * sigmoid(gate), elementwise. gate is [rows, columns]. x has the same shape, or is [rows / times, columns]
+/// and is repeated for several gates per row. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor Gate(const Tensor& x, const Tensor& gate);
 
 }  // namespace headlight::ops
