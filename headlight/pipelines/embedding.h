@@ -40,7 +40,7 @@ struct EmbedOptions {
   EmbedPooling pooling = EmbedPooling::folder;
   std::function<std::string(std::size_t text)> name_of = {};  ///< text name in error messages; "text 1" by default
   EmbedAs purpose = EmbedAs::text;
-  std::optional<std::string> prompt_name = {};  ///< name of a prompt, instead of the prompt for the purpose
+  std::optional<std::string> prompt_name = {};  ///< name of the prompt to use; default: the prompt for the purpose
 };
 
 struct Embeddings {

@@ -45,8 +45,8 @@ struct TextRequest {
 /// A text to be translated or summarized.
 struct TranslationRequest {
   std::string text = {};
-  /// If not empty, the encoder's input as returned by Translator::SourceIds, used instead of `text`. These ids include
-  /// the prefix and the source language, and are not split.
+  /// If not empty, these ids are the encoder's input, and `text` is ignored. The ids have the format of
+  /// Translator::SourceIds. They include the prefix and the source language, and are not split.
   std::vector<std::int32_t> ids = {};
   TranslateOptions options =
       {};  ///< the options of Translator::TranslateBatch; `batch_tokens` and `cancelled` are as in TextRequest

@@ -23,7 +23,7 @@ namespace headlight {
 using EngineClock = std::chrono::steady_clock;
 constexpr auto kLongestTimeout = std::chrono::hours(24 * 365);
 
-/// A request, shared by its ticket and the worker. The queue's mutex guards its mutable members.
+/// A request, shared by its ticket and the worker. The queue's mutex guards the mutable members.
 struct EngineJob {
   EngineJob() = default;
   EngineJob(const EngineJob&) = delete;

@@ -54,8 +54,8 @@ struct FolderAnswer {
   std::vector<FolderAnswer> further = {};
 };
 
-/// Returns the name of a text or an image in error messages, by its index. If the function is empty, a passage is named
-/// "text 1", and an image has no name.
+/// Returns the name of the text or image with this index, for error messages. If the function is empty, a passage is
+/// named "text 1", and an image has no name.
 using QuestionName = std::function<std::string(std::size_t index)>;
 
 struct FolderAnswerer {

@@ -78,7 +78,8 @@ void ReadImages(const ModelFolder& files, const Model& /*model*/) {
     LoadImageProcessor(files.path);
 }
 
-// The functions that describe the files of a kind of model. Kinds that are not in kKinds only have an image processor.
+// A kind of model, and the functions that describe its files. Kinds that are not in kKinds only have an image
+// processor.
 struct KindFiles {
   std::string_view kind;
   void (*describe)(const std::string& folder, const Model& model, Json::Object& description);

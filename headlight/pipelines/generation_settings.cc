@@ -155,7 +155,7 @@ void ReadSampling(const JsonView& json, SamplingOptions& sampling) {
   for (const auto& [name, value] :
        {std::pair("epsilon_cutoff", &sampling.epsilon_cutoff), std::pair("eta_cutoff", &sampling.eta_cutoff)}) {
     number(name, *value, 0, 1);
-    if (*value == 1) *value = 0;  // as in Transformers
+    if (*value == 1) *value = 0;  // 1 means no cutoff, as in Transformers
   }
 }
 

@@ -41,7 +41,7 @@ DetectorFolder LoadDetectorFolder(const std::string& folder, const LoadOptions& 
   CheckImageOptions(folder, options);
   auto model = LoadModel<DetectionModel>(folder, {.compute = options.compute, .purpose = LoadFor::computing});
   ImageProcessor processor = LoadColorProcessor(folder, model->limits().channels);
-  // Boxes in a cropped image would not be boxes in the whole image.
+  // Boxes are relative to the processed image. If it were cropped, they would not fit the original image.
   Check(!processor.crop && processor.resize.kind != ResizeRule::Kind::cropped,
         "{}: its preprocessor_config.json crops images, in which a detector would miss objects outside the crop",
         folder);

@@ -15,7 +15,7 @@ inline void SaveTinyVit(const std::string& folder, bool classes = true) {
   config.classes = classes;
   if (classes) config.labels = {"cat", "dog", "bird"};
   Vit model(config);
-  for (Parameter& parameter : model.parameters().all())  // otherwise all images would have the same result
+  for (Parameter& parameter : model.parameters().all())  // larger weights, so that images have different results
     parameter.initialization = Initialization::Normal(0.5);
   model.parameters().Initialize(/*seed=*/3);
   model.Save(folder);

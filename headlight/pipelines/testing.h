@@ -64,7 +64,7 @@ inline void SaveTinyGpt(const std::string& folder, std::int64_t positions = 40, 
   config.positions = positions;
   config.end_id = 0;
   Gpt model(config);
-  for (Parameter& parameter : model.parameters().all())  // otherwise the model would repeat one token
+  for (Parameter& parameter : model.parameters().all())  // larger weights, so that the model does not repeat one token
     if (parameter.shape.rank() == 2) parameter.initialization = Initialization::Normal(0.5);
   model.parameters().Initialize(/*seed=*/3);
   model.Save(folder);

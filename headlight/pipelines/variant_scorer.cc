@@ -61,7 +61,7 @@ std::vector<VariantScore> VariantScorer::Score(std::string_view letters, std::sp
                                                const std::string& name, std::int64_t batch_tokens, bool joint) const {
   const EncoderFolder& loaded = state_->loaded;
   const Encoding encoding = EncodeResidues(loaded, letters, name);
-  // Positions of residues from 1. These positions are also token indices, since one special token precedes the
+  // Positions of residues, counted from 1. These positions are also token indices, since one special token precedes the
   // residues.
   using Positions = std::vector<std::int64_t>;
   std::vector<std::vector<Substitution>> all;

@@ -32,7 +32,7 @@ struct TokenWords {
 HEADLIGHT_API WordAlignment AlignWords(std::span<const std::shared_ptr<const std::vector<float>>> attention,
                                        const TokenWords& words);
 
-/// Returns the number of words of `text`.
+/// Returns the number of words in `text`.
 HEADLIGHT_API std::int32_t CountWords(std::string_view text);
 
 }  // namespace headlight
