@@ -202,7 +202,8 @@ Tensor Detr::CellPositions(Context& context, const DetectedImages& images) const
     Dispatch(positions.dtype(), [&]<typename T>(T) { WriteSinePositions<T>(images, positions); });
     return positions;
   }
-  // The first half of a row is the column's vector, and the second half is the row's. Both are looked up in one table.
+  // The first half of a cell's embedding is the vector of its column, and the second half is the vector of its row.
+  // Both are looked up in one table.
   const Tensor table = ops::Concatenate(context.Use(*columns_), context.Use(*rows_));
   std::vector<std::int32_t> halves;
   for (std::size_t image = 0; image < images.grids.size(); ++image) {

@@ -57,7 +57,7 @@ struct Family {
   std::unique_ptr<Model> (*load)(const ModelFolder& files, const LoadModelOptions& options);
   std::vector<NewLanguageModel> from_scratch = {};
   TypeVariant variant = {};
-  Json (*complete_config)(const JsonView& config) = nullptr;  // see CompleteConfig; null for kinds without
+  Json (*complete_config)(const JsonView& config) = nullptr;  // see CompleteConfig; null for other kinds of models
 };
 
 /// Returns the configuration of a model of class M with all of the family's keys.

@@ -59,7 +59,7 @@ Transformer::Transformer(const TransformerConfig& config, DType dtype) : Encoder
              config.pad_id};
 
   // Embeddings are initialized with a standard deviation of model^-0.5. After multiplication by model^0.5, they have a
-  // standard deviation of 1, as normalized states do.
+  // standard deviation of 1, like normalized states.
   const Scope root(parameters_), model = root / "model";
   const Initialization normal = Initialization::Normal(1 / std::sqrt(static_cast<double>(config.model)));
   const auto table = [&](const Scope& scope, std::int64_t words, bool scores) {

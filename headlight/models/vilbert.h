@@ -98,8 +98,8 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   Tensor AlignmentLogits(Context& context, const Tensor& pooled) const override;
   Tensor AnswerLogits(Context& context, const Tensor& pooled) const override;
   /// Returns the outputs of the authors' other task heads by name, or nothing if the model has no such heads. The
-  /// outputs are logits of GQA answers, of a pair, of three classes, of each region and of each token. If the number of
-  /// pairs is even, there are also logits of one text with two images.
+  /// outputs are logits for GQA answers, each pair, three classes, each region and each token. If the number of pairs
+  /// is even, there are also logits of one text with two images.
   std::vector<std::pair<std::string, Tensor>> TaskLogits(Context& context, const EncodedPairs& encoded,
                                                          const Tensor& pooled) const;
 

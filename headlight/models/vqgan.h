@@ -22,7 +22,7 @@ struct VqganConfig {
   std::int64_t codes = 16384;
   std::int64_t code_width = 256;  ///< size of a code's embedding
   std::int64_t inputs = 256;      ///< number of channels of the decoder's input
-  std::int64_t channels = 128;    ///< number of channels, multiplied by a stage's factor; each stage halves the sides
+  std::int64_t channels = 128;    ///< base number of channels, which is multiplied by each stage's factor
   std::vector<std::int64_t> factors = {1, 1, 2, 2, 4};
   int blocks = 2;                               ///< number of residual blocks per stage, minus 1
   std::vector<std::int64_t> attentions = {16};  ///< sides of feature maps with attention after each block
