@@ -74,7 +74,7 @@ struct AttentionNames {
   std::string query_key_value =
       {};                        ///< if set, self-attention stores query, key and value as one tensor, in this order
   std::string key_value = {};    ///< if set, cross-attention stores key and value as one tensor, in this order
-  bool grouped_by_head = false;  ///< if true, query_key_value is grouped by key head: its queries, key and value
+  bool grouped_by_head = false;  ///< if true, query_key_value has the queries, key and value of each key head in turn
 };
 
 struct MultiHeadAttentionConfig {

@@ -46,8 +46,8 @@ class HEADLIGHT_API ImageEmbedding {
  public:
   ImageEmbedding(const Scope& scope, const ImageEmbeddingConfig& config);
 
-  /// Has the same arguments as ImageEncoder::Encode (kinds/image_encoder.h). In the result, `hidden` is the input of
-  /// the first layer.
+  /// Embeds images. The arguments are the same as for ImageEncoder::Encode (kinds/image_encoder.h). In the result,
+  /// `hidden` is the input of the first layer.
   EncodedImages operator()(Context& context, std::span<const Tensor> images,
                            std::span<const std::uint8_t> masked = {}) const;
 

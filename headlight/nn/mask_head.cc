@@ -25,7 +25,7 @@ Convolution Square(const Scope& scope, std::int64_t inputs, std::int64_t outputs
 
 std::string Numbered(const char* name, int index) { return name + std::to_string(index); }
 
-// The rows of each query's image in the maps of all images, and the image's grid.
+// For each query, the rows of its image in the maps of all images, and the image's grid.
 struct RepeatedMaps {
   std::vector<std::int32_t> rows;
   std::vector<Grid> grids;

@@ -78,7 +78,7 @@ struct Parameter {
   /// Return the number of rows of the tensor names[index] along the first axis, and the index of its first row.
   std::int64_t PartRows(std::size_t index) const;
   std::int64_t FirstRow(std::size_t index) const;
-  /// Returns the factors of `folded` per output, or an empty vector.
+  /// Returns the factors of `folded` per output, or an empty vector if there is no norm.
   std::vector<float> Factors() const;
   /// Packs the values, multiplied by the factors, for products of compute type `type`.
   void Pack(Compute type);

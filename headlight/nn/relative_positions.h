@@ -16,7 +16,7 @@ namespace headlight {
 struct RelativePositionsConfig {
   bool both_directions = true;  ///< if true, queries attend to later keys, which then use half of the buckets
   std::int32_t buckets = 32;
-  std::int32_t max_distance = 128;  ///< this distance and larger ones share one bucket; must be above buckets / 2
+  std::int32_t max_distance = 128;  ///< distances of at least this value share one bucket; must be above buckets / 2
 };
 
 /// Returns the bucket of each distance from query to key, [2 * max_distance + 1], beginning with -max_distance. Half of
