@@ -13,9 +13,9 @@ struct PoolingShape {
   Grid window = {2, 2}, stride = {2, 2}, padding = {0, 0};
 };
 
-/// Returns the maximum of each channel over each window. Padding is -infinity. NaN gives NaN. If several elements are
-/// the maximum, the first receives the gradient. Throws Error for impossible windows, such as windows that may contain
-/// only padding, and for a map smaller than the window.
+/// Returns the maximum of each channel over each window. Padding is -infinity. The maximum of a window with NaN is NaN.
+/// If several elements are the maximum, the first receives the gradient. Throws Error for impossible windows, such as
+/// windows that may contain only padding, and for a map smaller than the window.
 HEADLIGHT_API FeatureMaps MaxPool(const FeatureMaps& x, const PoolingShape& shape);
 
 /// Returns the mean over each window. Padding counts as 0, as in PyTorch.
