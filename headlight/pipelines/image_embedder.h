@@ -21,8 +21,8 @@
 namespace headlight {
 
 struct EmbedImageOptions {
-  /// Pixels of resized images that are encoded at once, at least 1. For patches larger than 16 x 16, the number is
-  /// raised in proportion to the patch's area.
+  /// The number of pixels of resized images that are encoded at once, at least 1. For patches larger than 16 x 16, this
+  /// number is raised in proportion to the patch's area.
   std::int64_t batch_pixels = 4 * 224 * 224;
   std::function<std::string(std::size_t image)> name_of = {};  ///< image name in error messages; "image 1" by default
 };

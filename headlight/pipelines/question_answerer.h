@@ -25,7 +25,8 @@ struct AnswerOptions {
   std::int64_t longest_answer = 15;  ///< maximum number of tokens of an answer, at least 1
   bool may_decline = true;           ///< if true, allows "no answer"; otherwise the best span is always returned
   bool align_words = true;  ///< if true, extends answers to whole words; otherwise answers end at token boundaries
-  /// Tokens of a window, which has the question and a part of the context [384, or the model's maximum if smaller].
+  /// The number of tokens of a window, which has the question and a part of the context [384, or the model's maximum if
+  /// smaller].
   std::optional<std::int64_t> max_input_length = {};
   std::optional<std::int64_t> stride = {};  ///< overlap of adjacent windows, in tokens [128, at most half of a window]
   std::int64_t batch_tokens = 512;          ///< tokens that are encoded at once, at least 1

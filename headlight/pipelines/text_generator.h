@@ -96,11 +96,12 @@ struct ScoreOptions {
   std::int64_t batch_tokens = 2048;  ///< tokens scored at once
   bool with_end = false;  ///< if true, also scores the end token after each text, as one more token and one more byte
 
-  /// Tokens of a window, including the start token: from 2 to the model's positions, which is the default.
+  /// The number of tokens of a window, including the start token: from 2 to the model's positions, which is the
+  /// default.
   std::optional<std::int64_t> max_input_length = {};
-  /// Tokens from the start of a window to the start of the next, from 1 to `max_input_length` - 1. The default is
-  /// max_input_length / 2. A token of a later window has a context of at least `max_input_length` - `window_step`
-  /// tokens.
+  /// The number of tokens from the start of a window to the start of the next, from 1 to `max_input_length` - 1. The
+  /// default is max_input_length / 2. A token of a later window has a context of at least `max_input_length` -
+  /// `window_step` tokens.
   std::optional<std::int64_t> window_step = {};
   /// If true, the model's start token is put before a text that does not begin with it. Without a start token, the
   /// first token of the text has no score. The default is true if the model has a start token.

@@ -11,7 +11,7 @@ std::vector<std::vector<std::int32_t>> SourceWords(std::string_view text, std::s
   std::vector<std::vector<std::int32_t>> words(parts.size());
   const std::int32_t all = CountWords(text);
   std::int32_t begun = 0;   // number of words that begin before `counted`
-  std::size_t counted = 0;  // bytes that were counted
+  std::size_t counted = 0;  // number of bytes counted so far
   bool inside = false;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const auto offset = static_cast<std::size_t>(parts[part].text.data() - text.data());

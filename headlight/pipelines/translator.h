@@ -62,8 +62,8 @@ class HEADLIGHT_API Translator {
   std::int64_t CountTokens(std::string_view text, const TranslateOptions& options = {}) const;
 
   /// Returns the attention weights of every head of every layer for `source` and `target`. Without `target`, the
-  /// translation that the model generates is used. Throws Error if either has no words or more tokens than the model
-  /// has positions.
+  /// translation that the model generates is used. Throws Error if a text has no words, or has more tokens than the
+  /// model has positions.
   AttentionRecord Attention(std::string_view source, std::optional<std::string_view> target = {},
                             const TranslateOptions& options = {}) const;
 
