@@ -261,7 +261,7 @@ void DescribeFolding(ConfigTable& table, EsmFoldConfig& config) {
   DescribePart(table, "trunk", [&](ConfigTable& part) { DescribeTrunk(part, config); });
   for (const char* other : {"use_esm_attn_map", "esm_ablate_sequence", "bypass_lm"})
     table.Only(other, false, "inputs other than the language model's states");
-  // The language model has the same precision as the other modules. fp16_esm and the other two settings have no effect.
+  // The language model has the same precision as the other modules. The settings below have no effect.
   table.Note("fp16_esm", false);
   table.Harmless({"esm_type", "esm_ablate_pairwise", "esm_input_dropout"});
 }

@@ -1,6 +1,7 @@
 // SigLIP (Zhai et al., "Sigmoid Loss for Language Image Pre-Training", 2023), which has CLIP's two towers with a
-// sigmoid loss per pair. Images have attention pooling. Texts have bidirectional attention, and the last token's state
-// gives the embedding. SigLIP 2 with fixed image sizes (Tschannen et al., 2025) has the same architecture.
+// sigmoid loss per pair. The states of an image are pooled by attention. Texts have bidirectional attention, and the
+// last token's state gives the embedding. SigLIP 2 with fixed image sizes (Tschannen et al., 2025) has the same
+// architecture.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ class ConfigTable;  // defined in io/config_table.h
 /// question's second-to-last token, as in the authors' code. reasoning: classification from the pooled state.
 enum class VisualBertTask { none, pretraining, answers, reasoning };
 
-/// The defaults are the settings of Transformers.
+/// The defaults are the same as in Transformers.
 struct VisualBertConfig {
   VisualBertTask task = VisualBertTask::none;
   BertConfig bert{.pad_id = 1, .on_top = {}, .scope = "visual_bert"};
