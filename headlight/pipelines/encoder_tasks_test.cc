@@ -113,8 +113,8 @@ TEST(TextClassifier, NamesAMissingPooler) {
               HasSubstr("model.safetensors: there is no 'bert.pooler.dense.weight'"));
 }
 
-// If model_input_names lacks token_type_ids, a second text also has type 0. If a folder does not list its inputs, the
-// tokenizer's class in Transformers 5.24 determines the types.
+// Checks that a second text also has type 0 if model_input_names lacks token_type_ids. If a folder does not list its
+// inputs, the tokenizer's class in Transformers 5.24 determines the types.
 TEST(TextClassifier, OmitsTokenTypesThatTheTokenizerDoesNotGive) {
   const TemporaryFolder folder;
   const std::string path = folder.File("model");

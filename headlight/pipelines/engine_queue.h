@@ -34,7 +34,7 @@ struct EngineJob {
   std::int64_t bytes = 0;  ///< part of waiting_bytes while the request waits
   std::optional<EngineClock::time_point> deadline = {};
   std::condition_variable changed;
-  bool ended = false, taken = false;                         ///< `taken`: Wait has been called
+  bool ended = false, taken = false;                         ///< `taken` is true if Wait has been called
   std::exception_ptr error = nullptr;                        ///< set if the request ended without results
   std::deque<std::pair<std::size_t, std::string>> pieces{};  ///< pieces of text that on_text has not received yet
 

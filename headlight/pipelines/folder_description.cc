@@ -26,7 +26,7 @@ void Append(Json::Object& description, Json::Object members) {
   for (Json::Member& member : members) description.push_back(std::move(member));
 }
 
-// GGUF files of the kind no_vocab have no tokenizer.
+// Describes the tokenizer. A GGUF file with the tokenizer model no_vocab has no tokenizer.
 void AddTokenizer(const std::string& folder, const Model& /*model*/, Json::Object& description) {
   if (IsGguf(folder) && Gguf(folder).Text("tokenizer.ggml.model") == "no_vocab") return;
   Append(description, PipelineTokenizer::Load(folder).Description());

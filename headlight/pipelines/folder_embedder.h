@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// The inputs of a folder's embedder.
+/// The kinds of inputs that a folder's embedder accepts.
 struct EmbedderInputs {
   bool texts = false, images = false;
 };
@@ -29,7 +29,7 @@ struct FolderEmbedder {
   /// A function is empty if the model does not accept its kind of input.
   std::function<Embeddings(std::span<const std::string> texts, const EmbedOptions& options)> texts = {};
   std::function<Embeddings(std::span<const Image> fitted, const EmbedImageOptions& options)> fitted = {};
-  std::function<Image(const Image& image)> fit = {};  ///< makes the inputs of `fitted`
+  std::function<Image(const Image& image)> fit = {};  ///< resizes an image for `fitted`
   std::int64_t dimension = 0;                         ///< length of a vector
   std::int64_t longest = 0;                           ///< maximum number of tokens of a text
   Similarity similarity = Similarity::cosine;

@@ -20,15 +20,15 @@ namespace headlight {
 /// - a whole run of byte pieces (<0xE2>), which are decoded together.
 class GrowingText {
  public:
-  /// The last tokens of the prompt are the context for decoding, but not part of the text.
+  /// Uses the last tokens of the prompt as context for decoding. They are not part of the text.
   explicit GrowingText(const Tokenizer& tokenizer, std::span<const std::int32_t> prompt = {});
 
   /// Appends tokens. Returns true if the text has changed. Ids outside the tokenizer's vocabulary add no text.
   bool Add(std::span<const std::int32_t> ids);
 
   std::string_view text() const { return std::string_view(text_).substr(begin_); }  // valid until the next Add
-  /// stable() is the offset of the first byte that further tokens may change. run() is the offset of the byte pieces
-  /// that end the text. If these byte pieces turn out not to be UTF-8, all their bytes become U+FFFD.
+  /// stable() returns the offset of the first byte that further tokens may change. run() returns the offset of the byte
+  /// pieces that end the text. If these byte pieces turn out not to be UTF-8, all their bytes become U+FFFD.
   std::size_t stable() const { return std::max(kept_, begin_) - begin_; }
   std::size_t run() const { return std::max(std::min(run_, text_.size()), begin_) - begin_; }
 

@@ -38,7 +38,7 @@ std::vector<Image> GoldenImages(const std::string& name) {
 const std::vector<std::string> kQuestions = {"Who runs across the green meadow?", "Two men?",
                                              "What are the children playing?"};
 
-// Transformers' lengths include the start token.
+// Returns the options of an expected result. Transformers' lengths include the start token.
 CaptionOptions OptionsOf(const JsonView& expected) {
   CaptionOptions options{.prompt = expected.Get("prompt", "").String()};
   options.beam_size = options.n_best = static_cast<std::int32_t>(expected["num_beams"].Integer());

@@ -24,7 +24,7 @@ std::vector<std::string> ReadStopStrings(const JsonView& json);
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              std::function<std::string(std::span<const std::int32_t>)> decode);
 
-/// Special tokens count as text, as in Transformers.
+/// Decodes with `tokenizer`. Special tokens count as text, as in Transformers.
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings, const PipelineTokenizer& tokenizer);
 std::shared_ptr<const StopCondition> StopsAt(std::vector<std::string> strings,
                                              const std::shared_ptr<const Tokenizer>& tokenizer);

@@ -42,7 +42,7 @@ struct TextOrPair {
 /// Classifies texts and pairs of texts. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API TextClassifier {
  public:
-  /// Loads the folder of a model with a head for classes of texts, such as a BERT. Throws Error that names the file and
+  /// Loads the folder of a model with a text classification head, such as a BERT. Throws Error that names the file and
   /// the problem if a file is invalid or not supported.
   static TextClassifier Load(const std::string& folder, const LoadOptions& options = {});
 

@@ -10,8 +10,8 @@ namespace headlight {
 /// Each token is sampled from softmax(logits / temperature). `top_k` and then `top_p` restrict the choice to the most
 /// likely tokens, by number and by the sum of their probabilities.
 struct TextToImageOptions {
-  std::int64_t count =
-      1;  ///< images per text or per input image, or the total of new images (ImageGenerator); at least 1
+  /// The number of images per text or per input image, at least 1. For ImageGenerator::Generate, the total number.
+  std::int64_t count = 1;
   double temperature = 1;  ///< above 0
   std::int32_t top_k = 0;  ///< 0: all tokens
   double top_p = 1;        ///< above 0, at most 1

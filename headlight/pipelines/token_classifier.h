@@ -56,8 +56,8 @@ struct NamedSpan {
 /// Finds labeled spans in texts. Immutable and cheap to copy. All methods are thread-safe.
 class HEADLIGHT_API TokenClassifier {
  public:
-  /// Loads the folder of a model with a head for classes of tokens, such as a BERT. Throws Error that names the file
-  /// and the problem if a file is invalid or not supported.
+  /// Loads the folder of a model with a token classification head, such as a BERT. Throws Error that names the file and
+  /// the problem if a file is invalid or not supported.
   static TokenClassifier Load(const std::string& folder, const LoadOptions& options = {});
 
   /// Returns the spans of each text, in order. A span begins at a label B-X, or at I-X or X after a label of another
