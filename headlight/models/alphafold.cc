@@ -266,8 +266,8 @@ namespace {
 constexpr std::string_view kTemplateWeight = "template_embedder.template_pair_embedder.linear.weight";
 constexpr std::int64_t kPublishedTemplates = 4;
 
-// DeepMind's files have no configuration. The sizes follow from the arrays' shapes, and the number of extra rows
-// follows from the file name.
+// Returns the configuration of a file published by DeepMind, which does not contain one. The sizes follow from the
+// arrays' shapes, and the number of extra rows follows from the file name.
 AlphaFoldConfig PublishedConfig(const Safetensors& file) {
   const auto axis = [&](std::string_view name, std::size_t index) { return PublishedAxis(file, name, index); };
   for (const auto& [name, stored] : file.tensors())

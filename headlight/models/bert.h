@@ -49,8 +49,8 @@ HEADLIGHT_API Json::Object SizesOfBert(const BertConfig& config);
 /// Describes `tie_word_embeddings`. It must be true for a model that predicts tokens. It has no effect in other models.
 void DescribeOutputTable(ConfigTable& table, bool scores_tokens);
 
-/// Like LoadWeights, but also accepts the LayerNorm parameter names gamma and beta. Early checkpoints and Transformers
-/// 5 (for ESM) use them.
+/// Loads weights like LoadWeights, but also accepts the LayerNorm parameter names gamma and beta. Early checkpoints and
+/// Transformers 5 (for ESM) use them.
 void LoadBertWeights(const ModelFolder& files, const LoadModelOptions& options, Parameters& parameters,
                      const OtherTensors& others);
 

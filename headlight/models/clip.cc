@@ -134,7 +134,7 @@ Tensor Clip::EncodeTexts(Context& context, std::span<const std::int32_t> ids, co
   return (*texts_)(context, ids, texts);
 }
 
-// If a text has no end token, its first token is used, as in Transformers.
+// Uses the first token of a text that has no end token, as in Transformers.
 Tensor Clip::PoolTexts(Context&, const Tensor& hidden, std::span<const std::int32_t> ids,
                        const Sequences& texts) const {
   CheckTexts();

@@ -82,7 +82,7 @@ class HEADLIGHT_API ClipLayers {
 /// The text tower: token and positional embeddings, layers, and a LayerNorm.
 class HEADLIGHT_API ClipTextTower {
  public:
-  /// The two standard deviations initialize the token and position tables.
+  /// `token_deviation` and `position_deviation` are the standard deviations of the initial token and position tables.
   ClipTextTower(const Scope& scope, const ClipTextTowerConfig& config, double token_deviation,
                 double position_deviation, bool causal);
   /// Encodes ids [tokens] of the texts to states [tokens, model].

@@ -35,7 +35,7 @@ struct DinoConfig {
   std::int64_t ffn_factor = 4;  ///< v2: ratio of the ffn dimension to the model dimension
   std::int64_t ffn = 1536;      ///< v3: ffn dimension
   Activation activation = Activation::gelu;
-  bool gated = false;            ///< SwiGLU (Shazeer, "GLU Variants Improve Transformer", 2020)
+  bool gated = false;            ///< if true, feed-forward networks are gated (SwiGLU)
   double dropout = 0;            ///< dropout rate of the embeddings
   double attention_dropout = 0;  ///< dropout rate of the attention weights
   double norm_epsilon = 1e-6;

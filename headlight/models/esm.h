@@ -63,7 +63,7 @@ class HEADLIGHT_API EsmEncoder {
 
   std::int64_t positions() const { return longest_; }  // maximum number of tokens of a text
   const TokenEmbedding& tokens() const { return tokens_; }
-  /// The contact head's weight [1, layers * heads] and bias [1], or null if there is no contact head.
+  /// Return the contact head's weight [1, layers * heads] and bias [1], or null if there is no contact head.
   const Parameter* contact_weight() const { return contact_weight_; }
   const Parameter* contact_bias() const { return contact_bias_; }
 

@@ -37,9 +37,9 @@ class HEADLIGHT_API EsmFold : public FoldingModel {
   /// Throws Error for an invalid configuration.
   explicit EsmFold(const EsmFoldConfig& config, DType dtype = DType::float32);
 
-  /// Only the types and positions of the features are used. The outputs have no alignment. `letters` has 23 columns:
-  /// padding, the residue types, and a mask.
   FoldingPlan plan() const override;
+  /// Runs one pass. Uses only the types and positions of the features. The outputs have no alignment. `letters` has 23
+  /// columns: padding, the residue types, and a mask.
   FoldingOutputs Pass(Context& context, const FoldingFeatures& features, const FoldingOutputs* before,
                       const std::function<void()>& after_block = {}) const override;
 

@@ -26,7 +26,7 @@ struct FalconConfig {
   std::int64_t ffn = 0;  // 4 * model by default
   Activation activation = Activation::gelu;
   bool biases = false;
-  bool grouped = false;  // `new_decoder_architecture`, the file format that allows any number of key heads
+  bool grouped = false;  // if true, files have `new_decoder_architecture`, which allows any number of key heads
   FalconNorms norms = FalconNorms::shared;
   bool linear_biases = false;  // if true, linear biases (ALiBi) replace rotary positions
   double dropout = 0, attention_dropout = 0;

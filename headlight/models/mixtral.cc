@@ -36,7 +36,7 @@ struct MixtralConfig {
   std::vector<bool> dense = {};  // [layers], true if a layer has a dense network instead of experts; empty: no layer
   double router_loss = 0.001;    // factor of ops::LoadBalancingLoss
   Activation activation = Activation::silu;
-  bool attention_biases = false;  // biases of queries, keys and values, and in Qwen3-MoE also of the output
+  bool attention_biases = false;  // if true, queries, keys and values have biases, and in Qwen3-MoE also the output
   LayerWindows windows = {};
   double attention_dropout = 0;
   double norm_epsilon = 1e-5;
