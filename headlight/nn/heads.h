@@ -23,7 +23,7 @@ HEADLIGHT_API Tensor FirstStates(const Tensor& hidden, const Sequences& texts);
 /// Returns the state of each text's last token, [texts, model]. Throws Error for an empty text.
 HEADLIGHT_API Tensor LastStates(const Tensor& hidden, const Sequences& texts);
 
-/// The heads of a model.
+/// The heads of a model. Each flag is true if the model has the head.
 struct TextHeadsConfig {
   bool pooler = false;                   ///< a state of the whole text, computed from the first token's state
   bool masked_words = false;             ///< masked language modeling: logits of all tokens of the vocabulary
