@@ -29,8 +29,8 @@ TEST(CrossEntropy, Gradients) {
             "");
 }
 
-// The expected values are torch.nn.functional.cross_entropy(logits, labels, weight=weights, reduction="sum") and its
-// gradient, from PyTorch 2.
+// Compares with torch.nn.functional.cross_entropy(logits, labels, weight=weights, reduction="sum") and its gradient,
+// from PyTorch 2.
 TEST(CrossEntropy, WeighsClassesLikePyTorch) {
   const Tensor logits = Tensor::From<double>({0.5, -1, 2, 1, 0, -1, 0.2, 0.1, -0.3, -2, 1, 0.4}, {4, 3});
   const std::vector<std::int32_t> labels = {2, 0, 1, -1};
