@@ -33,7 +33,7 @@ struct AlphaFoldConfig {
   TemplateConfig template_stack = {};
   std::int64_t templates = 0;  ///< maximum number of templates (published: 4); 0: no template stack
   std::int64_t lddt_hidden = 128, lddt_bins = 50, distance_bins = 64;
-  std::int64_t error_bins = 0;                      ///< number of bins of aligned errors (pTM); 0: no such head
+  std::int64_t error_bins = 0;                      ///< number of bins of aligned errors (pTM); 0: no error head
   std::int64_t rows = 512, most_extra_rows = 1024;  ///< maximum rows of an alignment; `rows` includes templates
   int recycles = 3;
 };

@@ -47,7 +47,7 @@ struct NewLanguageModel {
 /// An exception for folders with this `model_type`. Folders for which `matches` is true belong to another family.
 struct TypeVariant {
   std::string_view model_type;
-  bool (*matches)(const JsonView& config) = nullptr;  ///< null if there is no such exception
+  bool (*matches)(const JsonView& config) = nullptr;  ///< null if there is no exception
 };
 
 struct Family {

@@ -130,7 +130,7 @@ void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
   DescribeLayerWindows(table, config.windows, 0, slides);
 }
 
-// Returns the values of missing keys.
+// Returns the default values of missing keys.
 LlamaConfig DefaultsOf(LlamaFamily family) {
   switch (family) {
     case LlamaFamily::mistral:

@@ -44,7 +44,7 @@ struct LlamaConfig {
   double dropout = 0;            ///< dropout rate of sublayer outputs (Phi-3)
   double norm_epsilon = 1e-6;
   RotarySettings rotary = {};
-  std::vector<bool> rotates = {};  ///< [layers], true if a layer has rotary positions; empty: all layers do
+  std::vector<bool> rotates = {};  ///< [layers], true if a layer has rotary positions; if empty, all layers have them
   /// Factors of embeddings, of scores (default 1 / sqrt(head_dim)) and of each sublayer's output, and the divisor of
   /// logits (Granite).
   double embedding_scale = 1;

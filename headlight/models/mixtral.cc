@@ -58,7 +58,7 @@ constexpr ConfigName<MixtralFamily> kMixtralFamilies[] = {{"mixtral", MixtralFam
                                                           {"qwen2_moe", MixtralFamily::qwen2_moe},
                                                           {"qwen3_moe", MixtralFamily::qwen3_moe}};
 
-// Returns the values of missing keys.
+// Returns the default values of missing keys.
 MixtralConfig MixtralDefaults(MixtralFamily family) {
   if (family == MixtralFamily::mixtral) return {};
   const bool shared = family == MixtralFamily::qwen2_moe;
@@ -81,7 +81,7 @@ MixtralConfig MixtralDefaults(MixtralFamily family) {
           .end_id = -1};
 }
 
-// Describes the number of experts. Files use two names for it. The name of Transformers 5 is written.
+// Describes the number of experts, for which files use two names. The name in Transformers 5 is written.
 void DescribeExpertCount(ConfigTable& table, MixtralConfig& config) {
   std::string_view written = "num_local_experts", other = "num_experts";
   if (config.family == MixtralFamily::qwen2_moe) std::swap(written, other);

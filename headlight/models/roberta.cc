@@ -18,7 +18,7 @@ struct RobertaConfig {
   // `positions` is the number of rows of the position table. A text's first token has row pad_id + 1. A text therefore
   // has at most positions - pad_id - 1 tokens.
   BertConfig encoder = {.vocabulary = 50265, .positions = 514, .types = 1, .pad_id = 1, .scope = "roberta"};
-  bool xlm = false;  // if true, the model type is XLM-R's
+  bool xlm = false;  // if true, the model is an XLM-R
 };
 
 // Returns the layout of the heads. Unlike BERT's heads, they always use GELU, and sequence classification has no

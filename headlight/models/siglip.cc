@@ -84,7 +84,7 @@ Tensor Siglip::PoolImages(Context& context, const EncodedImages& encoded) const 
   const Tensor probe = ops::Reshape(context.Use(*pool.probe), {1, model});
   const Tensor projected =
       ops::Linear(ops::Concatenate(encoded.hidden, probe), context.UseWeight(*pool.weight), context.Use(*pool.bias));
-  // The probe's row follows the rows of all states. Every image uses it as its query.
+  // The probe's row follows the rows of all states. Every image uses the probe as its query.
   const auto probe_row = static_cast<std::int32_t>(encoded.hidden.rows());
   const Tensor query = ops::Embedding(projected, std::vector<std::int32_t>(images, probe_row));
   const ScaledDotProductAttention attention{.heads = config_.image->heads};

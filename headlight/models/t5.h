@@ -98,7 +98,7 @@ class HEADLIGHT_API T5 : public EncoderDecoder {
   explicit T5(const T5Config& config, DType dtype = DType::float32);
 
   Tensor Encode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences) const override;
-  /// Returns hidden states, multiplied by model^-0.5 if `scale_output`.
+  /// Returns hidden states, multiplied by model^-0.5 if `scale_output` is true.
   Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& sequences,
                 const Memory& memory) const override;
   void Save(const std::string& folder, Compute compute = Compute::float32) const override;

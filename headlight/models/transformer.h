@@ -1,5 +1,5 @@
-// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). Files have the format of MarianMT. Models of
-// pre-norm layers, with a final LayerNorm after each stack, have the format of Pegasus.
+// The Transformer (Vaswani et al., "Attention Is All You Need", 2017). Files have the format of MarianMT. Models with
+// pre-norm layers and a final LayerNorm after each stack have the format of Pegasus.
 #pragma once
 
 #include <memory>

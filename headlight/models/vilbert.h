@@ -47,7 +47,7 @@ struct VilbertConfig {
   bool task_tokens = false;            ///< if true, a task token follows the first token of a text
   bool pretraining = false;            ///< if true, there are heads for masked words, regions and alignment
   bool task_heads = false;          ///< if true, there are heads for the tasks of multi-task training ("12-in-1", 2020)
-  std::int64_t gqa_answers = 1533;  ///< number of answers of the GQA head, if `task_heads`
+  std::int64_t gqa_answers = 1533;  ///< number of answers of the GQA head, if `task_heads` is true
   std::vector<std::string> labels = {};  ///< the labels of the answer head; empty if there is no such head
   std::string scope = "bert";  ///< prefix of the encoder's parameter names; empty in checkpoints of the encoder only
 };

@@ -38,7 +38,7 @@ Memory VisionEncoderDecoder::MemoryOf(Context& context, const EncodedImages& enc
 
 namespace {
 
-// Reads a token id from the outer configuration or, if it is missing there, from the decoder's.
+// Reads a token id from the outer configuration or, if it is missing there, from the decoder's configuration.
 std::int32_t ReadId(const JsonView& json, std::initializer_list<const char*> keys, std::int32_t fallback) {
   for (const JsonView& view : {json, json["decoder"]})
     for (const char* key : keys)

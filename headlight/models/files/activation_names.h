@@ -15,7 +15,7 @@ inline constexpr ConfigName<Activation> kActivationNames[] = {{"relu", Activatio
                                                               {"quick_gelu", Activation::quick_gelu},
                                                               {"tanh", Activation::tanh}};
 
-/// The same names in another order. The names that configurations of gated models use are first.
+/// The names of activations, with the names that gated models use first.
 inline constexpr ConfigName<Activation> kGateNames[] = {{"silu", Activation::silu},
                                                         {"gelu_pytorch_tanh", Activation::gelu_tanh},
                                                         {"gelu", Activation::gelu},

@@ -44,7 +44,7 @@ MultiHeadAttentionConfig Gpt2AttentionOf(const Config& config, int layer) {
                    (config.scale_attention_by_layer ? layer + 1 : 1)};
 }
 
-/// Initializes the parameters as GPT-2 does: "We scale the weights of residual layers at initialization by a factor of
+/// Initializes the parameters as in GPT-2: "We scale the weights of residual layers at initialization by a factor of
 /// 1/sqrt(N) where N is the number of residual layers" (section 2.3). Each layer counts as two residual layers. If
 /// `residual_layers` is 1, weights are not scaled (GPT, section 4.1). `outputs` has the name suffixes of the layers'
 /// last matrices, without ".weight".
