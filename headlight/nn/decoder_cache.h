@@ -57,8 +57,8 @@ struct HEADLIGHT_API DecoderCache {
   void ShareMemory(std::int32_t memory);  ///< requires one more call of RemoveMemory
   void RemoveMemory(std::int32_t memory);
 
-  /// Selects the texts of the next passes, in the order of a pass's sequences. If it is never called, the first pass
-  /// creates one text per sequence.
+  /// Selects the texts of the next passes, in the order of a pass's sequences. If Activate is never called, the first
+  /// pass creates one text per sequence.
   void Activate(std::vector<std::int32_t> texts);
   const std::vector<std::int32_t>& active() const { return active_; }
 
