@@ -27,8 +27,8 @@ struct DualFolder {
   std::optional<ImageProcessor> processor;  ///< set if the model has an image tower
 };
 
-/// Loads a folder. Throws Error if it has no model of this kind, or if its tokenizer has more tokens than the model.
-/// Throws Error for options that encoders do not have.
+/// Loads a dual encoder. Throws Error if the folder has another kind of model, or if its tokenizer has more tokens than
+/// the model. Throws Error for options that encoders do not have.
 HEADLIGHT_API DualFolder LoadDualFolder(const std::string& folder, const LoadOptions& options = {},
                                         LoadFor purpose = LoadFor::computing);
 

@@ -80,14 +80,14 @@ const std::vector<Setting>& Settings() {
       {"prefix", kTranslation, ""},
   };
   // Other keys have no effect on the output:
-  // - Only on speed: use_cache, cache_implementation, cache_config, max_cache_len, compile_config, disable_compile,
-  //   continuous_batching_config, low_memory, prefill_chunk_size.
+  // - Keys that affect only speed: use_cache, cache_implementation, cache_config, max_cache_len, compile_config,
+  //   disable_compile, continuous_batching_config, low_memory, prefill_chunk_size.
   // - Speculative decoding, which does not change the result: is_assistant, num_assistant_tokens,
   //   num_assistant_tokens_schedule, assistant_confidence_threshold, assistant_early_exit, assistant_ensemble_weight,
   //   assistant_lookbehind, target_lookbehind, prompt_lookup_num_tokens, max_matching_ngram_size, speculation_type,
   //   use_mtp.
-  // - Only on what a Python call returns: output_attentions, output_hidden_states, output_scores, output_logits,
-  //   return_dict_in_generate.
+  // - Keys that affect only what a Python call returns: output_attentions, output_hidden_states, output_scores,
+  //   output_logits, return_dict_in_generate.
   // - pad_token_id: batches are packed. bos_token_id: begins an empty prompt.
   // - remove_invalid_values: NaN is an error.
   // - transformers_version and keys with a leading underscore: information on the file's origin.

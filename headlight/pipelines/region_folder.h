@@ -27,8 +27,8 @@ struct RegionFolder {
   std::int64_t side;  ///< result of RegionSideOf; 0 if the inputs are whole images
 };
 
-/// Loads a folder. Throws Error if it has no model of this kind, or if its tokenizer has more tokens than the model.
-/// Throws Error for options that encoders do not have.
+/// Loads a model of texts and image regions. Throws Error if the folder has another kind of model, or if its tokenizer
+/// has more tokens than the model. Throws Error for options that encoders do not have.
 HEADLIGHT_API RegionFolder LoadRegionFolder(const std::string& folder, const LoadOptions& options = {});
 
 /// Tokenizes a question. Throws Error if it is not UTF-8, empty or too long.
