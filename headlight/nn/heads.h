@@ -92,7 +92,7 @@ class HEADLIGHT_API TextHeads {
   Tensor SpanLogits(Context& context, const Tensor& hidden) const;  ///< [rows, 2]: logits of the answer's start and end
 
  protected:
-  /// Declares the heads' parameters. The constructor of a family's model must call it.
+  /// Declares the heads' parameters. The constructor of a family's model must call DeclareHeads.
   void DeclareHeads(Parameters& parameters, const TextHeadsConfig& config, const TextHeadsLayout& layout,
                     const TokenEmbedding& tokens);
 

@@ -24,17 +24,17 @@ struct ImageEmbeddingConfig {
   struct Special {
     std::string name = "cls_token";
     std::int64_t tokens = 1;
-    bool has_position = true;  ///< if true, it is in the position table; tokens with a position come first
+    bool has_position = true;  ///< if true, the token is in the position table; tokens with a position come first
   };
   std::vector<Special> special = {Special{}};
   bool positions = true;  ///< if true, there is a trained table [1, special tokens with a position + patches, model]
   Interpolation interpolation = Interpolation::cubic;  ///< method of resizing the position table
   /// Standard deviation of the initial patch positions, which are sinusoidal (Initialization::Waves). The default is
   /// half of the deviation of patches with values from -1 to 1. Normal initialization with a deviation of 0.02 slows
-  /// the training of positions. After 300 steps with it, a CLIP model had a recall of 59, compared with 91 to 92 for
+  /// the training of positions. With it, a CLIP model had a recall of 59 after 300 steps, compared with 91 to 92 for
   /// waves of 0.5 and 1. Waves as large as the patch values would hide the patches.
   double waves = 0.25;
-  Shape mask = {};  ///< shape of the token that replaces masked patches; empty: no such token
+  Shape mask = {};  ///< shape of the token that replaces masked patches; if empty, there is no mask token
   std::string projection = "patch_embeddings.projection";
   bool bias = true;   ///< if true, the projection has a bias
   bool flat = false;  ///< if true, CLIP's format: a special token is [model] and the position table [tokens, model]
