@@ -8,7 +8,7 @@
 namespace headlight::ops {
 
 /// Returns (x - mean) / sqrt(variance + epsilon) * gain + bias (Ba, Kiros and Hinton, "Layer Normalization", 2016). x
-/// is [..., model], gain and bias are [model]. Returns the shape of x. Throws Error if shapes do not fit.
+/// is [..., model], and gain and bias are [model]. Returns the shape of x. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor LayerNorm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon = 1e-5);
 
 /// Returns LayerNorm(x + dropout(sublayer)), fused (Vaswani et al., 2017, section 5.4).

@@ -13,7 +13,7 @@ namespace headlight::ops {
 
 /// Returns (W vec(sum over rows s of a_si b_sj^T) + bias) / (n_ij + epsilon) for residues i and j, with n_ij the number
 /// of rows in which both are present. a and b are [rows * residues, channels], row by row. `present` has rows *
-/// residues bytes, 0 if missing. It is empty if all are present. weight is [outputs, channels * channels], bias is
+/// residues bytes, 0 if missing. It is empty if all are present. weight is [outputs, channels * channels], and bias is
 /// [outputs]. Returns [residues * residues, outputs]. Throws Error if shapes do not fit.
 HEADLIGHT_API Tensor OuterProductMean(const Tensor& a, const Tensor& b, std::int64_t residues,
                                       std::span<const std::uint8_t> present, const Weight& weight, const Tensor& bias,
