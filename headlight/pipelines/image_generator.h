@@ -33,8 +33,8 @@ class HEADLIGHT_API ImageGenerator {
   std::vector<std::vector<Image>> Complete(std::span<const Image> images, std::optional<std::int64_t> rows = {},
                                            const TextToImageOptions& options = {}) const;
 
-  std::int64_t height() const;  ///< of every image, in pixels
-  std::int64_t width() const;   ///< of every image, in pixels
+  std::int64_t height() const;  ///< height of every image, in pixels
+  std::int64_t width() const;   ///< width of every image, in pixels
 
  private:
   struct State;

@@ -3,7 +3,8 @@
 //
 // The first argument of every Load is the path of a model's folder. TextGenerator, Translator (for a T5) and Embedder
 // (for a BERT) also load a GGUF file, and StructurePredictor an .npz file of AlphaFold 2. Load does not look up names
-// of the hub: PullModel (hub/pull.h) and CachedFolder (hub/cache.h) return the folder of a model such as ORG/NAME.
+// on the Hugging Face hub: PullModel (hub/pull.h) and CachedFolder (hub/cache.h) return the folder of a model such as
+// ORG/NAME.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,8 @@ struct LoadOptions {
   /// is often faster. Default: the whole vocabulary.
   bool shortlist = false;
   /// Translator, TextGenerator: keeps an int8 copy of the weights as the draft for speculative decoding of single
-  /// texts. The text is the same, and large models are faster. Calls must then have a beam_size of 1, and no sampling,
-  /// repetition_penalty or no_repeat_ngram_size. Default: no copy.
+  /// texts. The generated text is the same, and large models are faster. Calls must then have a beam_size of 1, and no
+  /// sampling, repetition_penalty or no_repeat_ngram_size. Default: no copy.
   bool draft = false;
 };
 

@@ -22,7 +22,7 @@ bool TruncateToRead(const Translator& translator, std::string& text, const Trans
   if (tokens <= most) return false;
   std::vector<TextSpan> spans;
   translator.tokenizer().Encode(text, Side::source, &spans);
-  // The truncated text may be tokenized differently, into more tokens than its part of the whole text.
+  // Tokenized on its own, the kept text may have more tokens than within the whole text.
   std::size_t bytes = 0;
   for (std::int64_t kept = std::max<std::int64_t>(0, std::ssize(spans) - (tokens - most)); kept > 0; --kept) {
     bytes = static_cast<std::size_t>(spans[static_cast<std::size_t>(kept - 1)].end);
