@@ -36,8 +36,8 @@ struct FolderAnswererOptions {
   std::optional<std::int64_t> max_input_length =
       {};                                   ///< tokens of a window, which has the question and a part of the passage
   std::optional<std::int64_t> stride = {};  ///< overlap of adjacent windows, in tokens
-  /// For models that generate answers: truncates a passage that is too long for the model. `on_truncated` receives the
-  /// question's name and the maximum number of tokens.
+  /// For models that generate answers: if true, truncates a passage that is too long for the model. `on_truncated`
+  /// receives the question's name and the maximum number of tokens.
   bool truncate = false;
   std::function<void(const std::string& question, std::int64_t longest)> on_truncated = {};
 };

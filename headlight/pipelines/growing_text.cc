@@ -3,7 +3,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::size_t kContext = 8, kStep = 16;  // tokens
+constexpr std::size_t kContext = 8, kStep = 16;  // both in tokens
 
 }  // namespace
 
