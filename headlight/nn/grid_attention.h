@@ -37,7 +37,7 @@ struct GridLayout {
   Grid grid;              ///< grid of codes
 };
 
-/// Returns the mask of this kind over a whole sequence.
+/// Returns the mask of `kind` for a whole sequence.
 HEADLIGHT_API AttentionMask MaskOf(GridAttentionKind kind, const GridLayout& layout);
 
 /// The row indices and keys that all layers of a pass share. Each of `texts` is a prefix of a sequence: text, then
