@@ -52,7 +52,7 @@ struct Parameter {
 
   /// How the parameter is stored on disk.
   struct Storage {
-    std::vector<std::int64_t> parts = {};  ///< number of rows of each of several tensors; default: equal
+    std::vector<std::int64_t> parts = {};  ///< number of rows of each tensor in `names`; default: equal parts
     bool transposed = false;               ///< if true, the matrix on disk is [inputs, outputs]
     bool channels_last = false;            ///< if true, inputs are the last axis in memory and the second axis on disk
     bool saved = true;  ///< false if only training uses it and the model's folder does not contain it
