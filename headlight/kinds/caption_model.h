@@ -19,7 +19,7 @@ class HEADLIGHT_API CaptionModel : public ConditionalDecoder {
   /// Encodes images [height, width, channels], which may differ in size. Throws Error for a different number of
   /// channels.
   virtual EncodedImages EncodeImages(Context& context, std::span<const Tensor> images) const = 0;
-  /// Returns the states of the images, as the memory of the decoder's cross-attention.
+  /// Returns the image states that the decoder attends to by cross-attention.
   virtual Memory MemoryOf(Context& context, const EncodedImages& encoded) const;
 
   /// Encodes texts bidirectionally: ids [tokens], packed, to [tokens, model]. Each text attends to the memory of its

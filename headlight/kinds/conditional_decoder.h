@@ -1,4 +1,4 @@
-// The interface of decoders that generate a text from a memory. The memory is the encoder's states of any input.
+// The interface of decoders that generate a text from a memory: the encoder's states of any input.
 #pragma once
 
 #include <cstdint>

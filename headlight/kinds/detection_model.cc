@@ -44,8 +44,8 @@ Tensor AllCells(const Tensor& rows, const DetectedImages& found) {
   return all;
 }
 
-// Copies the weights [1, heads, query, key] of one image to the weights of the batch. The queries, the keys or both may
-// be the image's visible cells.
+// Copies one image's weights [1, heads, query, key] to the weights of the batch. Queries, keys or both may be visible
+// cells of the image.
 void AddCellAttention(NamedTensors& out, const LayerAttention& seen, const DetectedImages& found) {
   static constexpr const char* kNames[] = {"encoder_attentions", "decoder_attentions", "cross_attentions"};
   const std::int64_t cells = found.grids[0].cells(), heads = seen.weights.shape()[1];

@@ -24,7 +24,7 @@ struct QueryFinding {
   std::int32_t label = 0;
   double score = 0;  ///< the probability of the class
 };
-/// Returns the detections of queries [first, first + queries) of `answers`, in this order.
+/// Returns the detections of queries [first, first + queries) of `answers`, in query order.
 HEADLIGHT_API std::vector<QueryFinding> FindingsOf(const QueryAnswers& answers, std::int64_t first,
                                                    std::int64_t queries);
 
@@ -43,7 +43,7 @@ class HEADLIGHT_API DetectionModel : public Model {
                                 bool all_layers = false) const = 0;
 
   /// Returns the outputs of the heads for `states` [states, model], which need not be queries. For example, they may be
-  /// the cells of a memory.
+  /// memory cells.
   virtual QueryAnswers Answer(Context& context, const Tensor& states) const = 0;
 
   /// Returns the masks of queries as one map per query. `queries` are sorted row indices of found.queries. A value of a

@@ -68,7 +68,7 @@ class HEADLIGHT_API DualEncoder : public Model {
     bool has_texts() const { return text_model > 0; }
   };
   const Limits& limits() const { return limits_; }
-  /// Throw Error if the model does not have the tower.
+  /// Throw Error if the model does not have an image tower or a text tower, respectively.
   void CheckImages() const;
   void CheckTexts() const;
 

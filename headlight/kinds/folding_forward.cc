@@ -63,7 +63,7 @@ class PassReader {
   }
 
  private:
-  // Reads this pass's slice of an input. The other axes of the input must be `axes`.
+  // Reads this pass's slice of an input, whose remaining axes must be `axes`.
   template <typename T>
   std::vector<T> Part(std::string_view name, Axes axes, DType dtype) const {
     axes.push_back(passes_);

@@ -38,7 +38,7 @@ class HEADLIGHT_API FoldingModel : public Model {
                               const std::function<void()>& after_block = {}) const = 0;
 
   /// Runs passes over one chain and returns the outputs of the last pass. Only the last pass has gradients. Throws
-  /// Error if `passes` is empty. Throws the same errors as Pass.
+  /// Error if `passes` is empty, and the errors of Pass.
   FoldingOutputs Fold(Context& context, std::span<const FoldingFeatures> passes) const;
 
   NamedTensors Forward(const Safetensors& inputs) const override;

@@ -23,7 +23,7 @@ Json::Object SizesOfPart(const std::string& part, const Config& config) {
           {part + "_ffn", config.ffn}};
 }
 
-/// Returns the sizes of an encoder and a decoder. The sizes of the two may differ.
+/// Returns the sizes of an encoder and a decoder, which may differ.
 template <typename Config>
 Json::Object SizesOfEncoderAndDecoder(const Config& config) {
   return {{"encoder_layers", config.encoder_layers},

@@ -44,7 +44,7 @@ struct EncodedPairs {
   Sequences images;  ///< the regions of each image, including those that the model adds
 };
 
-/// The rows of each pair as one sequence (first the text, then the image), for models with joint attention.
+/// Pairs as joined sequences, the text before the image, for models with joint attention.
 struct JoinedPairs {
   Tensor rows;  ///< [tokens and regions, model]
   Sequences pairs;
@@ -95,7 +95,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
   /// Encodes ids and types [tokens] of the texts, packed, as in TextEncoder::Encode. Text i is paired with image i.
   /// `tasks` has one task index per text, for models with a task token. If empty, all indices are 0. Throws the same
-  /// errors as TextEncoder::Encode. Also throws Error for regions of another width, and if the numbers of texts and
+  /// errors as TextEncoder::Encode. Also throws Error for regions of the wrong width, and if the numbers of texts and
   /// images differ.
   virtual EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                               const Sequences& texts, const Regions& regions,
@@ -110,7 +110,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   virtual Tensor AlignmentLogits(Context& context, const Tensor& pooled) const = 0;
   virtual Tensor AnswerLogits(Context& context, const Tensor& pooled) const = 0;  ///< [pairs, labels]
 
-  /// Returns a model with the same encoder and only a head for these answers. Its parameters are not initialized.
+  /// Returns a model with the same encoder and only a head for `labels`. Its parameters are not initialized.
   virtual std::unique_ptr<RegionTextEncoder> WithAnswers(const std::vector<std::string>& labels) const = 0;
 
   struct Limits {
@@ -135,7 +135,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
 
   NamedTensors Forward(const Safetensors& inputs) const override;
 
-  /// The family's names of Forward's inputs and outputs. A name is null if the model does not have the tensor.
+  /// Names of Forward's inputs and outputs. A name is null if the model does not have the tensor.
   struct TensorNames {
     const char *features = nullptr, *boxes = nullptr, *types = nullptr, *mask = nullptr, *tasks = nullptr;
     /// Names of the attention within texts, within images, from text to image, and from image to text. If only the
@@ -170,7 +170,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   std::vector<std::string> labels_;
 };
 
-/// Returns the encoder with a head for these answers. If the labels differ, the head is initialized with the seed.
+/// Returns the encoder with a head for `labels`. A head for different labels is initialized with the seed.
 HEADLIGHT_API std::unique_ptr<RegionTextEncoder> AddAnswers(const RegionTextEncoder& model,
                                                             const std::vector<std::string>& labels, std::uint64_t seed);
 

@@ -30,7 +30,7 @@ Tensor ReadRegions(const Safetensors& in, const char* name, const Padded& seen, 
 // Returns the visible regions of each image: the regions with mask 1, or all regions if there is no mask.
 Padded ReadSeen(const Safetensors& in, const TensorNames& names, const Padded& texts) {
   const Shape shape = in.At(names.features).shape;
-  // If regions could have 0 features, a small file could declare any number of regions.
+  // With 0 features per region, a small file could declare any number of regions.
   Check(shape.rank() == 3 && shape[0] == texts.batch && shape[1] > 0 && shape[2] > 0,
         "{}: {} has the shape {}, and must be [{}, regions, features] with input_ids, none of them 0", in.path(),
         names.features, ToString(shape), texts.batch);
@@ -67,7 +67,7 @@ Padded WithAdded(const Padded& texts, const Sequences& sequences) {
   return longer;
 }
 
-// Returns the visible part of an image. This part must consist of whole patches and include the top left corner.
+// Returns the visible part of an image, which must consist of whole patches and include the top left corner.
 Tensor Shown(const Tensor& image, const std::vector<std::uint8_t>& mask, Grid patch, const std::string& location) {
   const std::int64_t height = image.shape()[0], width = image.shape()[1], channels = image.shape()[2];
   const auto seen = [&](std::int64_t y, std::int64_t x) { return mask[static_cast<std::size_t>(y * width + x)] != 0; };

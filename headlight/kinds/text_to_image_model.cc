@@ -25,7 +25,7 @@ void TextToImageModel::CheckText(std::span<const std::int32_t> text) const {
 
 namespace {
 
-// Returns rows [begin, begin + count) of each of the sequences, [batch, count, columns].
+// Returns rows [begin, begin + count) of each sequence, [batch, count, columns].
 Tensor PartOfEach(const Tensor& rows, const Padded& tokens, std::int64_t begin, std::int64_t count) {
   const Tensor part = Tensor::Empty({tokens.batch, count, rows.columns()});
   for (std::int64_t b = 0; b < tokens.batch; ++b)
