@@ -15,10 +15,10 @@
 
 namespace headlight {
 
-/// The kind of labels per text.
+/// A text has one label, several labels, or numbers.
 enum class LabelsPerText { one, several, numbers };
 
-/// Returns the labels in a field of a table, which are separated by commas unless there is one label per text.
+/// Returns the labels in a table field. They are separated by commas unless there is one label per text.
 HEADLIGHT_API std::vector<std::string> LabelsOfField(std::string_view field, LabelsPerText asked);
 
 /// Reads texts with labels from lines or records. A line has a text, a tab and its class, or two texts and their class.

@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// The largest absolute value of an id, so that every JSON reader represents ids exactly.
+/// The largest absolute value of an id that every JSON reader represents exactly.
 inline constexpr std::int64_t kMostId = std::int64_t{1} << 53;
 
 struct CocoImage {
@@ -24,7 +24,8 @@ struct CocoImages {
   std::vector<CocoImage> images;
   std::map<std::int64_t, std::size_t> index_of;  ///< index by id
 
-  /// Returns the index of the image that an annotation refers to by its "image_id". Throws Error if there is none.
+  /// Returns the index of the image that an annotation refers to by its "image_id". Throws Error if there is no such
+  /// image.
   std::size_t IndexOf(const JsonView& annotation) const;
 };
 
@@ -36,8 +37,8 @@ inline const JsonLimits kCocoLimits = {
 /// Error naming the entry if an image is missing or if two images have the same id.
 CocoImages ReadCocoImages(const JsonView& file, const std::string& path, const std::vector<std::string>& folders);
 
-/// Returns the path of an image in the first of `folders` that contains it. If there is none, throws Error, with a
-/// message that begins with `location`.
+/// Returns the path of an image in the first of `folders` that contains it. If no folder contains the image, throws
+/// Error, with a message that begins with `location`.
 std::string FindImage(const std::string& name, const std::vector<std::string>& folders, const std::string& location);
 
 }  // namespace headlight

@@ -28,7 +28,7 @@ struct ImageQuestions {
 /// other content, for a missing image, and for an empty question or answer.
 HEADLIGHT_API ImageQuestions ReadImageQuestions(const std::vector<std::string>& paths, const TextShare& share = {});
 
-/// The results of two baselines that answer without images. Each answers with the most frequent answer in `known`, and
+/// The results of two baselines that answer without images. They give the most frequent answer in `known`, and
 /// an element is true if this answer is correct. `by_question` counts the answers to the same question, or to questions
 /// of the same kind if the question is unknown. `by_kind` counts the answers to questions of the same kind, or to all
 /// questions if the kind is unknown. If answers are equally frequent, the first in sort order is used.

@@ -15,7 +15,7 @@ namespace headlight {
 struct ImageTextList {
   std::vector<ImageSource> sources;
   std::vector<std::vector<std::string>> texts;  ///< at least one per image
-  /// For each text, a hard negative: a similar text that is wrong for the image; empty if there is none.
+  /// For each text, a hard negative (a similar text that is wrong for the image), or an empty string.
   std::vector<std::vector<std::string>> hard_negatives;
 };
 
@@ -26,7 +26,7 @@ struct ImageTextList {
 ///   "hard_negatives". Paths are relative to the file's folder, and all rows with the same path describe one image;
 /// - .json: COCO's captions (images, annotations). An image is searched for in `folders`, then next to the file. Images
 ///   without a caption are left out;
-/// - a folder of images, at any depth. Each has a .txt file of the same name next to it, with one text per line.
+/// - a folder of images, at any depth. Next to each image is a .txt file of the same name, with one text per line.
 /// Throws Error naming the file and the line or key for other content, for an empty text, and if there is no image.
 HEADLIGHT_API ImageTextList ListImageTexts(const std::vector<std::string>& paths,
                                            const std::vector<std::string>& folders = {});

@@ -29,7 +29,7 @@ struct ImageList {
 /// - .csv or .jsonl (optionally .gz): records of "path" (or "file_name", "image", "file") and "label" (or "class");
 /// - .tsv (optionally .gz): lines of a path, a tab and a class, or records if the first line is a header;
 /// - an IDX file of images, followed by the IDX file of their class indices.
-/// Paths in tables are relative to the file's folder. New labels are added or refused by `rule`. Added labels are
+/// Paths in tables are relative to the file's folder. `rule` says if new labels are added or refused. Added labels are
 /// sorted (SortLabels). Throws Error naming the file and line for other content, and if there is no image.
 HEADLIGHT_API ImageList ListLabeledImages(const std::vector<std::string>& paths, std::vector<std::string>& labels,
                                           NewLabels rule);

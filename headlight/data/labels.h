@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// The treatment of an unknown label.
+/// What to do with an unknown label.
 enum class NewLabels {
   added,    ///< adds a new label
   refused,  ///< throws Error

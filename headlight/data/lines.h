@@ -33,7 +33,7 @@ class HEADLIGHT_API LineReader {
   LineInput lines_;
 };
 
-/// Returns the columns of a line, which are separated by tabs.
+/// Splits a line at tabs.
 HEADLIGHT_API std::vector<std::string> ColumnsOf(std::string_view line);
 
 }  // namespace headlight

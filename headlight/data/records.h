@@ -60,26 +60,26 @@ class HEADLIGHT_API Records {
 
 /// Opens the records of a file (HasRecords), or of a .tsv file whose first line is a header. Returns nothing for other
 /// files, and for a pipe named .tsv, because its first line cannot be read twice. `format` overrides the format that
-/// the file name indicates. If it is tsv, the file has a header.
+/// the file name indicates. If `format` is tsv, the file has a header.
 std::optional<Records> RecordsOf(const std::string& path,
                                  const std::function<bool(const std::vector<std::string>& line)>& is_header,
                                  std::optional<TextFormat> format = {});
 /// Returns true if the header has a column with one of these names.
 bool HasAny(const std::vector<std::string>& header, std::initializer_list<const char*> names);
 
-/// Returns the member with the first of these names that occurs in the record. Throws Error if none occurs.
+/// Returns the record's member for the first of `names` that the record contains. Throws Error if it contains none.
 JsonView OneOf(const JsonView& record, std::initializer_list<const char*> names);
 
 /// Returns the names of an object's members in quotes, or "nothing" if there are none.
 HEADLIGHT_API std::string MembersOf(const JsonView& record);
 
-/// Returns true unless the text has only white space.
+/// Returns true if the text has a character that is not white space.
 bool HasText(std::string_view text);
 
 /// Throws Error naming the files unless `any` is true.
 void CheckAnyText(bool any, const std::vector<std::string>& paths);
 
-/// Return a string, or an array of strings. Throws Error for NUL characters, as LineReader does for plain text.
+/// Return a string, or an array of strings. Throw Error for NUL characters, as LineReader does for plain text.
 HEADLIGHT_API std::string TextOf(const JsonView& json);
 std::vector<std::string> TextsOf(const JsonView& json);
 /// Returns a class, which is a string or an integer.

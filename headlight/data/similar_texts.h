@@ -16,7 +16,7 @@ struct SimilarTexts {
 };
 
 /// Reads pairs from records or lines. Records (HasRecords) have "anchor" (or "query", "text"), "positive" (or "match")
-/// and optionally "negative" or "negatives", which are a text or an array. A line has a text, its match and optionally
+/// and optionally "negative" or "negatives", a text or an array of texts. A line has a text, its match and optionally
 /// negatives, separated by tabs. Empty lines are skipped. Throws the errors of Records and LineReader, and Error naming
 /// the line for other content and for an empty text.
 HEADLIGHT_API std::vector<SimilarTexts> ReadSimilarTexts(const std::vector<std::string>& paths,

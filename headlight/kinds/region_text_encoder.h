@@ -170,7 +170,7 @@ class HEADLIGHT_API RegionTextEncoder : public Model, public TextHeads {
   std::vector<std::string> labels_;
 };
 
-/// Returns the encoder with a head for `labels`. A head for different labels is initialized with the seed.
+/// Returns the encoder with a head for `labels`. If the model's labels differ, the head is initialized with the seed.
 HEADLIGHT_API std::unique_ptr<RegionTextEncoder> AddAnswers(const RegionTextEncoder& model,
                                                             const std::vector<std::string>& labels, std::uint64_t seed);
 
