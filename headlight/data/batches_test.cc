@@ -121,8 +121,8 @@ TEST_F(BatchStreamTest, SplitsIntoPartsOfSimilarSize) {
   EXPECT_EQ(SplitBatch(batch, 1).size(), batch.target.size());
 }
 
-// Checks that micro-batches have similar cost. A source token costs half as much as a target token. Since the sources
-// become longer, the first micro-batch has more texts.
+// A source token costs half as much as a target token. The later sources are longer, so the first micro-batch has more
+// texts.
 TEST(SplitBatch, PartsTakeSimilarTime) {
   TokenBatch batch;
   for (std::size_t text = 0; text < 100; ++text)

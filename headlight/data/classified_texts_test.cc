@@ -196,7 +196,7 @@ TEST_F(ClassifiedTexts, WarnsOfColumnsThatSeemMistaken) {
   EXPECT_EQ(Warning(good_pairs), "");
 }
 
-// Checks that reading a file truncated at any byte either succeeds or throws a one-line error naming the file.
+// Reading a file truncated at any byte must succeed or throw a one-line error that names the file.
 TEST_F(ClassifiedTexts, ReadsOrRefusesEveryTruncation) {
   const std::string csv = "text,label,text_pair\n\"the \"\"dog\"\",\nruns\",1,\"ä\"\ndog,2,\n",
                     json =

@@ -34,7 +34,7 @@ std::string_view BytesOf(const T* values, std::size_t count = 1) {
   return {reinterpret_cast<const char*>(values), count * sizeof(T)};
 }
 
-// Reads one side text by text, and computes its hash.
+// Reads the texts of one side one by one, and computes their hash.
 class HashedLines {
  public:
   HashedLines(const CorpusFiles& files, Side side)

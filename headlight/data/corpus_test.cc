@@ -236,7 +236,7 @@ TEST_F(CorpusTest, PassesOnTheTokenizersErrors) {
   EXPECT_FALSE(std::filesystem::exists(files.cache));
 }
 
-// Tests 100,000 pairs, which would take far more than 20 MB as objects. The memory is limited to 16 bytes per pair,
+// As objects, 100,000 pairs would take far more than 20 MB. The memory is limited to 16 bytes per pair,
 // doubled while a vector grows, plus the memory for one chunk.
 TEST_F(CorpusTest, NeedsLittleMemoryForALargeCorpus) {
   options_.keep_text = true;

@@ -57,7 +57,7 @@ void AddTsv(const std::string& path, TextCollector& collector) {
   }
 }
 
-// Returns a string as a list, or an array of strings.
+// Returns the strings of an array, or a single string as a list.
 std::vector<std::string> OneOrMore(const JsonView& json) {
   return json.value().As<Json::Array>() == nullptr ? std::vector{TextOf(json)} : TextsOf(json);
 }

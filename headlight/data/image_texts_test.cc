@@ -173,7 +173,6 @@ TEST_F(ImageTexts, AsASet) {
   std::set<std::string> seen;
   for (const ImageTextSet* set : {&learned, &held_out})
     for (std::int64_t i = 0; i < set->size(); ++i) {
-      // The text still belongs to its image.
       const int number = (*set)[i].pixels[0] - 1;
       EXPECT_THAT(set->texts(i), ElementsAre(fmt::format("text {}", number), fmt::format("more {}", number)));
       EXPECT_THAT(set->name(i), testing::EndsWith(fmt::format("images/{}.png", number)));

@@ -58,7 +58,7 @@ std::vector<std::int32_t> BeginsOfCharacters(std::string_view text) {
   return begins;
 }
 
-// Returns the bytes of an answer in the passage, or negative offsets if the passage does not contain it.
+// Returns the byte range of an answer in the passage, or negative offsets if the passage does not contain it.
 TextSpan BytesOf(const PassageAnswer& answer, std::string_view passage, const std::vector<std::int32_t>& begins) {
   Check(!answer.text.empty(), "{}: the answer is empty; if a question has no answer, leave the list empty",
         answer.location);

@@ -25,7 +25,7 @@ struct Sentence {
     begins.push_back(text.size());
     text += word;
     tags.push_back(tag);
-    // A sentence is limited to the length of a line, because a file without empty lines is not divided into sentences.
+    // Without empty lines, the whole file would be one sentence.
     Check(text.size() <= kMaxLineBytes, "{}: a sentence is longer than {} bytes; an empty line ends one", location,
           kMaxLineBytes);
   }

@@ -23,7 +23,7 @@ bool IsIn(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Returns the columns that contain the texts. If none is found, the first column is empty.
+// Returns the columns that contain the texts. If no column is found, the first name is empty.
 template <typename Has>
 TextColumns FindColumns(const TextColumns& columns, TextsAsked asked, const Has& has) {
   if (!columns.text.empty()) return columns;

@@ -30,7 +30,7 @@ PipelineTokenizer SmallTokenizer() {
   return PipelineTokenizer::Parse(json, "tokenizer.json");
 }
 
-// A file with the given bytes, which is removed at the end of the program.
+// A file with the given bytes. It is removed at the end of the program.
 class FuzzedFile {
  public:
   explicit FuzzedFile(const char* extension)
