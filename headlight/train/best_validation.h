@@ -13,7 +13,7 @@ namespace headlight {
 /// The loss breaks ties. If `last_is_best` is set, every report counts as the best.
 bool KeepIfBest(const ValidationReport& report, const std::string& metric, bool last_is_best, TrainingState& state);
 
-/// Returns the best report's value of the metric, as it was reported.
+/// Returns the metric's value in the best report.
 double BestValue(const TrainingState& state);
 
 }  // namespace headlight

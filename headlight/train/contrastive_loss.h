@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// Returns for each text (as token ids) the index of the first equal text.
+/// Returns the index of the first equal text for each text (as token ids).
 HEADLIGHT_API std::vector<std::int32_t> FirstOfEqual(std::span<const std::vector<std::int32_t>> texts);
 
 /// Returns the loss of CLIP (Radford et al., 2021, figure 3), [1]. It is `scale` times the sum over pairs of the mean

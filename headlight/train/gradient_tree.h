@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// The type to which the gradient of each micro-batch and every partial sum is rounded (to nearest, ties to even).
+/// The type to which micro-batch gradients and partial sums are rounded (to nearest, ties to even).
 /// Additions are in float32. With bfloat16, ranks send half as many bytes.
 enum class GradientType { float32, bfloat16 };
 

@@ -35,7 +35,7 @@ class HEADLIGHT_API Metrics {
   EventFile events_;
 };
 
-/// The values of a metric and their steps, read from metrics.jsonl.
+/// The steps and values of a metric, read from metrics.jsonl.
 struct MetricSeries {
   std::vector<double> steps, values;
 };

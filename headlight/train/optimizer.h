@@ -24,13 +24,13 @@ struct ParameterGroup {
   bool frozen = false;     // if true, the values are constant, and no gradients or moments are stored
 };
 
-/// Options of Adam. The defaults are those of the Transformer paper (Vaswani et al., 2017, section 5.3). With weight
-/// decay the optimizer is AdamW.
+/// Options of Adam, with the defaults of the Transformer paper (Vaswani et al., 2017, section 5.3). With weight decay,
+/// the optimizer is AdamW.
 struct AdamOptions {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9;
   double weight_decay = 0;
   double clip_norm = 0;  // upper limit of the gradient's norm; 0: no limit
-  /// Upper limit of the norm of each parameter's gradient, applied before clip_norm; 0: no limit.
+  /// The maximum norm of each parameter's gradient, applied before clip_norm. 0 means no limit.
   double clip_parameter_norm = 0;
   double average_decay = 0;  // decay of the exponential moving average of the values; 0: no moving average
   /// The learning rate of layer l is multiplied by layer_decay^(layers + 1 - l). Embeddings are layer 0, and parameters
@@ -78,7 +78,7 @@ struct HEADLIGHT_API Optimizer {
   std::vector<Segment> segments_;
   Ranks* sharing_;
   std::vector<Piece> pieces_;  // pieces of all ranks; a single piece without ranks
-  /// Calls body(piece, offset) for each piece of this rank; `offset` is its offset in m and v.
+  /// Calls body(piece, offset) for each piece of this rank. `offset` is the piece's offset in m and v.
   void ForOwn(const std::function<void(const Piece& piece, std::int64_t offset)>& body) const;
   int rank_ = 0;
   std::int64_t trained_ = 0;  // number of trained elements

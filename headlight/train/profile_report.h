@@ -26,7 +26,7 @@ HEADLIGHT_API double MeasureCopies();
 HEADLIGHT_API double MeasureReads();
 
 /// Returns a table with each entry's time per step (`steps` steps in total) and its fraction of the peak rates. The
-/// last row is the part of `seconds` that belongs to no entry.
+/// last row is the time in `seconds` that belongs to no entry.
 HEADLIGHT_API std::string ProfileReport(const std::vector<ProfileEntry>& entries, std::int64_t steps, double seconds,
                                         const MachineRates& machine);
 

@@ -29,8 +29,8 @@ struct Piece {
   int owner = 0;
 };
 
-/// Returns the pieces of a vector of `numbers` elements, in order. Owners alternate. Therefore all ranks have work,
-/// whatever the order in which the gradient is completed.
+/// Returns the pieces of a vector of `numbers` elements, in order. Owners alternate, so that all
+/// ranks have work for any order in which the gradient is completed.
 HEADLIGHT_API std::vector<Piece> PiecesOf(std::int64_t numbers, int ranks);
 
 /// Communicates and sums on a separate thread, while another thread computes the parts of this rank (DivideParts).

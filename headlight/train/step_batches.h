@@ -21,8 +21,8 @@ class HEADLIGHT_API StepBatches {
   /// epoch's end. `ranks` is null for a single process. Parts are made on Threads() threads.
   StepBatches(const TrainingTask& task, const BatchPosition& from, std::int64_t accumulation, const Ranks* ranks);
 
-  /// Returns the batches of the next step as a single batch. Only the parts that DivideParts assigns to this rank are
-  /// made.
+  /// Returns the batches of the next step as a single batch. Makes only the parts that DivideParts assigns to this
+  /// rank.
   TrainingBatch Next();
 
  private:

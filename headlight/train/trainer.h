@@ -35,7 +35,7 @@ struct TrainingOptions {
   std::uint64_t seed = 1;          // seed of dropout
   double clip_part_norm = 0;       // upper limit of each micro-batch's gradient norm, as in ComputeGradients
   GradientType gradient_type = GradientType::float32;
-  /// The ranks that train together. All of them have the same task, options and run. Null for a single process. The
+  /// The ranks that train together, with the same task, options and run. Null for a single process. The
   /// result has the same bits for any number of ranks.
   Ranks* ranks = nullptr;
   bool shard_optimizer = false;  // if true, each rank stores only its own pieces of Adam's moments

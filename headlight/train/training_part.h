@@ -15,7 +15,7 @@ class TrainingPart {
   TrainingPart() = default;
   template <typename T>
   requires(!std::is_same_v<T, TrainingPart>) explicit TrainingPart(T value) : value_(std::move(value)) {}
-  /// Returns a part that make() creates later.
+  /// Returns a part that make() will create.
   template <typename Make>
   static TrainingPart Later(Make make) {
     TrainingPart part;
@@ -39,7 +39,7 @@ class TrainingPart {
   std::function<std::any()> make_;
 };
 
-/// Returns the part, and makes it first if necessary.
+/// Returns the part, after making it if necessary.
 inline TrainingPart Made(TrainingPart part) {
   part.MakeNow();
   return part;
