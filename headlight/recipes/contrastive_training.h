@@ -1,4 +1,4 @@
-// Code shared by both kinds of contrastive training: on images with texts, and on pairs of texts.
+// Code shared by contrastive training on images with texts and on pairs of texts.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// Features for comparing a line with its translation, in 8 bytes.
+/// Features (8 bytes) for comparing a line with its translation.
 struct LineTraits {
   std::uint16_t length = 0;  ///< 256 ln(1 + characters)
   std::uint16_t digits = 0;  ///< a hash of the numbers in the line, independent of their order; 0: none

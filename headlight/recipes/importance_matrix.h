@@ -20,7 +20,7 @@ struct Importance {
   std::vector<float> counts;  // [matrices]: the number of rows in each sum
 };
 
-/// Importance by the names of the tensors in GGUF.
+/// Maps GGUF tensor names to importance.
 using ImportanceMatrix = std::map<std::string, Importance, std::less<>>;
 
 /// Runs a language model on the text in a file, in chunks of 512 tokens, and accumulates the squared inputs of its
@@ -35,8 +35,8 @@ HEADLIGHT_API ImportanceMatrix ReadImportance(const std::string& path);
 HEADLIGHT_API void WriteImportance(const ImportanceMatrix& importance, const std::string& dataset,
                                    const std::string& path);
 
-/// Returns the mean squares of the tensor's inputs, [matrices, inputs]. The result is empty if they are unknown. Throws
-/// Error if the tensor has a different number of inputs.
+/// Returns the mean squares of the tensor's inputs, [matrices, inputs]. Returns an empty vector if they are unknown.
+/// Throws Error if the tensor has a different number of inputs.
 HEADLIGHT_API std::vector<float> ImportanceFor(const ImportanceMatrix& importance, const GgufTensorPlan& tensor);
 
 }  // namespace headlight
