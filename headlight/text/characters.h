@@ -47,7 +47,8 @@ void ForEachCharacter(std::string_view text, const Body& body) {
   }
 }
 
-/// Divides a text into parts of at most `longest` (>= 4) bytes at character boundaries, and calls body(part) for each.
+/// Divides a text into parts of at most `longest` (>= 4) bytes at character boundaries, and calls body(part) for each
+/// part.
 template <typename Body>
 void ForEachPart(std::string_view text, std::size_t longest, const Body& body) {
   while (text.size() > longest) {

@@ -25,7 +25,7 @@ inline constexpr const char* kBleuTokenizations[] = {"13a", "zh", "intl", "char"
 /// - `intl`: the rules of mteval-v14.pl: Unicode punctuation and symbols are separate words, except in numbers;
 /// - `char`: each character is a word;
 /// - `none`: splits at spaces.
-/// Throws Error for another name.
+/// Throws Error for any other name.
 HEADLIGHT_API BleuTokenizer MakeBleuTokenizer(std::string_view name);
 
 /// Returns a tokenization whose words are the pieces of a subword model, as in spBLEU (Goyal et al., "The Flores-101

@@ -18,8 +18,8 @@ class HEADLIGHT_API LogitScores {
 
   explicit LogitScores(std::size_t classes);
 
-  /// Adds an example's true class and its logits, one per class. The prediction is the class with the largest logit,
-  /// the first one if logits are equal.
+  /// Adds an example's true class and its logits, one per class. The prediction is the first class with the
+  /// largest logit.
   void Add(std::int32_t right, std::span<const float> logits);
 
   const ClassScores& classes() const { return classes_; }

@@ -49,7 +49,7 @@ struct FoundAnswers {
   std::unordered_map<std::string, std::size_t> by_text = {};  ///< indices of answers by lower-case text; only for Add
 
   void Add(std::string_view passage, const FoundAnswers& other);  ///< adds the answers of another window
-  /// Returns the answer with the highest score, the first one if scores are equal, or nullptr if there is none.
+  /// Returns the first answer with the highest score, or nullptr if there are no answers.
   const FoundAnswer* best() const;
   bool declines() const;
 };

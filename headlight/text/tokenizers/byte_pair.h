@@ -18,7 +18,7 @@ namespace headlight {
 
 struct BytePairOptions {
   bool bytes = false;  ///< if true, initial symbols are bytes instead of characters
-  /// The piece for unknown characters; if not set, unknown characters are skipped.
+  /// The piece for unknown characters. If not set, unknown characters are skipped.
   std::optional<std::int32_t> unknown;
   bool fuse_unknown = false;                   ///< if true, consecutive unknown characters become one piece
   std::string continuing_subword_prefix = "";  ///< prefix of pieces inside a word
@@ -28,7 +28,7 @@ struct BytePairOptions {
   bool ignore_merges = false;  ///< if true, a word that is itself a piece is used without merges
 };
 
-/// Returns for each byte the piece that represents it, such as <0x0A>, or -1 if there is none.
+/// Returns the piece, such as <0x0A>, that represents each byte, or -1 if there is no such piece.
 std::array<std::int32_t, 256> BytePieces(const WordTable& numbers);
 
 /// Segments a word: starts from its bytes or characters and repeatedly merges the adjacent pair with the lowest rank.
