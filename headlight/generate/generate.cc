@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "headlight/base/parallel.h"
 #include "headlight/generate/choose_tokens.h"
 #include "headlight/generate/decoding_batch.h"
 #include "headlight/kernels/top_k.h"
@@ -32,6 +34,24 @@ void CheckOptions(const LanguageModel& model, const std::vector<std::vector<std:
     Check(!prompts[i].empty() && std::ssize(prompts[i]) <= positions,
           "a prompt must have from 1 to {} tokens; prompt {} has {}", positions, i + 1, prompts[i].size());
   }
+}
+
+// Returns the rows of tokens that another token of the same text follows.
+std::vector<std::int32_t> RowsBeforeTokens(const Sequences& texts) {
+  std::vector<std::int32_t> before;
+  for (const Sequence& text : texts)
+    for (std::int32_t row = text.begin; row + 1 < text.end(); ++row) before.push_back(row);
+  return before;
+}
+
+// Replaces logits by their log-probabilities. Throws Error if they are not finite.
+void NormalizeLogits(std::span<float> logits, const LanguageModel& model, std::int32_t token) {
+  const float max = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - max);
+  if (!std::isfinite(sum)) model.parameters().FailNotFinite(fmt::format("scoring token {}", token));
+  const double log_sum = max + std::log(sum);
+  for (float& logit : logits) logit = static_cast<float>(logit - log_sum);
 }
 
 }  // namespace
@@ -100,12 +120,40 @@ std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model, std::v
   return results;
 }
 
+std::vector<double> TokenDivergences(const LanguageModel& baseline, const LanguageModel& model,
+                                     std::span<const std::int32_t> ids, const Sequences& texts) {
+  Check(baseline.outputs() == model.outputs(), "the baseline has {} outputs, and the model {}", baseline.outputs(),
+        model.outputs());
+  std::vector<double> results(ids.size());
+  const std::vector<std::int32_t> before = RowsBeforeTokens(texts);
+  Context context;
+  const Tensor expected = baseline.Decode(context, ids, texts), hidden = model.Decode(context, ids, texts);
+  const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model.outputs()));
+  for (std::size_t begin = 0; begin < before.size(); begin += at_once) {
+    const auto rows = std::span(before).subspan(begin, std::min(at_once, before.size() - begin));
+    const Tensor logits_p = baseline.Logits(context, ops::Embedding(expected, rows));
+    const Tensor logits_q = model.Logits(context, ops::Embedding(hidden, rows));
+    ParallelFor(std::ssize(rows), [&](std::int64_t row) {
+      const std::int32_t token = rows[static_cast<std::size_t>(row)] + 1;
+      const auto columns = static_cast<std::size_t>(model.outputs());
+      const std::span<float> p(logits_p.matrix<float>().row(row), columns),
+          q(logits_q.matrix<float>().row(row), columns);
+      NormalizeLogits(p, baseline, token);
+      NormalizeLogits(q, model, token);
+      double divergence = 0;
+      for (std::size_t i = 0; i < columns; ++i)
+        if (p[i] > -std::numeric_limits<float>::infinity())
+          divergence += std::exp(static_cast<double>(p[i])) * (static_cast<double>(p[i]) - q[i]);
+      results[static_cast<std::size_t>(token)] = divergence;
+    });
+  }
+  return results;
+}
+
 std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<const std::int32_t> ids,
                                           const Sequences& texts) {
   std::vector<double> results(ids.size());
-  std::vector<std::int32_t> before;  // rows of tokens that another id of the same text follows
-  for (const Sequence& text : texts)
-    for (std::int32_t row = text.begin; row + 1 < text.end(); ++row) before.push_back(row);
+  const std::vector<std::int32_t> before = RowsBeforeTokens(texts);
   Context context;
   const Tensor hidden = model.Decode(context, ids, texts);
   const auto at_once = static_cast<std::size_t>(LogitRowsAtOnce(model.outputs()));

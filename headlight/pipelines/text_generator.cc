@@ -20,6 +20,7 @@
 namespace headlight {
 
 double TextScore::perplexity() const { return std::exp(-log_probability / static_cast<double>(tokens)); }
+double TextScore::kl_divergence() const { return divergence / static_cast<double>(tokens); }
 double TextScore::bits_per_byte() const { return -log_probability / std::numbers::ln2 / static_cast<double>(bytes); }
 
 TextGenerator TextGenerator::Load(const std::string& folder, const LoadOptions& options) {
@@ -75,7 +76,9 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
   const std::int32_t end_id = model().limits().end_id, first_id = state_->first_id;
   Check(!with_end || end_id >= 0, "the model has no token that ends a text");
   Check(batch_tokens >= 1, "a batch must have at least one token, not {}", batch_tokens);
-  const std::int64_t positions = model().limits().positions, most = options.max_input_length.value_or(positions);
+  std::int64_t positions = model().limits().positions;
+  if (options.baseline != nullptr) positions = std::min(positions, options.baseline->limits().positions);
+  const std::int64_t most = options.max_input_length.value_or(positions);
   Check(positions >= 2, "a model with a single position cannot score the next token");
   Check(most >= 2 && most <= positions, "`max_input_length` must be from 2 to the model's positions, {}, not {}",
         positions, most);
@@ -120,6 +123,9 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
       lengths.push_back(static_cast<std::int32_t>(window.end - window.begin));
     }
     const std::vector<double> given = TokenLogProbabilities(model(), packed, PackedSequences(lengths));
+    std::vector<double> divergences;
+    if (options.baseline != nullptr)
+      divergences = TokenDivergences(*options.baseline, model(), packed, PackedSequences(lengths));
     std::size_t at = 0;
     for (std::size_t index = first; index < last; ++index) {
       const ScoredWindow& window = windows[index];
@@ -129,6 +135,7 @@ std::vector<TextScore> TextGenerator::Score(std::span<const std::string> texts, 
         TokenScore& score = result.token_scores[token - added];
         score.log_probability = given[at + token - window.begin];
         result.log_probability += *score.log_probability;
+        if (!divergences.empty()) result.divergence += divergences[at + token - window.begin];
         ++result.tokens;
       }
       at += window.end - window.begin;

@@ -88,8 +88,10 @@ struct HEADLIGHT_API TextScore {
   std::vector<TokenScore> token_scores;  ///< of all tokens of the text
   double log_probability = 0;            ///< the sum over the tokens
   std::int64_t tokens = 0, bytes = 0;    ///< number of tokens with a log-probability, and of their bytes
+  double divergence = 0;                 ///< the sum of the Kullback-Leibler divergences from `baseline` in nats
   double perplexity() const;             ///< exp(-log_probability / tokens)
   double bits_per_byte() const;          ///< -log2(probability) / bytes
+  double kl_divergence() const;          ///< divergence / tokens
 };
 
 struct ScoreOptions {
@@ -106,6 +108,9 @@ struct ScoreOptions {
   /// If true, the model's start token is put before a text that does not begin with it. Without a start token, the
   /// first token of the text has no score. The default is true if the model has a start token.
   std::optional<bool> start_token = {};
+  /// If not null, the divergence from this model is also computed. It must have as many outputs as the model. Windows
+  /// are at most as long as its positions.
+  const LanguageModel* baseline = nullptr;
 };
 
 /// Generates and scores texts. Immutable and cheap to copy. All methods are thread-safe. A text does not depend on the

@@ -217,6 +217,45 @@ TEST_F(GeneratorTest, ScoresEveryToken) {
     EXPECT_EQ(score.token_scores[i].log_probability, long_ones[1].token_scores[i].log_probability);
 }
 
+TEST_F(GeneratorTest, DivergenceFromABaseline) {
+  const TextGenerator generator = TextGenerator::Load(folder.path());
+  const auto baseline = LoadModel<LanguageModel>(folder.path());
+  for (const Parameter& parameter : baseline->parameters().all())
+    for (float& weight : parameter.value.span<float>()) weight *= 1.5F;
+  baseline->parameters().Pack();
+  std::string text = kPrompts[0];
+  for (int i = 0; i < 4; ++i) text += text;  // longer than a window
+  const std::vector<std::string> texts = {text, kPrompts[0]};
+  const ScoreOptions options{.start_token = false, .baseline = baseline.get()};
+  const std::vector<TextScore> scores = generator.Score(texts, options);
+  EXPECT_EQ(scores[0].divergence, generator.Score({texts.data(), 1}, options)[0].divergence);
+  EXPECT_EQ(scores[0].log_probability, generator.Score(texts, {.start_token = false})[0].log_probability);
+  EXPECT_EQ(generator.Score(texts, {.baseline = &generator.model()})[0].divergence, 0);
+
+  // Compares with the definition for the text without other windows.
+  std::vector<std::int32_t> ids;
+  for (const TokenScore& token : scores[1].token_scores) ids.push_back(token.id);
+  const auto length = static_cast<std::int32_t>(ids.size());
+  Context context;
+  const Tensor expected_logits = baseline->Logits(context, baseline->Decode(context, ids, {{0, length}}));
+  const Tensor logits = generator.model().Logits(context, generator.model().Decode(context, ids, {{0, length}}));
+  double expected = 0;
+  for (std::int32_t row = 0; row + 1 < length; ++row) {
+    const auto probability = [&](const Tensor& of, std::int64_t token) {
+      const Matrix<float> all = of.matrix<float>();
+      double sum = 0;
+      for (std::int64_t i = 0; i < all.columns; ++i) sum += std::exp(all.row(row)[i] - all.row(row)[token]);
+      return 1 / sum;
+    };
+    for (std::int64_t token = 0; token < logits.columns(); ++token) {
+      const double p = probability(expected_logits, token);
+      expected += p * std::log(p / probability(logits, token));
+    }
+  }
+  EXPECT_GT(expected, 1e-4);
+  EXPECT_NEAR(scores[1].divergence, expected, 1e-5 * expected);
+}
+
 // Compares with the goldens of tools/make_score_goldens.py.
 TEST(TextGenerator, ScoresInWindowsLikeTransformers) {
   const TemporaryFolder folder;

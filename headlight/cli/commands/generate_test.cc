@@ -181,6 +181,17 @@ TEST_F(GenerateTest, ScoresTexts) {
   EXPECT_NEAR(row["perplexity"].Number(), score.perplexity(), 1e-9);
   EXPECT_THAT(RefusalOf({"score", HEADLIGHT_SOURCE_DIR "/tests/testdata/bert/sentences"}, "A\n"),
               HasSubstr("name them with --variant"));
+
+  const auto baseline = LoadModel<LanguageModel>(model);
+  const TextGenerator quantized = TextGenerator::Load(model, {.compute = Compute::int8});
+  const double divergence = quantized.Score({&text, 1}, {.baseline = baseline.get()}).front().kl_divergence();
+  EXPECT_GT(divergence, 0);
+  const Outcome compared =
+      RunProgram({"score", model, "--compute", "int8", "--baseline", model, "--json"}, text + "\n");
+  EXPECT_NEAR(*ParseJson(compared.out, "output").Find("kl_divergence")->As<double>(), divergence, 1e-12);
+  EXPECT_THAT(compared.err, HasSubstr(fmt::format("KL divergence from {}: {:.6f} per token\n", model, divergence)));
+  const std::string other = HEADLIGHT_SOURCE_DIR "/tests/testdata/decoders/llama_grouped_tied";
+  EXPECT_THAT(RefusalOf({"score", model, "--baseline", other}, text), HasSubstr("they must be equal"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // headlight score: scores texts by log-probability and perplexity, and scores protein variants.
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct Options : LineOptions {
   std::int64_t batch_tokens = ScoreOptions().batch_tokens;
   std::optional<std::int64_t> max_input_length, window_step;
   std::optional<bool> start_token;
+  std::string baseline;
   bool tokens = false, joint = false;
 };
 
@@ -50,6 +52,7 @@ std::string Rows(const TextGenerator& generator, const std::string& text, const 
                                {"bytes", score.bytes},
                                {"perplexity", NumberOrNull(score.perplexity())},
                                {"bits_per_byte", NumberOrNull(score.bits_per_byte())}};
+    if (!options.baseline.empty()) object.Set("kl_divergence", NumberOrNull(score.kl_divergence()));
     Json::Array pieces, probabilities;
     for (const TokenScore& token : score.token_scores) {
       pieces.push_back(piece(token));
@@ -79,11 +82,12 @@ void ScoreVariants(const Options& options) {
         options.folder);
   Check(!options.tokens && !options.skip_errors, "{}: {} is for language models, and this is an encoder",
         options.folder, options.tokens ? "--tokens" : "--skip-errors");
-  Check(!options.max_input_length && !options.window_step && !options.start_token,
+  Check(!options.max_input_length && !options.window_step && !options.start_token && options.baseline.empty(),
         "{}: {} is for language models, and this is an encoder", options.folder,
-        options.max_input_length ? "--max-input-length"
-        : options.window_step    ? "--window-step"
-                                 : "--start-token");
+        !options.baseline.empty()  ? "--baseline"
+        : options.max_input_length ? "--max-input-length"
+        : options.window_step      ? "--window-step"
+                                   : "--start-token");
   RefuseTextOptions(options.source, "--variant reads FASTA");
   for (const std::string& variant : options.variants) ParseVariant(variant);
   CheckOutputs({}, {options.folder, options.input});
@@ -111,10 +115,18 @@ void Run(const Options& options) {
         options.folder);
   const TextGenerator generator =
       Loaded([&] { return TextGenerator::Load(options.folder, {.compute = options.compute}); });
+  std::unique_ptr<LanguageModel> baseline;
+  if (!options.baseline.empty()) {
+    baseline = Loaded([&] { return LoadModel<LanguageModel>(options.baseline, {.purpose = LoadFor::computing}); });
+    Check(baseline->outputs() == generator.model().outputs(),
+          "--baseline {} has a vocabulary of {} tokens, and {} has {}; they must be equal", options.baseline,
+          baseline->outputs(), options.folder, generator.model().outputs());
+  }
   const ScoreOptions score_options{.batch_tokens = options.batch_tokens,
                                    .max_input_length = options.max_input_length,
                                    .window_step = options.window_step,
-                                   .start_token = options.start_token};
+                                   .start_token = options.start_token,
+                                   .baseline = baseline.get()};
   generator.Score({}, score_options);  // checks the options before any input is read
   TextScore all;
   const auto rows = [&](const LineBatch& batch) {
@@ -126,6 +138,7 @@ void Run(const Options& options) {
       all.log_probability += score.log_probability;
       all.tokens += score.tokens;
       all.bytes += score.bytes;
+      all.divergence += score.divergence;
     }
     return printed;
   };
@@ -134,6 +147,8 @@ void Run(const Options& options) {
   if (all.tokens > 0)
     Note("{}, {}, {}: perplexity {:.4f}, {:.4f} bits per byte", Counted(count.lines - count.skipped, "text"),
          Counted(all.tokens, "token"), Counted(all.bytes, "byte"), all.perplexity(), all.bits_per_byte());
+  if (all.tokens > 0 && baseline != nullptr)
+    Note("KL divergence from {}: {:.6f} per token", options.baseline, all.kl_divergence());
 }
 
 }  // namespace
@@ -160,8 +175,10 @@ void Add(Command& program) {
   command.Add("--tokens", options.tokens,
               "Print each token, as LINE<tab>LOG-PROBABILITY<tab>TOKEN; with --json add pieces and "
               "log_probabilities to the object");
-  command.Add("--json", options.json,
-              "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte");
+  command.Add(
+      "--json", options.json,
+      "Print one JSON object per text: line, text, log_probability, tokens, bytes, perplexity, bits_per_byte; with "
+      "--baseline kl_divergence");
   command.Add("--batch-tokens", options.batch_tokens, AtLeast(1), "Tokens scored at once").ShowDefault();
   command.Add("--max-input-length", options.max_input_length, AtLeast(2),
               "Tokens of a window over a long text, with the start token [the model's positions]");
@@ -171,6 +188,12 @@ void Add(Command& program) {
       "--start-token", {"yes", "no"}, std::nullopt,
       [&start = options.start_token](std::size_t index) { start = index == 0; },
       "Whether bos_token_id is put before each text [yes if the model has one]");
+  command
+      .Add("--baseline", options.baseline,
+           "Also compute the Kullback-Leibler divergence of the next tokens' probabilities from those of this model, "
+           "such as the one before quantization")
+      .Model()
+      .Type("DIR");
   Describe(command, options.source);
   AddSkipErrors(command, options);
   AddComputeOption(command, options.compute);
@@ -181,6 +204,9 @@ void Add(Command& program) {
       "has none) the first token of a text has no score, printed as -. A text longer than --max-input-length is "
       "read in windows. Each begins --window-step tokens after the previous one and scores the tokens that no "
       "earlier window has scored.\n\n"
+      "--baseline adds a mean over the tokens to the totals: the sum of p log(p / q) over the vocabulary, with p of "
+      "the "
+      "baseline and q of the model, in nats.\n\n"
       "The score of a variant is its masked marginal: the log-probability of its residues minus that of the "
       "sequence's residues, with their positions masked. It is positive if the model prefers the variant. Each "
       "line of the output is SCORE<tab>VARIANT<tab>NAME.\n\n"
@@ -188,6 +214,7 @@ void Add(Command& program) {
       "  headlight score gpt2 sentences.txt\n"
       "  echo 'The cat sat on the mat.' | headlight score gpt2 --tokens\n"
       "  headlight score gpt2 wiki.txt --max-input-length 1024 --window-step 512 --start-token no\n"
+      "  headlight score model-q4.gguf wiki.txt --baseline model-f32.gguf\n"
       "  headlight score esm2_t33_650M_UR50D query.fasta --variant A45G";
 }
 
