@@ -235,6 +235,7 @@ ModelFolder OpenModelFolder(const std::string& path) {
     files.weights = ReadNpz(path);
     return files;
   }
+  Check(Exists(path) || !(IsNpz(path) || path.ends_with(".gguf")), "{}: no such file", path);
   Check(Exists(path),
         "{}: no such folder; a model is a folder or a GGUF file, and `headlight pull ORG/NAME` downloads one", path);
   std::error_code ignored;

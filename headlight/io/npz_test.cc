@@ -74,7 +74,7 @@ TEST(Npz, OpensAsTheModelInItsNames) {
   WriteFile(folder.File("other.npz"), Zip({{"a.txt", "a"}}));
   EXPECT_THAT(ErrorOf([&] { OpenModelDescription(folder.File("other.npz")); }), HasSubstr("is not a .npy file"));
   std::filesystem::remove(folder.File("other.npz"));
-  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("missing.npz")); }), HasSubstr("missing.npz"));
+  EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.File("missing.npz")); }), HasSubstr("missing.npz: no such file"));
   WriteFile(folder.File("config.json"), R"({"model_type": "alphafold2"})");
   EXPECT_THAT(ErrorOf([&] { OpenModelFolder(folder.path()); }), HasSubstr("empty.npz: holds the weights"));
 }

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "headlight/base/json.h"
@@ -9,6 +10,7 @@
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
 #include "headlight/kinds/folding_model.h"
+#include "headlight/models/esm.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/contact_predictor.h"
 #include "headlight/pipelines/structure_predictor.h"
@@ -61,7 +63,12 @@ void RunFolding(const Options& options) {
 
 void Run(const Options& options) {
   CheckOutputs({}, {options.folder, options.input});
-  if (FamilyOf(OpenModelFolder(options.folder)).kind == FoldingModel::kKind) return RunFolding(options);
+  const ModelFolder files = OpenModelFolder(options.folder);
+  const Family& family = FamilyOf(files);
+  if (family.kind == FoldingModel::kKind) return RunFolding(options);
+  Check(family.model == typeid(Esm),
+        "{}: is of type {}; contacts are predicted by an ESM with a contact head, an AlphaFold or an ESMFold",
+        files.path, Quoted(files.config["model_type"].String()));
   const ContactPredictor predictor =
       Loaded([&] { return ContactPredictor::Load(options.folder, {.compute = options.compute}); });
   FastaReader reader(Input(options.input));

@@ -192,7 +192,7 @@ TEST_F(ContactsTest, RefusesWhatItCannotRead) {
   EXPECT_THAT(RefusalOf({"contacts", esm}, "MKV\n"), HasSubstr("standard input: line 1: not"));
   EXPECT_THAT(RefusalOf({"contacts", esm}, ">a\nMKJJV\n"), HasSubstr("line 1: residue 'J' is"));
   EXPECT_THAT(RefusalOf({"contacts", HEADLIGHT_SOURCE_DIR "/tests/testdata/encoders/fill_mask"}, ">a\nM\n"),
-              HasSubstr("no contact head"));
+              HasSubstr("contacts are predicted by an ESM"));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(ConvertTest, WritesPublishedWeightsAsAFolderOfTheFamily) {
   };
   EXPECT_EQ(fold(npz), fold(out));
   EXPECT_THAT(RefusalOf({"convert", folder.File("no.npz"), "--out", out, "--overwrite", "--compute", "float32"}),
-              HasSubstr("no.npz"));
+              HasSubstr("no.npz: no such file"));
 }
 
 TEST_F(ConvertTest, Float32UndoesNothingButTheTypeOfInt8) {

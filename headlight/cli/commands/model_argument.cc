@@ -49,12 +49,18 @@ Option& AddModel(OptionTable& command, std::string& path, const std::string& des
 }
 
 std::string ModelFolderOf(const std::string& given) {
-  if (given.empty() || IsNpz(given)) return given;
-  if (Exists(given)) return GgufOf(given);
+  if (given.empty()) return given;
+  if (Exists(given)) return IsNpz(given) ? given : GgufOf(given);
   const bool is_name = IsModelName(given);
   if (const std::string cache = CacheOfEnvironment(); is_name && !cache.empty())
     if (std::string folder = CachedFolder(cache, given); !folder.empty()) return GgufOf(folder);
-  Check(!given.ends_with(".gguf"), "{}: no such file", given);
+  Check(!IsNpz(given) && !given.ends_with(".gguf"), "{}: no such file", given);
+  if (is_name && given.find('/') == given.npos)
+    Fail(
+        "{}: no such folder, and no such model in the cache; `headlight pull` takes the full name, ORG/NAME, see "
+        "\"Names "
+        "in the examples\" in docs/guides/get_a_model.md",
+        given);
   if (is_name)
     Fail("{}: no such folder, and no such model in the cache; `headlight pull {}` downloads a model", given, given);
   Fail("{}: no such folder; a model is a folder or a GGUF file, and `headlight pull ORG/NAME` downloads one", given);

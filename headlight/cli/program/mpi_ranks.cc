@@ -143,10 +143,12 @@ const MpiModule& OpenModule(const Launch& launch) {
       library = dlopen((folder / place).c_str(), RTLD_NOW | RTLD_GLOBAL);  // Open MPI's plug-ins need its symbols
       Check(library != nullptr, "started as rank {} of {}: {}", launch.rank, launch.size, dlerror());
     }
-  Check(library != nullptr,
-        "started as rank {} of {}, but this headlight was built without MPI (its folder has no headlight_mpi.so): "
-        "install Open MPI with scripts/setup mpi and build again, or start it without mpirun",
-        launch.rank, launch.size);
+  Check(
+      library != nullptr,
+      "started as rank {} of {}, but this headlight was built without MPI (its folder has no headlight_mpi.so): "
+      "install Open MPI with scripts/setup mpi, configure and build again (docs/guides/many_machines.md), or start it "
+      "without mpirun",
+      launch.rank, launch.size);
   const auto begin = reinterpret_cast<BeginMpi>(dlsym(library, kBeginMpi));
   const MpiModule* const mpi = begin == nullptr ? nullptr : begin();
   Check(mpi != nullptr && mpi->size == launch.size, "started as rank {} of {}, but MPI joins {}", launch.rank,

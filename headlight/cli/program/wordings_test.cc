@@ -102,7 +102,15 @@ constexpr Wording kWordings[] = {
     {"translate @none",
      "@none: no such folder; a model is a folder or a GGUF file, and `headlight pull ORG/NAME` downloads one"},
     {"translate nothing-here",
-     "nothing-here: no such folder, and no such model in the cache; `headlight pull nothing-here` downloads a model"},
+     "nothing-here: no such folder, and no such model in the cache; `headlight pull` takes the full name, ORG/NAME, "
+     "see "
+     "\"Names in the examples\" in docs/guides/get_a_model.md"},
+    {"translate nothing/here",
+     "nothing/here: no such folder, and no such model in the cache; `headlight pull nothing/here` downloads a model"},
+    {"fold @none.npz --sequence MKV", "@none.npz: no such file"},
+    {"translate @none.gguf", "@none.gguf: no such file"},
+    {"contacts @model",
+     "@model: is of type 'marian'; contacts are predicted by an ESM with a contact head, an AlphaFold or an ESMFold"},
     {"translate @text", "@text: is neither a folder nor a GGUF file"},
     {"translate @model @none", "@none: there is no such file; texts are read from a file, or from standard input (-)"},
     {"translate @model @latin1", "@latin1: line 1: byte 1 is not UTF-8"},
