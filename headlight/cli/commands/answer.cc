@@ -143,8 +143,8 @@ void Run(const Options& options) {
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or images", Run);
   AddFolder(command, options.folder,
-            "Folder of an encoder with a question-answering head, a T5, BART or BLIP, or a ViLBERT, LXMERT, "
-            "VisualBERT or ViLT with answers; or GGUF file of a T5");
+            "Folder of an encoder with a question-answering head, a T5, BART or BLIP, a ViLT with answers, or a "
+            "ViLBERT, LXMERT or VisualBERT that headlight trained; or GGUF file of a T5");
   Option& input = command.Add("FILE", options.input,
                               "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>IMAGE with the path of an image, "
                               "or records with question and context or image (see --format), plain or gzip; - is "

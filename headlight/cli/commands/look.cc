@@ -183,7 +183,9 @@ void Add(Command& program) {
            "Show the attention of the words of this question, for a model that answers or reads regions")
       .Type("TEXT")
       .Needs(image);
-  command.Add("--detector", options.detector, "Folder of a detector that finds the regions of the image, for a ViLBERT")
+  command
+      .Add("--detector", options.detector,
+           "Folder of a detector that finds the regions of the image, for a ViLBERT, LXMERT or VisualBERT")
       .Model()
       .Type("DIR")
       .Needs(image);
