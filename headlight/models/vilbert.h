@@ -85,8 +85,9 @@ class HEADLIGHT_API Vilbert : public RegionTextEncoder {
   explicit Vilbert(const VilbertConfig& config, DType dtype = DType::float32);
 
   /// Encodes pairs. A region's box has five numbers: left, top, right and bottom as fractions of the image's width and
-  /// height, and the area as a fraction of the image's area. An image's first region is the whole image. Its features
-  /// are the mean of the other regions' features.
+  /// height, and the area as a fraction of the image's area. An image's first region is the whole image. In the
+  /// authors' models, its features are the mean of the other regions' features. In models that headlight trains, its
+  /// features are the pixels of the whole image (RegionsOfBoxes).
   EncodedPairs Encode(Context& context, std::span<const std::int32_t> ids, std::span<const std::int32_t> types,
                       const Sequences& texts, const Regions& regions,
                       std::span<const std::int32_t> tasks = {}) const override;

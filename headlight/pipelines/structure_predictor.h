@@ -46,8 +46,10 @@ struct PredictedStructure {
   Structure structure;       ///< one chain, A, numbered from 1; B factors are the residues' pLDDT
   std::vector<float> plddt;  ///< the expected lDDT of each residue, 0 to 100
   double mean_plddt = 0;     ///< over the residues
-  Tensor errors;          ///< [residues, residues], see protein/predicted_error.h; empty if the model has no error head
-  double most_error = 0;  ///< the largest error that the model can predict, in angstrom
+  /// [residues, residues]: element [i, j] is the expected error of residue j in angstrom if prediction and truth are
+  /// superposed at residue i. Empty if the model has no error head.
+  Tensor errors;
+  double most_error = 0;      ///< the largest error that the model can predict, in angstrom
   std::optional<double> ptm;  ///< the expected TM-score, 0 to 1, if the model predicts errors
   Tensor contacts;            ///< [residues, residues]: the probability that two C betas are within 8 angstrom
   Tensor single, pair;        ///< the representations, [residues, ...] and [residues * residues, ...]
