@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Removes white space at the end, and with `both` also at the start.
+// Removes white space at the end and, if `both` is true, at the start.
 std::string_view Stripped(std::string_view line, bool both) {
   const std::vector<std::string_view> words = SplitAtSpaces(line);
   if (words.empty()) return "";
@@ -37,7 +37,7 @@ std::vector<std::string> EachCharacter(std::string_view line) {
   return words;
 }
 
-// Uses sacreBLEU's ranges. In sacreBLEU, two ranges meant to be above U+FFFF lack digits, and are U+2001 to U+2A6D and
+// Uses sacreBLEU's ranges. Two of these ranges are meant to be above U+FFFF but lack a digit: U+2001 to U+2A6D and
 // U+2F81 to U+2FA1. Therefore marks such as quotes and dashes count as Chinese, and characters of extension B do not.
 bool IsChinese(char32_t code) {
   static constexpr std::pair<char32_t, char32_t> kRanges[] = {

@@ -13,7 +13,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// Expands the seed to eight words as in NumPy's SeedSequence (after O'Neill's seed_seq_fe).
+// Expands the seed to eight words as in NumPy's SeedSequence (based on O'Neill's seed_seq_fe).
 std::array<std::uint32_t, 8> SeedWords(std::uint64_t seed) {
   std::uint32_t factor = 0x43B0D7E5;
   const auto hash = [&](std::uint32_t word) {

@@ -25,7 +25,7 @@ std::u32string CharactersOf(std::string_view line) {
   return characters;
 }
 
-// Splits words, and separates one ASCII punctuation mark at the end of each word, or otherwise at its start.
+// Splits a line into words. Separates one ASCII punctuation mark from the end of each word, or else from its start.
 std::vector<std::string_view> WordsAndMarks(std::string_view line) {
   std::vector<std::string_view> words;
   for (const std::string_view word : SplitAtSpaces(line)) {

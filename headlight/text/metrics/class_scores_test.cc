@@ -5,7 +5,7 @@
 namespace headlight::class_scores_test {
 namespace {
 
-// Compares with scikit-learn's accuracy_score, and f1_score with average="macro".
+// Compares with scikit-learn's accuracy_score and its f1_score with average="macro".
 TEST(ClassScores, CountsEachClass) {
   ClassScores scores(4);
   EXPECT_EQ(scores.accuracy(), 0);

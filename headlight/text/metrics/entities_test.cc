@@ -57,7 +57,7 @@ TEST(Entities, AreRecognizedByTheirTags) {
   EXPECT_FALSE(AreSpanTags(std::vector<std::string>{"B-", "O"}));
 }
 
-// Compares with counts by hand according to conlleval's rules: exact spans with the same name.
+// Compares with counts made by hand. As in conlleval, a span is correct if its bounds and its name match.
 TEST(EntityScore, CountsExactSpans) {
   EntityScore score;
   EXPECT_EQ(score.f1(), 0);

@@ -25,7 +25,7 @@ std::vector<bool> Consonants(std::string_view word) {
   return consonants;
 }
 
-// Returns m of [C](VC)^m[V], which is the number of consonants that follow a vowel.
+// Returns m in [C](VC)^m[V], which is the number of consonants that follow a vowel.
 int Measure(std::string_view stem) {
   const std::vector<bool> consonants = Consonants(stem);
   int measure = 0;
@@ -44,8 +44,8 @@ bool EndsWithDoubleConsonant(std::string_view stem) {
   return stem.size() >= 2 && stem.back() == stem[stem.size() - 2] && Consonants(stem).back();
 }
 
-// Returns true for condition *o: the stem ends with a consonant, a vowel, and a consonant other than w, x and y. In
-// NLTK, a stem that is just a vowel and a consonant also meets the condition.
+// Checks Porter's condition *o: the stem ends with a consonant, a vowel, and a consonant other than w, x and y. In
+// NLTK, a stem of one vowel and one consonant also meets the condition.
 bool EndsShort(std::string_view stem) {
   const std::vector<bool> consonants = Consonants(stem);
   const std::size_t size = stem.size();

@@ -52,7 +52,7 @@ class KnownTexts {
     for (double& length : lengths_) length = std::sqrt(length);
   }
 
-  // Returns the lowest count of any of these words.
+  // Returns the count of the rarest of these words.
   std::int64_t RarestOf(std::span<const std::string> words) const {
     std::int64_t rarest = std::numeric_limits<std::int64_t>::max();
     for (const std::string& word : words) {
@@ -95,7 +95,7 @@ class KnownTexts {
   std::vector<double> lengths_;  // norms of the texts' vectors
 };
 
-// Divides values at the bounds into groups, and adds the groups.
+// Appends one group of texts for each interval between bounds that contains any of the values.
 void AddGroups(const std::string& by, std::span<const double> values, std::span<const double> bounds,
                const std::function<std::string(double least, double most)>& name, std::vector<TextGroup>& groups) {
   std::vector<std::vector<std::size_t>> members(bounds.size() + 1);

@@ -56,7 +56,8 @@ TEST(TextGroups, TheRarestWordDecides) {
 }
 
 TEST(TextGroups, LikenessIsTheCosineOfInformativeWords) {
-  // Words in over a tenth of the texts (the, dog, runs) have no weight. Text 7 has one word of "number7 skates".
+  // Words in more than a tenth of the texts (the, dog, runs) have no weight. Text 7 contains only "number7" of the
+  // query "number7 skates".
   const auto groups = GroupsBy("likeness", {"the dog runs", "dog number7", "number7 skates"});
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_THAT(groups[0].texts, ElementsAre(0));

@@ -17,8 +17,8 @@ std::string Lower(std::string_view text, TextSpan part) {
   return std::move(lower.text);
 }
 
-// Returns the bytes of the passage that the window's tokens [begin, last] cover, without surrounding spaces. With
-// `whole_words`, returns the bytes of the words that contain these tokens.
+// Returns the bytes of the passage that the window's tokens [begin, last] cover, without surrounding spaces. If
+// `whole_words` is true, extends the bytes to whole words.
 TextSpan BytesOf(std::string_view passage, const Window& window, std::int32_t begin, std::int32_t last,
                  bool whole_words) {
   const Encoding& encoding = window.encoding;

@@ -32,7 +32,8 @@ TEST(Windows, EachTokenUsesTheWindowWithTheFarthestEdges) {
 
 class BestAnswersOf : public testing::Test {
  protected:
-  // Returns the answers in a window for unnormalized probabilities. Token p_i covers the i-th letter of the passage.
+  // Returns the answers in a window. `begins` and `ends` are unnormalized probabilities. Token p_i covers the i-th
+  // letter of the passage.
   FoundAnswers Best(std::size_t window, const std::vector<float>& begins, const std::vector<float>& ends) {
     std::vector<float> logits;
     for (std::size_t i = 0; i < begins.size(); ++i) {
@@ -64,7 +65,7 @@ TEST_F(BestAnswersOf, AllWindowsAreTheMostProbableOnes) {
   EXPECT_TRUE(FoundAnswers().declines());
 }
 
-// Checks that the scores of equal texts are added, ignoring case.
+// Checks that the scores of texts that differ only in case are added.
 TEST_F(BestAnswersOf, EqualTextsAreAdded) {
   passage_ = "abAb efg";
   const FoundAnswers found = Best(0, {1, 1, 1, 3, 1, 4, 1, 1}, {1, 1, 1, 4, 1, 3, 1, 1});

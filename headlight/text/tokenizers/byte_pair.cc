@@ -41,7 +41,7 @@ BytePairSegmenter::BytePairSegmenter(const std::vector<std::string>& pieces,
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string& suffix = options.end_of_word_suffix;
     std::string_view text = pieces[id];
-    // Initial symbols can be at the beginning of a word, inside it or at its end.
+    // An initial symbol can have the prefix, the suffix, both or neither, depending on its position in the word.
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
     if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
     const auto characters = options.bytes ? static_cast<std::int64_t>(text.size()) : CountCharacters(text);
@@ -130,8 +130,8 @@ void BytePairSegmenter::MergeAll(std::vector<Symbol>& symbols) const {
     Symbol& left = symbols[merge.left];
     if (left.bytes == 0 || left.next < 0) continue;
     Symbol& right = symbols[left.next];
-    // Skips the merge if its symbols have changed, unless the new pair has the same result, as in the tokenizers
-    // library.
+    // Skips the merge if its symbols have changed. As in the tokenizers library, the merge remains valid if the new
+    // pair has the same result.
     const std::int32_t rank = rank_.Find(left.piece, right.piece);
     if (rank < 0 || merged_[rank] != merged_[merge.rank]) continue;
     left.piece = merged_[merge.rank];

@@ -33,7 +33,7 @@ Json Union(const Json* first, const Json& second) {
   return both;
 }
 
-// Returns the settings' tokens in roles other than kRoles, such as "image_token".
+// Returns the tokens that the settings declare for roles outside kRoles, such as "image_token".
 std::vector<JsonView> OtherRoles(const JsonView& config) {
   std::vector<JsonView> tokens;
   const auto names_token = [](const JsonView& value) {
@@ -88,7 +88,7 @@ struct NumberedToken {
 };
 
 // Returns true if the ids in files are used, as in tokenizers that are implemented in Python. The tokenizers library
-// uses only their order.
+// uses only the order of the tokens.
 bool TakesIds(TokenizerFamily family) {
   using enum TokenizerFamily;
   return family == esm || family == marian || family == siglip;

@@ -27,7 +27,7 @@ constexpr std::int64_t kLargestVocabulary = 1 << 22;
 
 bool HasType(const JsonView& part, std::string_view type) { return part.Get("type", "").String() == type; }
 
-// Returns the steps of a normalizer, pre-tokenizer or decoder. A component that is not a sequence is a single step.
+// Returns the steps of a normalizer, pre-tokenizer or decoder. A component that is not a sequence has a single step.
 std::vector<JsonView> StepsOf(const JsonView& part, const char* steps) {
   if (!part.present()) return {};
   return HasType(part, "Sequence") ? part[steps].Items() : std::vector{part};
@@ -82,14 +82,14 @@ bool AddsPrefix(const JsonView& file) {
   return false;
 }
 
-// Throws Error unless the key is missing, null or this value.
+// Throws Error unless the key is missing, null or equal to `value`.
 void OnlyInGguf(const JsonView& part, const char* key, const Json& value) {
   const JsonView given = part[key];
   Check(!given.present() || given.value() == value, "{}: is {}, and GGUF has only {} in this kind of tokenizer",
         given.location(), given.value().Line(), value.Line());
 }
 
-// Throws Error unless the component has this type.
+// Returns the component. Throws Error if it does not have this type.
 JsonView PartOf(const JsonView& file, const char* name, const char* type) {
   JsonView part = file[name];
   Check(part.present() && HasType(part, type), "{}: must be {} in this kind of tokenizer of GGUF", part.location(),
@@ -97,8 +97,8 @@ JsonView PartOf(const JsonView& file, const char* name, const char* type) {
   return part;
 }
 
-// Sets WordPiece. In GGUF, a space symbol precedes the pieces that begin a word, and pieces inside words have no
-// prefix.
+// Sets the WordPiece model. In GGUF, a space symbol precedes the pieces that begin a word, and pieces inside words
+// have no prefix.
 void SetWordPiece(const JsonView& file, std::vector<SentencePiece>& pieces, GgufMetadata& metadata) {
   const JsonView model = file["model"], normalizer = PartOf(file, "normalizer", "BertNormalizer");
   PartOf(file, "pre_tokenizer", "BertPreTokenizer");
@@ -155,7 +155,7 @@ bool IsByteLevel(const JsonView& file) {
   return false;
 }
 
-// Sets BPE of bytes, or SentencePiece's BPE.
+// Sets the merges of byte-level BPE or of SentencePiece's BPE.
 void SetMerges(const JsonView& file, bool byte_level, std::vector<SentencePiece>& pieces, GgufMetadata& metadata) {
   const JsonView model = file["model"];
   MergeList merges;
@@ -194,7 +194,7 @@ void SetTokens(const std::vector<SentencePiece>& pieces, std::int64_t vocabulary
   metadata.SetIntegers("tokenizer.ggml.token_type", types);
 }
 
-// Sets the ids in config.json. If it lists several end tokens, the first one is used.
+// Sets the token ids from config.json. If the file lists several end tokens, the first one is used.
 void SetIds(const JsonView& config, std::int64_t size, GgufMetadata& metadata) {
   const std::pair<const char*, const char*> ids[] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
                                                      {"eos_token_id", "tokenizer.ggml.eos_token_id"},
@@ -218,7 +218,7 @@ void SetAffix(const std::string& name, const std::vector<std::int32_t>& ids, con
   if (!ids.empty()) metadata.SetInteger("tokenizer.ggml." + name + "_token_id", ids.front());
 }
 
-// Sets the tokens that begin and end every text of BERT. llama.cpp reads the first one under another key.
+// Sets the tokens that begin and end every text in BERT. llama.cpp reads the first token from a different key.
 void SetBertAffixes(const PipelineTokenizer& tokenizer, const std::string& path, GgufMetadata& metadata) {
   Check(tokenizer.before().size() == 1 && tokenizer.after().size() == 1,
         "{}: puts {} special tokens before a text and {} after it, and GGUF has one each in this kind", path,
@@ -244,7 +244,7 @@ void SetChatTemplate(const std::string& folder, GgufMetadata& metadata) {
     if (named["name"].String() == "default") metadata.SetText(key, named["template"].String());
 }
 
-// Returns the pieces by id with their types. `file` has the added tokens.
+// Returns the pieces by id with their types. `file` contains the added tokens.
 std::vector<SentencePiece> TypedPieces(const PipelineTokenizer& tokenizer, const JsonView& file, bool scored) {
   std::vector<SentencePiece> pieces;
   for (std::int32_t id = 0; id < tokenizer.size(); ++id)

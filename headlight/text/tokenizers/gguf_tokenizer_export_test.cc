@@ -60,7 +60,7 @@ TEST_F(GgufTokenizerExport, KeepsTheTokensOfWordPiece) {
   const Encoding pair = PipelineTokenizer::Load(path).EncodePair("A dog", "runs");
   EXPECT_EQ(pair.ids, expected.EncodePair("A dog", "runs").ids);
   EXPECT_EQ(pair.type_ids, expected.EncodePair("A dog", "runs").type_ids);
-  // llama.cpp reads the first token under this key.
+  // llama.cpp reads the first token from this key.
   EXPECT_EQ(Gguf(path).Integer("tokenizer.ggml.bos_token_id", 0, kVocabulary), expected.Find("[CLS]"));
 }
 

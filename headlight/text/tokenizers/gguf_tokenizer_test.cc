@@ -63,7 +63,7 @@ TEST(GgufTokenizer, MatchesUnigrams) {
   EXPECT_EQ(tokenizer.Encode("a dog").ids.back(), *tokenizer.Find("</s>"));
 }
 
-// The scores of tokens that are not in the text's vocabulary must not lower the score of unknown characters.
+// Checks that the scores of unused pieces and added tokens do not lower the score of unknown characters.
 TEST(GgufTokenizer, NeverMatchesUnusedPieces) {
   const TemporaryFolder folder;
   gguf_testing::Builder builder;

@@ -32,7 +32,7 @@ TEST(HostileTokenizer, TokensAroundATextAreBounded) {
   EXPECT_EQ(With("post_processor", MakeTemplate(16, 16)).Encode("a").ids.size(), 256U);
   EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(257, 1)); }), HasSubstr("key 'post_processor.single'"));
   EXPECT_THAT(ErrorOf([] { With("post_processor", MakeTemplate(2, 200)); }), HasSubstr("more than 256 tokens"));
-  // Each item of a template is looked up among all tokens, so the time is quadratic.
+  // A lookup of each template item among all tokens would take quadratic time.
   Json many = MakeTemplate(0, 0);
   Json::Array parts;
   Json::Object tokens;

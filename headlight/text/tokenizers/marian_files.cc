@@ -109,7 +109,7 @@ std::vector<std::string> ParseVocabularyJson(std::string_view text, const std::s
 }
 
 std::string TokenizerConfigJson(const SpecialTokens& special, std::int64_t longest) {
-  // Because of split_special_tokens, "</s>" in a text is treated as text.
+  // With split_special_tokens, "</s>" in a text is treated as text.
   Json json = R"({"clean_up_tokenization_spaces": false})"_json;
   json.Set("eos_token", special.eos);
   json.Set("model_max_length", longest);

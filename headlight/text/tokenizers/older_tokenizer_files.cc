@@ -218,8 +218,8 @@ Json FromMerges(Files files) {
 std::optional<Json> TokenizerJson(Files files) {
   const std::string& folder = files.folder;
   if (const std::string path = folder + "/vocab.txt"; Exists(path)) {
-    // If lines are equal, the last one is the token, as in Transformers. The ids of the earlier lines get a piece that
-    // never occurs in a text.
+    // If lines are equal, the id of the last line is used, as in Transformers. The ids of the earlier lines get a piece
+    // that never occurs in a text.
     std::vector<std::string> lines = LinesOf(path);
     std::unordered_map<std::string_view, std::size_t> last;
     for (std::size_t id = 0; id < lines.size(); ++id) last[lines[id]] = id;

@@ -97,7 +97,7 @@ struct Unigram {
     for (std::size_t i = 0; i < path.size(); ++i) {
       if (path[i].piece == unknown) {
         while (i + 1 < path.size() && path[i + 1].piece == unknown) ++i;
-        // The unknown characters together may be a piece.
+        // Several unknown characters may form a piece of the vocabulary.
         const std::int32_t found = ids.Find(word.substr(begin, path[i].end - begin));
         if (found >= 0) {
           path[i].piece = found;
@@ -185,7 +185,7 @@ void SetUnigram(const JsonView& part, ScoresAre scores_are, PipelineState& state
     };
     const auto* pair = entry.As<Json::Array>();
     const auto* piece = pair != nullptr && pair->size() == 2 ? pair->front().As<std::string>() : nullptr;
-    // Texts do not match a piece without a score, which files other than a tokenizer.json can have.
+    // Pieces without a score are never matched in a text. They do not occur in tokenizer.json, only in other formats.
     const bool matched = piece == nullptr || scores_are == ScoresAre::text || !pair->back().is_null();
     const std::optional<double> score = piece == nullptr ? std::nullopt : matched ? NumberOf(pair->back()) : 0;
     if (!score) refuse("it must be a piece and its score");

@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// Published files have at most a dozen steps, and ten tokens around a text. The limits bound the cost of hostile files.
+// These limits bound the cost of hostile files. Published files have at most 12 steps and 10 tokens around a text.
 constexpr std::size_t kMostSteps = 64;
 constexpr std::size_t kMostAroundTexts = 256;
 constexpr std::size_t kLongestReplacement = 256;  // bytes
@@ -189,7 +189,7 @@ void SetAddedTokens(const std::vector<JsonView>& parts, bool all_raw, PipelineSt
   state.normalized = AddedTokens(std::move(normalized));
 }
 
-// Returns a file's `added_tokens` with the tokens that the other files of its folder declare.
+// Returns a file's `added_tokens` and the tokens that other files of the folder declare.
 std::vector<JsonView> WithDeclared(const TokenizerSettings& settings, const std::vector<JsonView>& added, EntriesOf of,
                                    PipelineState& state) {
   TokenTable table;

@@ -255,7 +255,7 @@ void FollowSettings(const TokenizerSettings& settings, Json& file) {
 
 namespace {
 
-// Return the ids before and after the text of a template.
+// Returns the ids before the first text of a template.
 std::vector<std::int32_t> IdsBefore(std::span<const TemplatePart> parts) {
   std::vector<std::int32_t> ids;
   for (std::size_t i = 0; i < parts.size() && parts[i].text < 0; ++i)

@@ -135,7 +135,7 @@ TEST(PipelineTokenizer, MatchesTheLibraryForEveryComponent) {
   }
 }
 
-// Checks vocabularies with gaps, added tokens whose spaces overlap, templates without a text, and character classes.
+// Checks vocabularies with gaps, added tokens with overlapping spaces, templates without a text, and character classes.
 TEST(PipelineTokenizer, MatchesTheLibraryForRareFiles) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/tokenizer_components.json");
   const std::vector<JsonView> files = goldens["special"].Items();
@@ -250,7 +250,7 @@ std::string RefusalOf(const Json& file) {
   return ErrorOf([&] { PipelineTokenizer::Parse(file.Line(), "tokenizer.json"); });
 }
 
-// Checks that unknown keys and types at every level cause errors that name them.
+// Checks that each error names the unknown key or type, at every level of the file.
 TEST(PipelineTokenizer, RefusesUnknownKeysAndTypes) {
   const auto changed = [](const char* family, const char* pointer, const Json& value) {
     return RefusalOf(With(JsonOf(family), pointer, value));

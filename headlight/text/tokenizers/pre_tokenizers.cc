@@ -9,7 +9,7 @@
 namespace headlight {
 namespace {
 
-// Calls cut(text, add) for each word, and replaces the word by the ranges that cut passes to add(begin, end).
+// Calls cut(text, add) for each word, and replaces the word with the ranges that cut passes to add(begin, end).
 template <typename Cut>
 void CutWords(Words& words, const Cut& cut) {
   std::vector<TextSpan> pieces;

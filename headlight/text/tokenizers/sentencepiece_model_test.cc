@@ -32,7 +32,7 @@ std::string ErrorOf(const std::string& bytes) {
   }
 }
 
-// Checks that the bytes are either refused with an Error or give a usable model.
+// Returns true if the bytes are a usable model, and false if they are refused with an Error.
 bool Survives(const std::string& bytes) {
   try {
     const MarianTokenizer tokenizer(ParseSentencePieceModel(bytes, "x.model"));

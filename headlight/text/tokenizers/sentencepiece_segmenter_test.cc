@@ -50,7 +50,7 @@ std::string RandomText(Random& random) {
   return text;
 }
 
-// Segments a text by the definition of BPE: repeatedly searches all adjacent pairs and merges the best one.
+// Segments a text by the definition of BPE: repeatedly searches all adjacent pairs and merges the best pair.
 std::vector<std::string> BpeByDefinition(std::string_view text, const std::map<std::string, float>& scores) {
   std::vector<std::string> symbols;
   while (!text.empty()) {

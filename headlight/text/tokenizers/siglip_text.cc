@@ -22,8 +22,8 @@ bool IsSpace(char32_t c) { return IsWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
 }  // namespace
 
 void LowercaseInContext(NormalizedText& text) {
-  // True for each sigma in Unicode's Final_Sigma context. Then a cased letter precedes the sigma, and no cased letter
-  // follows it. Case-ignorable characters between them are skipped.
+  // For each sigma, true if it is in Unicode's Final_Sigma context: a cased letter precedes the sigma, and no cased
+  // letter follows it. Case-ignorable characters between them are skipped.
   std::vector<bool> ends_word;
   bool after_cased = false;
   ForEachCharacter(text.text, [&](char32_t c, std::size_t, std::size_t) {

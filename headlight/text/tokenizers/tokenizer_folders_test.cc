@@ -107,7 +107,7 @@ TEST(PipelineTokenizer, ReadsClipFolders) {
       EXPECT_EQ(tokenizer.Encode(texts[i]).ids, IdsOf(clip[i])) << Quoted(texts[i]);
 }
 
-// Checks SigLIP's rules for special tokens, the ends of a text and lower case, with and without a tokenizer.json.
+// Checks SigLIP's rules for special tokens, text ends and lower case, with and without a tokenizer.json.
 TEST(PipelineTokenizer, ReadsSiglipFolders) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/siglip_tokenizers.json");
   const std::vector<std::string> texts = goldens["texts"].Strings();
@@ -133,7 +133,7 @@ void WriteFolder(const std::string& folder, const JsonView& golden) {
   for (const auto& [name, content] : golden["more"].Members()) WriteFile(folder + "/" + name, content.value().Text());
 }
 
-// Checks SentencePiece models without a tokenizer.json, also with byte pieces.
+// Checks SentencePiece models without a tokenizer.json, including models with byte pieces.
 TEST(PipelineTokenizer, ReadsSentencePieceFolders) {
   const JsonView goldens = ReadJson(HEADLIGHT_SOURCE_DIR "/tests/testdata/sentencepiece_folders.json");
   const std::vector<std::string> all = Goldens()["texts"].Strings(), more = goldens["more"].Strings();

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to every parser of tokenizer files. Accepted files must work in time and memory that are
-// proportionate to the size of the input.
+// Feeds arbitrary bytes to every parser of tokenizer files. Accepted files must not require more time or memory than
+// their size justifies.
 
 #include <sys/resource.h>
 

@@ -258,7 +258,7 @@ Json Learn(const std::vector<CountedWord>& words, const TokenizerTrainingOptions
   return model;
 }
 
-// Returns a model with only the special tokens, with which a tokenizer can already divide texts into words.
+// Returns a model with only the special tokens. A tokenizer with this model can already divide texts into words.
 Json Unlearned(const TokenizerTrainingOptions& options, std::vector<std::string> special) {
   Json model = Json::Object{};
   if (options.algorithm == Algorithm::unigram) {

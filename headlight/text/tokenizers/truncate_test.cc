@@ -11,7 +11,7 @@
 namespace headlight::truncate_test {
 namespace {
 
-// Returns [CLS], `first` tokens from 100 on, [SEP], `second` tokens from 200 on, [SEP].
+// Returns [CLS], `first` tokens with ids from 100, [SEP], `second` tokens with ids from 200, [SEP].
 Encoding PairOf(std::int64_t first, std::int64_t second) {
   Encoding encoding;
   const auto add = [&](std::int32_t id, std::int32_t text) {

@@ -51,9 +51,9 @@ std::vector<std::size_t> Boundaries(std::string_view text) {
   return boundaries;
 }
 
-// Returns every character, and the substrings of words that occur at least twice with different continuations. With
-// only one continuation, the longer substring is sufficient. The result is sorted by the number of characters that a
-// substring covers in the text.
+// Returns every character, and the substrings of words that occur at least twice with different continuations. If all
+// occurrences have the same continuation, the longer substring is sufficient. The result is sorted by the number of
+// characters that a substring covers in the text.
 std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
   struct Suffix {
     std::string_view text;  // the rest of a word from a character on, at most as long as a piece
@@ -106,7 +106,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
       open.push_back({common, count});
     }
   }
-  // The branches above do not include a word that is repeated only as a whole.
+  // The code above does not find a word that is repeated only as a whole.
   for (const CountedWord& word : words) {
     const std::int64_t length = CountCharacters(word.text);
     if (word.count > 1 && length > 1 && length <= static_cast<std::int64_t>(kLongestCandidate))
@@ -221,7 +221,7 @@ std::vector<Piece> Maximized(const std::vector<Piece>& pieces, const std::vector
   return kept;
 }
 
-// Returns at most `size` pieces: the characters, and the pieces whose removal would decrease the likelihood most.
+// Returns at most `size` pieces: the characters, and the pieces whose removal would decrease the likelihood the most.
 std::vector<Piece> Pruned(const std::vector<CountedWord>& words, const std::vector<Piece>& pieces, std::size_t size) {
   const ByteTrie trie = ByteTrie::Of(pieces, &Piece::text);
   const std::vector<double> used = SumOverWords(words, pieces.size(), [&](const CountedWord& word, auto& sums) {

@@ -15,7 +15,7 @@
 namespace headlight {
 namespace {
 
-// Every vocabulary has these characters, since texts can contain the spelling of special tokens (see MarianTokenizer).
+// Every vocabulary includes these characters, since texts can contain the spelling of special tokens.
 constexpr const char* kSpecialCharacters = "< / > s u n k p a d";
 
 // The maximum length in bytes. SentencePiece's trainer aborts the process for a word of more than 65,535 characters, so
