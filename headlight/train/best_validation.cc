@@ -29,7 +29,7 @@ double ScoreNamed(const ValidationReport& report, const std::string& metric) {
 bool KeepIfBest(const ValidationReport& report, const std::string& metric, bool last_is_best, TrainingState& state) {
   std::string by = metric;
   if (by.empty()) by = report.score_name.empty() ? "loss" : report.score_name;
-  // The perplexity can be infinite. The loss is compared instead.
+  // The perplexity can be infinite, so the loss is compared instead.
   const double value = ScoreNamed(report, by == "perplexity" ? "loss" : by);
   const double score = LessIsBetter(by) ? -value : value;
   const bool best = last_is_best || state.best_step == 0 || score > state.best_score ||

@@ -45,7 +45,7 @@ void Share(Ranks* ranks, const Tensor& values) {
   Dispatch(values.dtype(), [&]<typename T>(T) { Broadcast(*ranks, BytesOf(values.span<T>())); });
 }
 
-// Throws Error with the name of the first setting that differs.
+// Throws Error naming the first setting that differs.
 void CheckSameRun(const JsonView& stored, const Json& run, const std::string& path) {
   const auto check = [&](const std::string& name, const Json* before, const Json* now) {
     Check(before != nullptr && now != nullptr && *before == *now,

@@ -12,8 +12,8 @@
 namespace headlight {
 namespace {
 
-// Computes CRC-32C (Castagnoli), rotated and offset as in TFRecord files. Because of this mask, data that contains
-// checksums can be checksummed safely.
+// Computes CRC-32C (Castagnoli), masked as in TFRecord files by a rotation and an offset. With this mask, data that
+// contains checksums can be checksummed safely.
 std::uint32_t MaskedChecksum(std::string_view bytes) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> entries{};

@@ -15,8 +15,8 @@
 namespace headlight {
 namespace {
 
-constexpr double kTemperature = 0.07;                     // temperature of the weights of the votes
-constexpr std::int64_t kCosines = std::int64_t{1} << 24;  // limit on the cosines in memory at the same time
+constexpr double kTemperature = 0.07;                     // temperature of the vote weights
+constexpr std::int64_t kCosines = std::int64_t{1} << 24;  // maximum number of cosines in memory
 
 Tensor UnitVectors(const Tensor& vectors) {
   const Tensor units = vectors.Clone();
@@ -28,8 +28,8 @@ Tensor UnitVectors(const Tensor& vectors) {
   return units;
 }
 
-// Returns the class with the most votes of the nearest neighbors. If several classes tie, returns the smallest. The
-// example `itself` does not vote.
+// Returns the class with the most votes among the nearest neighbors, or the smallest such class in a tie. The example
+// `itself` does not vote.
 std::int32_t Vote(std::span<const float> cosines, const std::vector<std::int32_t>& classes, std::int64_t neighbors,
                   std::int64_t itself) {
   std::vector<std::pair<float, std::int64_t>> nearest;  // negated cosines and indices

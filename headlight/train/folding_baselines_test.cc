@@ -9,8 +9,7 @@
 namespace headlight::folding_baselines_test {
 namespace {
 
-// Returns a chain with this many residues and a rise of `rise` angstrom per residue, which makes it a helix or a
-// strand.
+// Returns a chain with this many residues. It is a helix or a strand, depending on the rise in angstrom per residue.
 ChainExample Made(const std::string& name, std::size_t residues, double rise, int type = 0) {
   ChainExample example = {.name = name, .residues = std::vector<ResidueLabels>(residues), .alignment = {}};
   for (std::size_t i = 0; i < residues; ++i) {

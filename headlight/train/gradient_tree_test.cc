@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kNumbers = 48;
 
-// Returns values of very different magnitudes. Each order of addition rounds them differently.
+// Returns values of very different magnitudes, so that each order of addition gives a different sum.
 std::vector<std::vector<float>> Parts(std::int64_t count) {
   Random random(7);
   std::vector<std::vector<float>> parts(static_cast<std::size_t>(count));

@@ -61,7 +61,7 @@ std::vector<PartOutcome> OutcomesOf(std::span<const std::string> of_ranks, std::
   return outcomes;
 }
 
-// Sends the gradient of this rank's last part piece by piece, as soon as the backward pass has completed a piece.
+// Sends each piece of the gradient of this rank's last part as soon as the backward pass has completed it.
 class LastPart {
  public:
   LastPart(std::int64_t part, const GradientTree& tree, const Tensor& gradients, RankSum& sum)

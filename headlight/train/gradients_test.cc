@@ -10,7 +10,7 @@
 namespace headlight::gradients_test {
 namespace {
 
-// The gradient of each part is along one axis.
+// Checks the clipping of two gradients that are each along one axis.
 TEST(ComputeGradients, ClipsEachPartSeparately) {
   Parameters parameters(DType::float32);
   const Parameter& weights = Scope(parameters).DeclareVector({"weights"}, 2);

@@ -37,7 +37,7 @@ TEST(Lbfgs, ReportsThatItDidNotConverge) {
   };
   std::vector<double> one = {0};
   EXPECT_FALSE(Minimize(line, one));
-  // The minimum is also the start.
+  // This search starts at the minimum.
   std::vector<double> there = {1, 1};
   EXPECT_TRUE(Minimize(Valley, there, {.iterations = 0}));
 }

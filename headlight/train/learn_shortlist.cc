@@ -72,7 +72,7 @@ class Lexicon {
     }
   }
 
-  // Returns the likeliest translations of a source word, but not more than `most`.
+  // Returns the `most` likeliest translations of a source word, or all if there are fewer.
   std::vector<std::int32_t> Best(std::size_t source, std::size_t most) const {
     std::vector<std::size_t> indices(begins_[source + 1] - begins_[source]);
     std::iota(indices.begin(), indices.end(), begins_[source]);

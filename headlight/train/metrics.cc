@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 5> kNoScores = {"step", "epoch", "validat
 
 std::string PathIn(const std::string& folder) { return fmt::format("{}/metrics.jsonl", folder); }
 
-// Calls body with each line as text and as JSON. Skips a last line without a line break, which an interrupted run can
-// leave.
+// Calls body with each line as text and as JSON. An interrupted run can leave an incomplete last line, without a line
+// break. This line is skipped.
 void ForLines(const std::string& path, const std::function<void(std::string_view text, const JsonView& json)>& body) {
   const std::string text = ReadFile(path);
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
@@ -100,7 +100,7 @@ MetricSeries ReadMetric(const std::string& folder, std::string_view name) {
   ForLines(PathIn(folder), [&](std::string_view, const JsonView& json) {
     if (!json[name].present()) return;
     const auto step = static_cast<double>(json["step"].Integer());
-    // The mean of snapshots has the step of the last validation, which it replaces.
+    // The validation of averaged snapshots has the step of the last regular validation and replaces it.
     while (!series.steps.empty() && series.steps.back() >= step) {
       series.steps.pop_back();
       series.values.pop_back();

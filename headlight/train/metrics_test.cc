@@ -48,7 +48,7 @@ TEST(Metrics, OfALaterLineReplaceThoseOfTheSameAndLaterSteps) {
   EXPECT_EQ(series.values, (std::vector<double>{5, 2}));
 }
 
-// A killed process can leave an incomplete last line.
+// Checks the case of a killed process, which can leave an incomplete last line.
 TEST(Metrics, SkipAnIncompleteLastLine) {
   const TemporaryFolder folder;
   const std::string first = R"({"step":1,"loss":2.5})"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRate = 0.01;
 
-// Declares an embedding that is also the output projection, two layers and a head. All values are 1.
+// Declares an embedding (which is also the output projection), two layers and a head. All values are 1.
 void DeclareAll(Parameters& parameters) {
   const Scope root(parameters), encoder = root / "encoder";
   Parameter& words = root.Declare("embed.weight", {5, 4}, {});

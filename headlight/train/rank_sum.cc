@@ -63,7 +63,7 @@ std::vector<std::int64_t> DivideParts(std::int64_t parts, int ranks) {
     const std::int64_t first = std::max(bounds.back(), parts - left * most);
     const std::int64_t last = std::min(parts, bounds.back() + most);
     std::int64_t best = last;
-    // Find the rightmost bound that is divisible by the largest power of two.
+    // Finds the rightmost bound that is divisible by the largest power of two.
     for (std::int64_t bound = last; bound >= first; --bound)
       if (bound > 0 &&
           std::countr_zero(static_cast<std::uint64_t>(bound)) > std::countr_zero(static_cast<std::uint64_t>(best)))

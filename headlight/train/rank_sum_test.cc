@@ -25,7 +25,7 @@ using Numbers = std::vector<float>;
 constexpr std::int64_t kNumbers =
     5 * kernels::kSquareSumBlock + 20;  // gives pieces of two sizes, and fewer pieces than ranks in the larger runs
 
-// Returns values of very different magnitudes. Each order of addition rounds them differently.
+// Returns values of very different magnitudes, so that each order of addition gives a different sum.
 std::vector<Tensor> RandomGradients() {
   std::vector<Tensor> gradients;
   Random random(7);

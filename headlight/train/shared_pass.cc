@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kSigns = 2;  // message tag
 
-// Sends heartbeats to the other ranks, which wait until this rank has finished its part. Ranks without a heartbeat for
-// some time count as lost.
+// Sends heartbeats to the ranks that wait for this rank's part. A rank without a heartbeat for some time counts as
+// lost.
 class Signs {
  public:
   explicit Signs(Ranks& ranks) : ranks_(ranks), sent_(ranks) {}

@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::int64_t kBatches = 5;  // number of batches per epoch
 
-// Returns a task with batches of one to three parts. The payload of a part is its number. Counts the parts that are
-// made.
+// Returns a task with batches of one to three parts. The payload of a part is its number. `made` counts the parts.
 TrainingTask NumbersTask(std::atomic<int>& made) {
   TrainingTask task;
   task.batches = [&made](BatchPosition place) {

@@ -125,7 +125,7 @@ class Training {
     return options_.validate_every > 0 ? optimizer_.step % options_.validate_every == 0 : state_.position.batch == 0;
   }
 
-  // Makes one update of the parameters from `accumulation` batches, or fewer at an epoch's end.
+  // Updates the parameters once, from `accumulation` batches, or fewer at the end of an epoch.
   StepNews Step(StepBatches& batches) {
     const Clock::time_point begin = Clock::now();
     const double waited = ranks_.several() ? ranks_.ranks()->seconds_waited : 0;
@@ -260,7 +260,7 @@ class Training {
 
   void ValidateAndKeep() {
     const Clock::time_point begin = Clock::now();
-    // If there is a moving average of the values, it is validated and saved as the model.
+    // The moving average of the parameters, if there is one, is validated and saved as the model.
     optimizer_.GatherAverage();
     WithState(optimizer_.average, [&] { ValidateNow(); });
     state_.validated_step = optimizer_.step;

@@ -151,7 +151,7 @@ TEST(Trainer, StopsDuringAValidationAndResumesWithTheSameBits) {
   EXPECT_EQ(cut.Values(), whole.Values());
 }
 
-// The task has a teacher whose weights are an average of the student's weights.
+// Tests a task with a teacher, whose weights are an average of the student's weights.
 TEST(Trainer, KeepsATasksOwnStateInTheCheckpoint) {
   const auto run = [](const std::vector<std::int64_t>& stops) {
     Setting setting;

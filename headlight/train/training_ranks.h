@@ -30,15 +30,15 @@ class TrainingRanks {
   bool several() const { return ranks_ != nullptr && ranks_->size() > 1; }
   bool first() const { return ranks_ == nullptr || ranks_->rank() == 0; }
 
-  /// Throws Error if the run or the initial values of a rank differ from those of rank 0. The error names the first
-  /// such rank and the difference.
+  /// Throws Error if a rank's run or initial values differ from rank 0's. The error names the first such rank and the
+  /// difference.
   void CheckSame(const Json& run, const Parameters& parameters) const;
 
   /// Combines the reports of all ranks. Throws Error if `bits` differ.
   StepNews Agree(StepNews own, std::int64_t step);
 
-  /// Returns a message if a rank is slow. A rank is slow if its steps since the last call took over 1.5 times as long
-  /// as those of the median rank. Each rank is reported at most once.
+  /// Returns a message if a rank is slow. A rank is slow if its steps since the last call took more than 1.5 times as
+  /// long as the median rank's steps. Each rank is reported at most once.
   std::optional<std::string> SlowRank();
 
  private:
@@ -47,7 +47,7 @@ class TrainingRanks {
   int slow_ = -1;             // the last reported rank
 };
 
-/// Runs body. With several ranks, the messages of its errors begin with the rank and the step.
+/// Runs body. If there are several ranks, prepends the rank and the step to the messages of errors.
 void NameRankInErrors(const TrainingRanks& ranks, const std::function<void()>& body);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Checks that training on several ranks gives the same bits as on one.
+// Checks that training on several ranks gives the same bits as training on one rank.
 #include "headlight/train/training_ranks.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ struct End {
 struct Run {
   int ranks = 1;
   TrainingOptions options = PointOptions(9);
-  std::int64_t stop = 0;  // the last rank requests to stop after this step; 0: never
+  std::int64_t stop = 0;  // the last rank requests a stop after this step; 0: never
   bool resume = false;
   std::function<void(int rank, TrainingTask& task, Json& run)> change = {};
 };

@@ -18,7 +18,7 @@ namespace headlight {
 struct TrainingBatch {
   /// Parts (micro-batches) pass through the model one after another. Only one part's activations exist at a time. The
   /// loss of a batch is the sum over its parts. If the loss is not a sum over examples (contrastive losses, matching
-  /// within the batch), the batch is one part.
+  /// within the batch), the whole batch is one part.
   std::vector<TrainingPart> parts;
   std::int64_t labels = 0;  // number of labels over which a step's loss is averaged
   BatchPosition next;       // the position after this batch; next.batch is 0 after an epoch's last batch
@@ -29,7 +29,7 @@ struct ValidationReport {
   std::int64_t step = 0, epoch = 0;  // epoch of the last step, from 1
   double loss = 0;                   // mean per label, without label smoothing
   double perplexity = 0;   // exp(loss) if the loss is a negative log-probability; default: 0. May be infinite.
-  double score = 0;        // higher is better; 0 if the task has only the loss
+  double score = 0;        // higher is better; 0 if the task has no score
   std::string score_name;  // empty if there is no score
   struct Score {
     std::string name;
@@ -66,11 +66,11 @@ struct PassWatch {
 /// A model and the task that it is trained on.
 struct TrainingTask {
   Model* model = nullptr;
-  /// Returns a function that returns one batch per call, starting at a position. Called on a separate thread.
+  /// Returns a function that returns the next batch at each call, starting at a position. Called on a separate thread.
   std::function<std::function<TrainingBatch()>(const BatchPosition& position)> batches;
   PartLoss loss;
-  /// Validates the model with its current values (packed parameters). Reports are ranked by score, then by loss. Ranks
-  /// divide the pass, and every rank receives the report.
+  /// Validates the model with its current values (packed parameters). Reports are compared by score, then by loss.
+  /// Ranks divide the validation pass, and every rank receives the report.
   std::function<ValidationReport(const PassWatch& watch)> validate;
   /// The names of the scores that validations report besides loss and perplexity. TrainingOptions::validate_metric must
   /// be one of these names, "loss" or "perplexity".

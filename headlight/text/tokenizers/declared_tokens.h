@@ -20,7 +20,7 @@ inline constexpr std::int32_t kMostIds = 1 << 22;  ///< the largest known vocabu
 /// Returns the text of a token, which is a JSON string or an object with its content and matching flags.
 std::string TextOfToken(const JsonView& token);
 
-/// Builds an entry of `added_tokens` that is matched in the raw text, also within words.
+/// Builds an entry of `added_tokens` that is matched in the raw text, including within words.
 Json AddedTokenJson(std::size_t id, std::string_view content, bool special = true, bool lstrip = false);
 
 /// The settings of a tokenizer, without its vocabulary.
@@ -29,7 +29,7 @@ struct TokenizerSettings {
   JsonView config;  ///< tokenizer_config.json, and the special tokens of special_tokens_map.json
   JsonView added;   ///< added_tokens.json: tokens and their ids
   TokenizerFamily family = TokenizerFamily::unknown;
-  /// If true, the tokenizer class ignores the components in a tokenizer.json, and builds them from the settings.
+  /// If true, the tokenizer class ignores the components of a tokenizer.json and builds its own from the settings.
   bool builds_parts = false;
   std::int64_t model_vocabulary = 0;  ///< the model's number of tokens, from its config.json; 0: unknown
 
@@ -39,7 +39,7 @@ struct TokenizerSettings {
 /// Reads the settings in a folder. Each file is optional. Throws Error if the class is not supported.
 TokenizerSettings ReadTokenizerSettings(const std::string& folder);
 
-/// Returns true for classes such as SigLIP's, which use a SentencePiece model even if there is a tokenizer.json.
+/// Returns true for classes, such as SigLIP's, that use a SentencePiece model even if there is a tokenizer.json.
 bool ReadsModelFirst(const TokenizerSettings& settings);
 
 /// The default special token of a tokenizer family in a role.
@@ -59,8 +59,8 @@ struct TokenTable {
   Json::Array added;
   std::vector<std::string> places;  ///< the locations of the entries of `added`, for error messages
 
-  /// Assigns an id to the token. Throws Error, with a message that begins with `location`, if it already has another
-  /// id.
+  /// Assigns an id to a token. Throws Error, with a message that begins with `location`, if the token already has
+  /// another id.
   void Number(const std::string& content, std::int64_t id, const std::string& location);
   /// Adds an entry for `token`, a string or an object with its content and flags, to `added`. A token without an id is
   /// assigned the next id. An existing entry with the same content is replaced, unless it is among the first `keep`
@@ -73,9 +73,9 @@ struct TokenTable {
   std::unordered_map<std::string, std::size_t> indices_;  // index in `added` by content
 };
 
-/// The source of the entries: a tokenizer.json, or the files of a vocabulary, such as the control pieces of a
-/// SentencePiece model. If the class builds its components from settings, `added_tokens_decoder` replaces the entries
-/// of a tokenizer.json.
+/// The source of the entries: a tokenizer.json, or vocabulary files, for example a SentencePiece model with control
+/// pieces. If the class builds its components from settings, `added_tokens_decoder` replaces the entries of a
+/// tokenizer.json.
 enum class EntriesOf { tokenizer_json, vocabulary };
 
 /// Adds tokens to `table` in the order of Transformers (5.24):

@@ -35,15 +35,15 @@ struct WordPieceDecoder {
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// SentencePiece's decoder: replaces `replacement` by a space. With `drop_first`, removes `replacement` at the
-/// beginning of the first piece.
+/// SentencePiece's decoder: replaces `replacement` with a space. If `drop_first` is true, removes `replacement` from
+/// the beginning of the first piece.
 struct MetaspaceDecoder {
   std::string replacement = "\u2581";
   bool drop_first = true;
   void operator()(std::vector<std::string>& pieces) const;
 };
 
-/// GPT-1's decoder: replaces the suffix by a space, and removes the suffix of the last piece.
+/// GPT-1's decoder: replaces the suffix with a space, and removes the suffix of the last piece.
 struct BytePairDecoder {
   std::string suffix = "</w>";
   void operator()(std::vector<std::string>& pieces) const;

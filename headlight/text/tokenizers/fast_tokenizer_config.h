@@ -14,10 +14,10 @@ struct TokenizerOfModel {
   bool pads_left = false;  ///< if true, pads on the left for generation, so that every text ends in the last column
 };
 
-/// Writes a tokenizer_config.json with which Transformers' AutoTokenizer loads tokenizer.json without changes
-/// (PreTrainedTokenizerFast). The special tokens get their usual roles. Without this file, AutoTokenizer uses the class
-/// of the model's family, which applies other rules to the vocabulary. An existing file with another class is not
-/// changed. Nothing is written if there is no tokenizer.json. `model`, if given, sets the model-dependent settings.
+/// Writes a tokenizer_config.json that makes Transformers' AutoTokenizer load tokenizer.json unchanged
+/// (PreTrainedTokenizerFast). Without this file, AutoTokenizer uses the class of the model's family, which applies
+/// other rules to the vocabulary. The special tokens get their usual roles. `model`, if given, sets the model-dependent
+/// settings. An existing file with another class is not changed. Nothing is written if there is no tokenizer.json.
 HEADLIGHT_API void WriteFastTokenizerConfig(const std::string& folder,
                                             const std::optional<TokenizerOfModel>& model = {});
 

@@ -1,4 +1,4 @@
-// Loads a tokenizer, whose kind depends on the files in the folder.
+// Loads a tokenizer of any kind from a folder.
 #pragma once
 
 #include <memory>

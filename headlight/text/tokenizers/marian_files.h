@@ -1,5 +1,5 @@
-// The JSON files of a MarianMT folder. Parse errors throw Error, with a message that begins with `name`, the file's
-// name.
+// Builds and parses the JSON files of a MarianMT folder. If parsing fails, throws Error with a message that begins with
+// `name`, the file's name.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ struct Change {
 /// Applies the changes from left to right. An inserted character has the origin of the previous input character.
 void Apply(const std::vector<Change>& changes, NormalizedText& text);
 
-/// Calls map(character, put) for each character, and replaces it by the characters that map passes to put.
+/// Calls map(character, put) for each character, and replaces it with the characters that map passes to put.
 template <typename Map>
 void MapCharacters(NormalizedText& text, const Map& map) {
   NormalizedText mapped = text.Fresh();

@@ -22,7 +22,7 @@ void StripAccents(NormalizedText& text);  ///< removes marks, such as decomposed
 enum class NormalForm { nfd, nfkd, nfc, nfkc };
 void Normalize(NormalForm form, NormalizedText& text);  ///< converts to a Unicode normal form
 
-/// Replaces every match by `content`.
+/// Replaces every match with `content`.
 struct Replace {
   TextPattern pattern;
   std::string content;
@@ -30,7 +30,7 @@ struct Replace {
 };
 
 /// Applies SentencePiece's rules for translation ("nmt") without their normal form: removes control characters, and
-/// replaces other invisible characters by spaces.
+/// replaces other invisible characters with spaces.
 void NormalizeForTranslation(NormalizedText& text);
 
 /// Inserts `content`, with the origin of the first character, before a non-empty text.
@@ -51,7 +51,7 @@ struct Precompiled {
 
 /// BERT's normalizer (Devlin et al., "BERT", 2019).
 struct BertNormalizer {
-  bool clean_text = true;  ///< if true, removes control characters and U+FFFD, and replaces white space by spaces
+  bool clean_text = true;  ///< if true, removes control characters and U+FFFD, and replaces white space with spaces
   bool handle_chinese_chars = true;  ///< if true, inserts spaces around ideographs
   bool strip_accents = true;         ///< if true, decomposes characters, and removes nonspacing marks
   bool lowercase = true;

@@ -16,7 +16,7 @@ namespace headlight {
 /// Returns nothing if the folder has none of these. Throws Error naming the file if it is invalid or the family is
 /// unknown.
 std::optional<PipelineState> LoadOlderTokenizer(const std::string& folder);
-/// Returns the equivalent `tokenizer.json`, or nothing if the folder has none of these.
+/// Returns the equivalent `tokenizer.json`, or nothing if the folder has none of these older formats.
 std::optional<Json> OlderTokenizerJson(const std::string& folder);
 
 /// Returns true if the folder's SentencePiece model is used even if there is a tokenizer.json.

@@ -40,10 +40,10 @@ struct PipelineState;
 /// need.
 class HEADLIGHT_API PipelineTokenizer : public Tokenizer {
  public:
-  /// Loads a folder's `tokenizer.json`. Without it, loads the older `vocab.txt`, or `vocab.json` and `merges.txt`, or
-  /// the SentencePiece model `spiece.model` (T5), `sentencepiece.bpe.model` (XLM-RoBERTa, mBART) or `spm.model`
-  /// (DeBERTa-v2). SigLIP's spiece.model is used even if there is a tokenizer.json. Throws Error naming the file and
-  /// the problem if a file is missing, invalid or not supported.
+  /// Loads a folder's `tokenizer.json`. If there is none, loads the older formats: `vocab.txt`, or `vocab.json` and
+  /// `merges.txt`, or a SentencePiece model. The model's name is `spiece.model` (T5), `sentencepiece.bpe.model`
+  /// (XLM-RoBERTa, mBART) or `spm.model` (DeBERTa-v2). SigLIP's spiece.model is used even if there is a tokenizer.json.
+  /// Throws Error naming the file and the problem if a file is missing, invalid or not supported.
   static PipelineTokenizer Load(const std::string& folder);
   /// Parses the content of a tokenizer.json. `name` is used in error messages.
   static PipelineTokenizer Parse(std::string_view json, const std::string& name);

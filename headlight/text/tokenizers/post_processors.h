@@ -18,7 +18,7 @@ using Template = std::vector<TemplatePart>;
 struct PostProcessor {
   Template single = {{0, {}, 0}};
   Template pair = {{0, {}, 0}, {1, {}, 1}};
-  /// If set, spans exclude the white space at the ends of their tokens. If true, the space that the pre-tokenizer adds
+  /// If set, spans exclude the white space at both ends of a token. If true, the space that the pre-tokenizer adds
   /// before the first word is not excluded.
   std::optional<bool> trim_offsets;
 };

@@ -21,8 +21,8 @@ using PreTokenizer = std::function<void(Words&)>;
 void SplitAtSpaces(Words& words);  ///< splits at white space, which is removed
 void SplitAtWords(Words& words);   ///< separates letters, marks, digits and _ from other characters
 
-/// The treatment of matches in a Split: they are removed, are separate words, join the previous or the next text, or
-/// join adjacent matches.
+/// The treatment of matches in a Split: they are removed, become separate words, are merged with the previous or next
+/// text, or are merged with adjacent matches.
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 struct SplitPunctuation {
@@ -37,13 +37,13 @@ struct Split {
   void operator()(Words& words) const;
 };
 
-/// Separates numbers, which consist of digits of any script. With `individual`, separates each digit.
+/// Separates numbers, which consist of digits of any script. If `individual` is true, separates each digit.
 struct Digits {
   bool individual = false;
   void operator()(Words& words) const;
 };
 
-/// SentencePiece's pre-tokenizer: replaces spaces by `replacement`, which begins each word.
+/// SentencePiece's pre-tokenizer: replaces spaces with `replacement`, which begins each word.
 struct Metaspace {
   std::string replacement = "\u2581";
   /// The words to which `replacement` is prepended if they do not begin with it: all, only the first one of a text, or
@@ -55,8 +55,8 @@ struct Metaspace {
   void operator()(Words& words) const;
 };
 
-/// GPT-2's pre-tokenizer: splits a text into words with the preceding space, numbers, runs of other characters, ends of
-/// English contractions, and white space. The bytes of the result are the model's symbols.
+/// GPT-2's pre-tokenizer: splits a text into words, numbers, runs of other characters, ends of English contractions,
+/// and white space. A space belongs to the word after it. The bytes of the result are the model's symbols.
 struct ByteLevelPreTokenizer {
   bool add_prefix_space = false;  ///< if true, adds a space before a text that does not begin with a space
   bool use_regex = true;          ///< if false, texts are not split

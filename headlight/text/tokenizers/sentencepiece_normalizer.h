@@ -17,8 +17,8 @@ class TextNormalizer {
   TextNormalizer(const SentencePieceModel& model, const std::string& name);
 
   /// Replaces leftmost longest matches. Then, depending on the model's flags, collapses spaces, writes them as U+2581,
-  /// and prepends a U+2581. `origins`, unless null, receives normalized.size() + 1 entries: for each byte of
-  /// `normalized`, the offset of its original byte in `text`. Each byte that is not UTF-8 becomes U+FFFD.
+  /// and prepends a U+2581. Each byte that is not UTF-8 becomes U+FFFD. `origins`, unless null, receives
+  /// normalized.size() + 1 entries: for each byte of `normalized`, the offset of the original byte in `text`.
   void Normalize(std::string_view text, std::string& normalized, std::vector<std::int32_t>* origins = nullptr) const;
 
   /// Returns the replacement of the shortest rule that matches the beginning of the text, if there is one.

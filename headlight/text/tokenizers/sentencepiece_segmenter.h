@@ -22,13 +22,13 @@ struct Segment {
 };
 
 /// Byte-pair encoding: starts from characters and repeatedly merges the adjacent pair whose result has the highest
-/// score, the leftmost one if scores are equal.
+/// score. If scores are equal, the leftmost pair is merged.
 class BpeSegmenter {
  public:
   explicit BpeSegmenter(const SentencePieceModel& model);
 
-  /// Segments a normalized UTF-8 text. With `random`, applies BPE-dropout (Provilkov et al., 2020): each merge is
-  /// skipped with the probability `dropout`.
+  /// Segments a normalized UTF-8 text. If `random` is given, applies BPE-dropout (Provilkov et al., 2020): each merge
+  /// is skipped with the probability `dropout`.
   std::vector<Segment> Segments(std::string_view text, Random* random, double dropout) const;
 
  private:

@@ -11,9 +11,9 @@
 
 namespace headlight {
 
-/// A list of alternatives, such as "'s|[\p{L}]+". Each is a sequence of characters and sets, such as \s, \p{L} and
-/// [^\s\p{N}], and only its last element may be repeated. Matching needs no backtracking and is several times as fast
-/// as ICU.
+/// A list of alternatives, such as "'s|[\p{L}]+". Each alternative is a sequence of characters and sets, such as \s,
+/// \p{L} and [^\s\p{N}]. Only the last element of an alternative may be repeated. Matching needs no backtracking and is
+/// several times as fast as ICU.
 class SimplePattern {
  public:
   /// Returns nothing if the expression is not simple. Simple expressions have the same meaning in Oniguruma and in ICU.

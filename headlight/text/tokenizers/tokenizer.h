@@ -15,8 +15,8 @@
 
 namespace headlight {
 
-/// The side of a translation pair. MarianTokenizer can have a SentencePiece model per side. Other tokenizers ignore the
-/// side.
+/// A side of a translation pair. MarianTokenizer can have a separate SentencePiece model for each side. Other
+/// tokenizers ignore the side.
 enum class Side { source, target };
 
 /// A tokenizer is immutable and cheap to copy. All methods are thread-safe.
@@ -40,11 +40,11 @@ class HEADLIGHT_API Tokenizer {
 
   /// Returns a token as it appears in the vocabulary, or an empty string if id >= size().
   virtual const std::string& Piece(std::int32_t id) const = 0;
-  /// Returns readable tokens: the pieces, or in byte-level vocabularies the characters that the bytes represent, with
-  /// U+2581 for a space. If the bytes of a character are divided among tokens, each of these tokens shows the character
-  /// with a fraction: "🙂(1/3)".
+  /// Returns readable tokens: the pieces, or the decoded characters for byte-level vocabularies. A space is written as
+  /// U+2581. If the bytes of a character are divided among tokens, each of these tokens shows the character with a
+  /// fraction: "🙂(1/3)".
   virtual std::vector<std::string> Labels(std::span<const std::int32_t> ids) const;
-  /// Returns the id of a special token other than the end token, such as a language code "de_DE".
+  /// Returns the id of a special token other than the end token, such as the language code "de_DE".
   virtual std::optional<std::int32_t> FindSpecial(std::string_view name) const = 0;
   virtual std::int32_t size() const = 0;  ///< largest id + 1
   /// Returns the size and kind of the tokenizer, for display.

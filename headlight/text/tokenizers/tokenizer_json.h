@@ -20,14 +20,14 @@ inline constexpr std::string_view kClipWords =
     R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
 /// Builds the components that a file describes, and refuses unknown keys. For ScoresAre::text, scores are rounded as in
-/// the tokenizers library, which parses scores from text. For ScoresAre::exact, texts do not match pieces with the
-/// score null. The settings of the file's folder, if given, may declare more tokens.
+/// the tokenizers library, which parses scores from text. For ScoresAre::exact, pieces with the score null are never
+/// matched in a text. The settings of the file's folder, if given, may declare more tokens.
 enum class ScoresAre { exact, text };
 PipelineState MakePipelineState(const JsonView& file, ScoresAre scores_are,
                                 const TokenizerSettings* settings = nullptr);
 
-/// Replaces components of a tokenizer.json if the class ignores them. Such classes of Transformers build them from
-/// settings and defaults.
+/// Replaces the components of a tokenizer.json that the tokenizer class ignores. Such classes of Transformers build
+/// these components from settings and defaults.
 void FollowSettings(const TokenizerSettings& settings, Json& file);
 
 /// Sets the pieces, their ids and the model in `state`.
@@ -45,7 +45,7 @@ std::optional<Json> TokenizerJsonOfSentencePiece(const TokenizerSettings& settin
 /// Returns the equivalent `tokenizer.json` for the bytes of a SentencePiece model.
 Json TokenizerJsonOfSentencePiece(const TokenizerSettings& settings, std::string_view model, const std::string& path);
 
-/// Builds a step that replaces the matches of a literal or regular expression by a text.
+/// Builds a step that replaces the matches of a literal or regular expression with a text.
 Json ReplaceJson(const char* kind, std::string_view pattern, std::string_view content);
 /// Returns the merges of a BPE model: every pair of normal pieces that forms a piece, in descending order of its score.
 /// If scores are equal, the pair with the shorter left piece is first, as in SentencePiece.

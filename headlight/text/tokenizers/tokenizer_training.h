@@ -1,5 +1,5 @@
-// Training of a tokenizer.json on text with headlight's trainers. Translation models use SentencePiece's trainer
-// instead (see TrainVocabulary).
+// Trains a tokenizer.json on text with headlight's trainers. Translation models use SentencePiece's trainer instead
+// (see TrainVocabulary).
 #pragma once
 
 #include <cstddef>

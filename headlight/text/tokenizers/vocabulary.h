@@ -22,8 +22,8 @@ struct VocabularyOptions {
 /// Trains a vocabulary with SentencePiece after its nmt_nfkc normalization. Every character of the text becomes a
 /// piece. As in MarianMT, `</s>` is token 0, `<unk>` token 1, and `<pad>` the last token. Calls next(line) until it
 /// returns false. For a joint vocabulary of two languages, pass the lines of both. The result is deterministic. Throws
-/// Error if the text has no words. Also throws Error naming the minimum if `size` is too small for the text. With
-/// `exact`, throws Error naming the maximum if `size` is too large.
+/// Error if the text has no words. Also throws Error naming the minimum if `size` is too small for the text. If `exact`
+/// is true, throws Error naming the maximum if `size` is too large.
 ///
 /// TrainTokenizer cannot be used instead, since a MarianMT folder has SentencePiece models. The nmt_nfkc rules of such
 /// models (a compiled table) are only available from SentencePiece's trainer. SentencePiece also merges equally

@@ -20,8 +20,8 @@ struct Window {
 };
 
 /// Divides the tokens of `text` (0 or 1) into windows of at most `longest` tokens. Each window overlaps the previous
-/// one by `overlap` tokens, or fewer if it would otherwise have no new token. Returns one window if everything fits.
-/// Throws Error if the other tokens leave no space.
+/// window by `overlap` tokens, or by fewer if it would otherwise have no new token. Returns one window if all tokens
+/// fit. Throws Error if the special tokens and the other text leave no space.
 std::vector<Window> SlidingWindows(const Encoding& encoding, std::int32_t text, std::int64_t longest,
                                    std::int64_t overlap);
 

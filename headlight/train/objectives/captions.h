@@ -25,8 +25,8 @@ struct TokenizedCaptions {
   const ImageTextSet* images = nullptr;
   std::vector<Example> examples;
 };
-/// Tokenizes the captions of all images. `encode` must tokenize as the model's tokenizer does, without special tokens.
-/// Throws Error with the image's name if a caption has no tokens, or more tokens than the model can generate.
+/// Tokenizes the captions of all images. `encode` must use the model's tokenizer, without special tokens. Throws Error
+/// naming the image if a caption has no tokens or more tokens than the model can generate.
 HEADLIGHT_API TokenizedCaptions
 TokenizeCaptions(const CaptionModel& model, const ImageTextSet& images,
                  const std::function<std::vector<std::int32_t>(const std::string& text)>& encode);
@@ -35,7 +35,7 @@ struct CaptionTrainingOptions {
   BatchOptions batches;         // batch_size counts images, with one caption each
   double label_smoothing = 0;   // as in TeacherForcingOptions
   double drop_path = 0;         // TrainingPass::drop_path
-  std::int64_t validated = -1;  // number of images for which a validation generates captions; -1: all
+  std::int64_t validated = -1;  // number of images that a validation generates captions for; -1: all
 };
 
 /// The payload of one of TrainingBatch::parts.

@@ -101,7 +101,7 @@ void SetScores(std::span<const ClassCounts> classes, const std::vector<std::stri
   report.more_scores = {{"macro_f1", 100 * macro}};
 }
 
-// Adds the correlations of the predictions `found` [texts, labels] with the texts' target values to the report.
+// Adds to the report the correlations between the predictions `found` [texts, labels] and the texts' target values.
 void SetCorrelations(std::span<const double> found, const std::vector<TextExample>& texts, std::size_t labels,
                      ValidationReport& report) {
   double pearson = 0, spearman = 0;

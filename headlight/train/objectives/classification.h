@@ -20,7 +20,7 @@ HEADLIGHT_API LabelsPerText LabelsPerTextOf(Problem problem);
 /// - Several labels: micro and macro F1 of all labels at a probability threshold of 0.5, in per cent.
 /// - Regression: the means of the Pearson and Spearman correlations.
 /// The first score selects the best model. Class weights apply only to the training loss, and need one label per text.
-/// Throws Error for a text that does not fit into the model's positions or whose class is unknown to the model.
+/// Throws Error for a text that does not fit into the model's positions, and for a class that the model does not have.
 HEADLIGHT_API TrainingTask ClassificationTask(TextEncoder& model, const TextSets& texts, const BatchOptions& batches,
                                               const std::vector<double>& class_weights = {});
 

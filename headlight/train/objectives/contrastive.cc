@@ -28,7 +28,7 @@ constexpr std::int64_t kAmong = 10;    // k of the second reported recall
 
 using TextIds = std::vector<std::int32_t>;
 
-// Images [height, width, 3] as model inputs, and the ids of one text per image, followed by the hard negatives.
+// Images [height, width, 3] as model inputs, the ids of one text per image, and the ids of the hard negatives.
 struct PairBatch {
   std::vector<Tensor> images;
   std::vector<TextIds> texts;
@@ -69,7 +69,7 @@ Tensor PairLoss(const DualEncoder& model, Context& context, const PairBatch& pai
   return ContrastiveLoss(context, model, images, texts, FirstOfEqual(pairs.texts), scale);
 }
 
-// The ids of an image's texts and of the hard negative of each text. A text without a hard negative has an empty one.
+// The ids of an image's texts and of the hard negative of each text. A missing hard negative is empty.
 struct TextsOfImage {
   std::vector<TextIds> texts, hard_negatives;
 };
@@ -164,7 +164,7 @@ ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& p
     std::ranges::move(misses, std::back_inserter(some));
     return some;
   };
-  // Each block has the vectors of its images, then the vectors of their texts.
+  // Each block has the image vectors, followed by the text vectors.
   const auto blocks = SharedBlocks(watch, valid.size(), kPairsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t count = end - begin;
     PairBatch pairs{std::vector<Tensor>(static_cast<std::size_t>(count)), texts_of(begin, end)};

@@ -25,11 +25,12 @@ struct ContrastiveOptions {
 /// Vision-Language Models Behave like Bags-of-Words", 2023). A text that equals an image's own text is not a negative
 /// of that image. The temperature is trained. For CLIP's loss, e^logit_scale is limited to 100.
 ///
-/// A validation compares blocks of 1,000 pairs. A pair is an image and its first text. The hard negatives of these
-/// texts are compared too, and equal texts count as one. The scores are in per cent. "text_recall" is the recall at 1
-/// when each image retrieves its text. "image_recall" is the recall at 1 when each text retrieves its image. Their mean
-/// "recall" selects the best model. "text_recall_at_10" and "image_recall_at_10" are reported too. The model, the
-/// processor and the sets must outlive the task. Throws Error for a model with one tower.
+/// A validation compares all images and texts within a block of 1,000 pairs. A pair is an image and its first text. The
+/// hard negatives of these texts are compared too, and equal texts count as one. The scores are in per cent.
+/// "text_recall" is the recall at 1 when each image retrieves its text. "image_recall" is the recall at 1 when each
+/// text retrieves its image. The mean of both, "recall", selects the best model. "text_recall_at_10" and
+/// "image_recall_at_10" are reported too. The model, the processor and the sets must outlive the task. Throws Error for
+/// a model with one tower.
 HEADLIGHT_API TrainingTask ContrastiveTask(DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                                            const ImageTextSet& train, const ImageTextSet& valid,
                                            const ContrastiveOptions& options);

@@ -1,4 +1,4 @@
-// Helpers shared by span corruption and denoising. Both make source-target pairs from texts, and the pairs differ in
+// Helpers shared by span corruption and denoising. Both make source-target pairs from texts, with different pairs in
 // each epoch.
 #pragma once
 
@@ -26,8 +26,8 @@ void CheckHiding(double share, double mean_length);
 /// Returns the number of tokens of a text to hide, at least one.
 std::size_t HiddenTokens(std::size_t tokens, double share);
 
-/// Divides `items` items by `dividers` dividers, uniformly over all arrangements. Returns the numbers of items before
-/// the first divider, between consecutive dividers, and after the last divider.
+/// Places `dividers` dividers at random among `items` items, uniformly over all arrangements. Returns the numbers of
+/// items before the first divider, between consecutive dividers, and after the last divider.
 std::vector<std::size_t> Divide(std::size_t items, std::size_t dividers, Random& random);
 
 /// The functions that make a source-target pair from a text.
@@ -37,7 +37,7 @@ struct Corruption {
   std::function<SequenceExample(std::span<const std::int32_t> text, Random& random)> make;
 };
 
-/// Trains on pairs made from texts. The pairs are different in each epoch, and the same at every validation.
+/// Trains on pairs made from texts. The pairs are different in each epoch, and the same in every validation.
 /// Validations report only the loss. Throws Error for a text that does not fit into the model's positions.
 TrainingTask CorruptionTask(EncoderDecoder& model, const TextSets& texts, const Corruption& corruption,
                             const TeacherForcingOptions& options);

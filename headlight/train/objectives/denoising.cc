@@ -21,7 +21,7 @@ std::size_t Poisson(double mean, Random& random) {
   return count;
 }
 
-// Returns the positions at which sentences begin, and the text's length. Several full stops in a row end only one
+// Returns the positions at which sentences begin, followed by the text's length. Consecutive full stops end only one
 // sentence.
 std::vector<std::size_t> SentenceBegins(std::span<const std::int32_t> text, const Ids& ends) {
   std::vector<std::size_t> begins = {0};

@@ -17,8 +17,8 @@ struct NoiseOptions {
   std::vector<std::int32_t> sentence_ends = {};  // tokens that end a sentence, in ascending order
 };
 
-/// Permutes the text's sentences and replaces spans by mask tokens. At least one token is hidden, and there are no more
-/// spans than hidden tokens. The spans' positions are uniformly distributed.
+/// Permutes the text's sentences and replaces spans with mask tokens. At least one token is hidden, and there are no
+/// more spans than hidden tokens. The spans' positions are uniformly distributed.
 HEADLIGHT_API std::vector<std::int32_t> AddNoise(std::span<const std::int32_t> text, const NoiseOptions& noise,
                                                  Random& random);
 

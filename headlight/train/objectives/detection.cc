@@ -50,8 +50,8 @@ ScaleAndCrop SizesFor(const ResizeRule& rule) {
   return sizes;
 }
 
-// Caches the image sizes of a set. A rank needs the image sizes of whole batches. Without the cache, it would open the
-// files of other ranks' images in every epoch.
+// Caches the image sizes of a set. A rank needs the image sizes of whole batches. Without the cache, every epoch would
+// open the files of other ranks' images again.
 class ImageSizes {
  public:
   ImageSizes(const DetectionSet& set, ImageSizeReader read)
@@ -76,7 +76,7 @@ class ImageSizes {
   std::vector<ImageSize> known_;
 };
 
-// Prepares the batch for a plan. Its parts and its loss sums depend only on the images' sizes. A rank therefore decodes
+// Prepares the batch for a plan. The parts and the loss sums depend only on the images' sizes. A rank therefore decodes
 // only the images of its own parts.
 class DetectionPreparation {
  public:

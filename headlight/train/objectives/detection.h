@@ -36,7 +36,7 @@ struct DetectionTrainingOptions {
 /// Returns the auxiliary loss of the encoder's cells, [1]: `scale` times the mean over images. The heads of the queries
 /// are applied to the cells' states. The target of a cell is the class and box of the smallest matching object, or "no
 /// object". An object matches if its box contains the cell's center, or if the box's center is in the cell. Each object
-/// then trains many cells per step instead of one query. Training from scratch converges much sooner, as with the dense
+/// then trains many cells per step instead of one query. Training from scratch converges much faster, as with the dense
 /// heads of Zong et al. ("DETRs with Collaborative Hybrid Assignments Training", 2023).
 HEADLIGHT_API Tensor CellLoss(const QueryAnswers& cells, const DetectedImages& found,
                               const std::vector<TrueObjects>& objects, const DetectionLossOptions& options,
@@ -50,9 +50,9 @@ struct DetectionPart {
   std::int64_t batch_images = 0;  // number of images in the whole batch
 };
 
-/// Reads an image file. Example: ReadImage (image/decoding/decode.h).
+/// Reads an image file, as ReadImage does (image/decoding/decode.h).
 using ImageReader = std::function<Image(const std::string& path)>;
-/// Reads the size of an image file. Example: ReadImageSize (image/decoding/decode.h).
+/// Reads the size of an image file, as ReadImageSize does (image/decoding/decode.h).
 using ImageSizeReader = std::function<ImageSize(const std::string& path)>;
 
 /// Trains an object detector. The loss is the sum over decoder layers (nn/detection_loss.h), divided by the number of

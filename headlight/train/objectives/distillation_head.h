@@ -16,12 +16,12 @@ struct DistillationHeadConfig {
   std::int64_t prototypes = 65536;  // number of prototypes, i.e. the output size
 };
 
-/// Three linear layers with GELU between them, L2 normalization, and the cosine to each prototype. The cosines equal
-/// the output of the paper's weight-normalized last layer with its norms fixed at 1.
+/// Three linear layers with GELU between them, L2 normalization, and the cosine similarity to each prototype. The
+/// cosines equal the output of the paper's weight-normalized last layer with its norms fixed at 1.
 class HEADLIGHT_API DistillationHead {
  public:
-  /// Declares the head's parameters in `parameters`, the parameters of the model. `inputs` is the size of the model's
-  /// states. The head is not saved.
+  /// Declares the head's parameters in the model's `parameters`. `inputs` is the size of the model's states. The head
+  /// is not saved.
   DistillationHead(Parameters& parameters, std::int64_t inputs, const DistillationHeadConfig& config);
 
   /// Maps states [rows, inputs] to [rows, prototypes]. The prototypes get a gradient only if `prototypes_learn` is set.

@@ -38,8 +38,7 @@ TrainingTask EncoderTask(TextEncoder& model, TokenExamples train, const BatchOpt
                          std::function<ValidationReport(const PassWatch& watch)> validate,
                          std::vector<std::string> scores);
 
-/// Returns the mean loss over the validation set. Calls a function with the logits of each batch. ForBatches sums the
-/// function's results.
+/// Returns the mean loss over the validation set. Calls a function with the logits of each batch.
 ValidationReport ValidateEncoder(
     const TokenExamples& valid, const EncoderHead& head, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first, const Tensor& logits)>&

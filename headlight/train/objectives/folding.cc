@@ -20,19 +20,19 @@
 namespace headlight {
 namespace {
 
-// Limit on the cells of an alignment, one byte each. Several alignments per batch are in memory, and more are prepared
-// ahead.
+// Limit on the cells of an alignment, one byte each. Several alignments per batch are in memory, and later batches are
+// prepared ahead.
 constexpr std::int64_t kMostCells = std::int64_t{1} << 24;
 
 // The payload of one of TrainingBatch::parts: a crop of a chain, and the random choices of each pass over its
-// alignment. The features are only computed when they are needed, because they take a hundred times the memory.
+// alignment. The features are computed only when needed, because they take a hundred times as much memory.
 struct FoldingPart {
   std::shared_ptr<const AlignmentTable> table;
   std::vector<AlignmentChoices> passes;
   std::vector<TemplateFeatures> templates;  // the same templates for all passes
   Tensor covariation;                       // the same features for all passes
   std::int64_t first = 0;                   // index of the crop's first residue
-  FoldingLabels labels;                     // labels of the crop, without the letters
+  FoldingLabels labels;                     // labels of the crop, without its sequence
 };
 
 AlignmentTable TableOf(const ChainExample& example) {
@@ -144,7 +144,7 @@ class FoldingPreparation {
 
   TrainingBatch operator()(const BatchPlan& batch) const {
     TrainingBatch made{.parts = {}, .labels = std::ssize(batch.examples), .next = {}, .batches_in_epoch = 0};
-    // The batch has its own random stream, under a negative index that no example has.
+    // The batch has its own random stream. Its index is negative, so no example has the same stream.
     Random of_batch = RandomOfExample(options_.batches.seed, batch.position.epoch, -1 - batch.position.batch);
     const int passes = 1 + static_cast<int>(of_batch.Below(static_cast<std::uint64_t>(plan_.recycles) + 1));
     for (const std::uint32_t index : batch.examples)

@@ -29,9 +29,9 @@ struct FoldingTrainingOptions {
 /// - the crop,
 /// - the alignment's rows and masked letters for each pass,
 /// - the number of templates, from 0 to the number available, limited to the model's maximum,
-/// - the choice to clamp the backbone's errors.
+/// - whether the backbone's errors are clamped.
 /// The number of passes is sampled for each batch, from 1 to the model's maximum (FoldingPlan). Alignments are read
-/// when they are needed.
+/// when needed.
 ///
 /// A validation predicts whole chains with all passes, without masks, and with the first templates. Its scores are the
 /// means of FoldedScores over the chains. The model and the sets must outlive the task. Throws Error if a set has no

@@ -16,8 +16,7 @@
 namespace headlight {
 namespace {
 
-// Limit on the encoder rows whose activations exist at the same time. A higher limit would need more memory and would
-// not be faster.
+// Limit on the encoder rows of a micro-batch. A higher limit would need more memory and would not be faster.
 constexpr std::int64_t kPatchesOfPart = 2560;
 
 std::vector<Tensor> ImagesOf(const Tensor& values) {
@@ -82,7 +81,7 @@ class ImagePreparation {
       values.ViewRows(i, 1).ViewAs(own.shape()).CopyFrom(own);
       targets.matrix<float>().row(i)[images_.label(example)] += static_cast<float>(1 - smoothing);
     }
-    // The batch has its own random stream, under a negative index that no example has.
+    // The batch has its own random stream. Its index is negative, so no example has the same stream.
     Random random = RandomOfExample(options_.batches.seed, plan.position.epoch, -1 - plan.position.batch);
     Mix(values, targets, options_.mix, random);
     return {values.ViewRows(more, end - begin), targets.ViewRows(more, end - begin)};

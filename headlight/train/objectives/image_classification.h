@@ -41,7 +41,7 @@ std::int64_t ImagesOfPart(const ImageEncoder::Limits& limits, ImageSize size, st
 
 /// Trains an image classifier. A validation's score is the accuracy in per cent. The macro F1 (the mean of the classes'
 /// F1) is reported too. The model and the sets must outlive the task. Throws Error for a model without classes, and for
-/// an image whose class is unknown to the model.
+/// a class that the model does not have.
 HEADLIGHT_API TrainingTask ImageClassificationTask(ImageEncoder& model, const ImageProcessor& processor,
                                                    const ImageSet& train, const ImageSet& valid,
                                                    const ImageClassificationOptions& options);

@@ -101,8 +101,8 @@ ValidationReport ValidateImageCodes(const ImageCoder& model, const ImageSet& val
         const double error = static_cast<double>(seen.data<float>()[i] - pixels.rows.data<float>()[i]);
         squares += error * error;
       }
-      // A perfect reconstruction would have an infinite ratio. The squared error per value therefore has a lower limit
-      // of (1e-3 / 255)^2.
+      // A perfect reconstruction would have an infinite ratio. The squared error per value is therefore at least
+      // (1e-3 / 255)^2.
       constexpr double least = 1e-6 / (255.0 * 255.0);
       ratios -= 10 * std::log10(std::max(squares / static_cast<double>(numbers), least));
     }
@@ -153,7 +153,7 @@ TrainingTask ImageCodesTask(ImageCoder& model, const ImageSet& train, const Imag
         }
         Part part = {.pixels = PixelsOfImages(images, processor),
                      .batch = plan.position.epoch * plan.batches_in_epoch + plan.position.batch};
-        // Each part has its own random stream, under a negative index that no example has.
+        // Each part has its own random stream. Its index is negative, so no example has the same stream.
         part.seed = RandomOfExample(options.batches.seed, part.batch, -1 - static_cast<std::int64_t>(begin))();
         return part;
       }));

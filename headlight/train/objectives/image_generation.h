@@ -19,9 +19,9 @@ struct ImageGenerationOptions {
   bool flip = false;     // half of the images are flipped horizontally
 };
 
-/// Trains an autoregressive image model. The model's input is the start token, which is its last token, and the colors
-/// of all pixels except the last. A report has bits_per_pixel. Throws Error if there are no images, if an image has
-/// more pixels than the model has positions, or if a color is not in its vocabulary.
+/// Trains an autoregressive image model. The model's input is the start token (the last token of the vocabulary) and
+/// the colors of all pixels except the last. Validations report bits_per_pixel. Throws Error if there are no images, if
+/// an image has more pixels than the model has positions, or if a color is not in the vocabulary.
 HEADLIGHT_API TrainingTask ImageGenerationTask(LanguageModel& model, const ColorSets& images,
                                                const ImageGenerationOptions& options);
 

@@ -31,8 +31,8 @@ struct Targets {
 struct PretrainingPart {
   PackedPairs pairs;
   std::array<Targets, 3> targets;
-  // The sum of each objective's losses is multiplied by its weight. Added up over all micro-batches, this is the
-  // objective's mean times the number of pairs.
+  // The factor of each objective's summed loss. The total over all micro-batches is the objective's mean times the
+  // number of pairs.
   std::array<double, 3> weights = {};
 };
 

@@ -11,10 +11,10 @@
 
 namespace headlight {
 
-/// Trains a language model. If the model has an end token, each text starts and ends with it. A report has no score.
-/// Its perplexity is per token. `valid_bytes` is the size of the validation texts. If it is positive, the report has
-/// bits_per_byte. Throws Error for a text that does not fit into the model's positions. In training, router_loss_factor
-/// times ops::LoadBalancingLoss of each micro-batch is added to the mean over the labels. Validation does not add it.
+/// Trains a language model. If the model has an end token, each text starts and ends with it. Validations have no
+/// score, and their perplexity is per token. If `valid_bytes`, the size of the validation texts, is positive, they also
+/// report bits_per_byte. Throws Error for a text that does not fit into the model's positions. In training only,
+/// router_loss_factor times ops::LoadBalancingLoss of each micro-batch is added to the mean loss of the labels.
 HEADLIGHT_API TrainingTask LanguageModelTask(LanguageModel& model, const TextSets& texts, std::int64_t valid_bytes,
                                              const TeacherForcingOptions& options);
 

@@ -19,8 +19,9 @@ struct MaskBaselines {
 /// Computes the baselines. Counts are smoothed by the method of Witten and Bell ("The zero-frequency problem", 1991).
 /// If a context occurs n times with t different tokens, the backoff context has the probability t / (n + t). The
 /// backoff of two neighbors is the mean of two distributions: given only the left neighbor, and given only the right
-/// neighbor. Both of these back off in the same way to the token frequencies, in which every token of the vocabulary
-/// has one extra count. If a neighbor is also masked, it is the mask token, which does not occur in `train`.
+/// neighbor. Both distributions back off in the same way to the token frequencies, in which every token of the
+/// vocabulary has one extra count. A neighbor that is also masked counts as the mask token, which does not occur in
+/// `train`.
 HEADLIGHT_API MaskBaselines ScoreMaskBaselines(const std::vector<TextExample>& train,
                                                const std::vector<TextExample>& valid, const MaskingOptions& masking,
                                                std::int64_t vocabulary);

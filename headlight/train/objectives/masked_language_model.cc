@@ -15,7 +15,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// Returns the positions in a text to predict. There is at least one, if any token may be masked.
+// Returns the positions to predict in a text: at least one, if any token may be masked.
 std::vector<std::size_t> MaskedPositions(const TextExample& text, const MaskingOptions& masking, Random& random) {
   std::vector<std::vector<std::size_t>> units;  // groups of positions that are masked together
   std::int32_t last_word = -1;

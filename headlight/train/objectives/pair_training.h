@@ -39,8 +39,8 @@ std::vector<std::int64_t> RanksOf(const Tensor& logits, const Right& right) {
 }
 
 /// Collects the pairs' vectors from the blocks of a pass (train/shared_pass.h). Each block has the vectors of the first
-/// elements of its pairs, then the vectors of the second elements. Returns the first and the second vectors, [pairs,
-/// vector] each.
+/// elements of its pairs, followed by the vectors of the second elements. Returns the first and the second vectors,
+/// [pairs, vector] each.
 inline std::array<Tensor, 2> PairVectorsOf(const std::vector<std::vector<double>>& blocks, std::int64_t pairs) {
   std::array<Tensor, 2> vectors;
   for (const std::size_t side : {0, 1}) {

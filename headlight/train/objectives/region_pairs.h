@@ -1,4 +1,4 @@
-// Helpers shared by the tasks on texts with image regions. They pack pairs into micro-batches.
+// Helpers shared by the tasks on texts with image regions. The helpers pack pairs into micro-batches.
 #pragma once
 
 #include <cstddef>

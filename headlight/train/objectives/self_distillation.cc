@@ -128,7 +128,7 @@ Tensor SelfDistillation::Loss(Context& context, const Part& part, double scale, 
   if (context.training) context.training->drop_path = options_.drop_path;
   const Tensor outputs = student_head_(context, FeaturesOf(student_, context, part.crops),
                                        /*prototypes_learn=*/part.epoch >= options_.frozen_epochs);
-  // A crop has one target per global crop, except itself: the teacher's output for the global crop (eq. 3).
+  // The targets of a crop are the teacher's outputs for all global crops except the crop itself (eq. 3).
   std::vector<ops::DistillationPair> pairs;
   for (std::int32_t crop = 0; crop < part.crops_of_each(); ++crop)
     for (std::int32_t global = 0; global < kGlobalCrops; ++global)

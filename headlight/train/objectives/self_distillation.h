@@ -1,6 +1,6 @@
-// Self-distillation without labels, DINO (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
-// 2021). A student sees crops of an image, and is trained to predict the teacher's output for other, large crops of the
-// same image. The teacher's weights are a moving average of the student's weights.
+// DINO, self-distillation without labels (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers",
+// 2021). A student is trained on crops of an image to predict the teacher's output for other, large crops of the same
+// image. The teacher's weights are a moving average of the student's weights.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct SelfDistillationOptions {
   double center_momentum = 0.9;
   /// The momentum at the start. If the number of steps is known, the momentum increases along a cosine to 1 at the end.
   double teacher_momentum = 0.996;
-  std::int64_t frozen_epochs = 1;  // the prototypes are not trained in this number of first epochs
+  std::int64_t frozen_epochs = 1;  // the prototypes are not trained in this many first epochs
   double drop_path = 0.1;          // TrainingPass::drop_path of the student
   BatchOptions batches = {};       // batch_size counts images
 };

@@ -27,8 +27,9 @@ struct SentenceVectorOptions {
   std::string prompt = {};     // prepended to every text
 };
 
-/// Trains a text encoder on pairs. A validation's score is the "recall" at 1 in per cent: the percentage of texts that
-/// rank their pair's text first in blocks of 1,000 pairs. The model, the tokenizer and the pairs must outlive the task.
+/// Trains a text encoder on pairs. A validation's score "recall" is the recall at 1: the percentage of texts that rank
+/// the other text of their pair first, in blocks of 1,000 pairs. The model, the tokenizer and the pairs must outlive
+/// the task.
 HEADLIGHT_API TrainingTask SentenceVectorTask(TextEncoder& model, const PipelineTokenizer& tokenizer,
                                               const std::vector<SimilarTexts>& train,
                                               const std::vector<SimilarTexts>& valid,

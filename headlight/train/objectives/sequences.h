@@ -33,7 +33,7 @@ HEADLIGHT_API TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSet
 
 HEADLIGHT_API std::uint64_t HashOfSequences(const std::vector<SequenceExample>& examples);
 
-/// Returns the lengths of a pair's longer and shorter sides. Only the longer side counts towards the size of a batch.
+/// Returns the lengths of a pair's longer and shorter sides. Only the longer side counts toward the size of a batch.
 ExampleLength LengthOfPair(std::size_t source, std::size_t labels);
 
 }  // namespace headlight

@@ -17,9 +17,9 @@ struct SpanOptions {
   std::vector<std::int32_t> sentinels = {};  // <extra_id_0>, <extra_id_1>, ...: one per span and one for the end
 };
 
-/// Returns a source-target pair. The source is the text, in which each span is replaced by a sentinel. The target
-/// contains a sentinel before each span, and a final sentinel. At least one token is hidden. The spans are not
-/// adjacent, and their positions are uniformly distributed.
+/// Returns a source-target pair. The source is the text with a sentinel in place of each span. The target contains each
+/// span, preceded by its sentinel, and a final sentinel. At least one token is hidden. The spans are not adjacent, and
+/// their positions are uniformly distributed.
 HEADLIGHT_API SequenceExample HideSpans(std::span<const std::int32_t> text, const SpanOptions& spans, Random& random);
 
 /// Trains the model to generate the spans. Only the ids of the texts are used. Throws Error for a text that does not

@@ -15,11 +15,11 @@ struct TaggedSets {
   TaggedTexts train, valid;
 };
 
-/// Trains to predict the tag of each token. A validation scores words in per cent, and each word is represented by its
-/// first token. If the model's labels are O, B-X and I-X, the score is the F1 of exact spans. Their precision and
-/// recall and the accuracy of tags are reported too. For other labels, the score is the accuracy, and the macro F1 is
-/// reported too. A word without tokens counts as O or, for other labels, as wrong. Class weights apply only to the
-/// training loss.
+/// Trains to predict the tag of each token. A validation scores words, in per cent. The tag of a word is predicted from
+/// its first token. If the model's labels are O, B-X and I-X, the score is the F1 of exact spans. The precision and
+/// recall of spans and the accuracy of tags are reported too. For other labels, the score is the accuracy, and the
+/// macro F1 is reported too. A word without tokens counts as O or, for other labels, as wrong. Class weights apply only
+/// to the training loss.
 HEADLIGHT_API TrainingTask TaggingTask(TextEncoder& model, const TaggedSets& texts, const BatchOptions& batches,
                                        const std::vector<double>& class_weights = {});
 

@@ -115,7 +115,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
                                                      const std::vector<std::vector<std::int32_t>>& sources,
                                                      std::size_t longest, const PassWatch& watch) {
   using TokenIds = std::vector<std::int32_t>;
-  // Collects the targets of the sources with indices part, part + parts, ... The length of each target precedes it.
+  // Collects the targets of the sources with indices part, part + parts, ... Each target is preceded by its length.
   const auto found = SharedPass(watch, [&](int part, int parts, const CancelCheck& cancelled) {
     const DecodingOptions decoding{
         .search = {.beam_size = 1},
@@ -125,7 +125,7 @@ std::vector<std::vector<std::int32_t>> GreedyTargets(const EncoderDecoder& model
     for (auto i = static_cast<std::size_t>(part); i < sources.size(); i += static_cast<std::size_t>(parts))
       own.push_back(sources[i]);
     TokenIds numbers;
-    // Batches are small, because the keys and values of each token are stored.
+    // Batches are small to limit the memory for the keys and values of each token.
     for (const auto& hypotheses : DecodeInBatches(model, own, decoding, /*batch_tokens=*/1024)) {
       const TokenIds& ids = hypotheses.front().ids;
       numbers.push_back(static_cast<std::int32_t>(ids.size()));

@@ -28,8 +28,8 @@ void CheckLabelSmoothing(double label_smoothing);
 /// Throws Error if an option is out of range.
 void CheckTeacherForcing(const TeacherForcingOptions& options);
 
-/// Returns TrainingTask::batches of examples. The payload of their parts is a TokenBatch. After the start of R-Drop, it
-/// is `Twice` of a TokenBatch.
+/// Returns TrainingTask::batches of examples. The payload of a part is a TokenBatch, or `Twice` of a TokenBatch after
+/// the start of R-Drop.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
     TokenExamples examples, const TeacherForcingOptions& options);
 
@@ -38,12 +38,12 @@ HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& 
 HEADLIGHT_API Tensor TeacherForcedLoss(const EncoderDecoder& model, Context& context, const TokenBatch& batch,
                                        double label_smoothing, double scale, double r_drop = 0);
 
-/// Returns the loss above for encoded sources. `memory` has one entry for each target.
+/// Returns the same loss for encoded sources. `memory` has one entry for each target.
 HEADLIGHT_API Tensor TeacherForcedLoss(const ConditionalDecoder& model, Context& context, const Memory& memory,
                                        const TokenBatch& batch, double label_smoothing, double scale,
                                        double r_drop = 0);
 
-/// Returns a task to train on pairs, with the given validation.
+/// Returns a task that trains on pairs and validates with `validate`.
 TrainingTask TeacherForcingTask(EncoderDecoder& model, TokenExamples pairs, const TeacherForcingOptions& options,
                                 std::function<ValidationReport(const PassWatch& watch)> validate);
 

@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::int32_t> kLabels = {2, -1, 0, 4};  // -1: no label
 
-// The logits are materialized only for a trained bias.
+// Checks that a trained bias, for which the logits are materialized, gives the same loss and gradients.
 TEST(OutputLoss, IsTheSameForATrainedBias) {
   const Tensor x = RandomTensor({4, 3}, 1), w = RandomTensor({5, 3}, 2), bias = RandomTensor({5}, 3);
   for (const double smoothing : {0.0, 0.1}) {

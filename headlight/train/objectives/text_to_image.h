@@ -44,8 +44,9 @@ HEADLIGHT_API Tensor TextToImageLoss(const TextToImageModel& model, Context& con
                                      double scale);
 
 /// Trains with TextToImageLoss. For classifier-free guidance, a fraction of the images in each epoch has no text (Ho
-/// and Salimans, "Classifier-Free Diffusion Guidance", 2022, algorithm 1; TextToImageOptions::guidance). A report has
-/// text_loss and image_loss, the two means. Throws Error if there are no pairs, or if they do not fit the model.
+/// and Salimans, "Classifier-Free Diffusion Guidance", 2022, algorithm 1; TextToImageOptions::guidance). Validations
+/// report the two means as text_loss and image_loss. Throws Error if there are no pairs, or if they do not fit the
+/// model.
 HEADLIGHT_API TrainingTask TextToImageTask(TextToImageModel& model, const ImageCodeSets& pairs,
                                            const BatchOptions& batches, double drop_text = 0);
 

@@ -1,4 +1,4 @@
-// Helpers shared by the tasks on token ids. They make micro-batches, run passes over a validation set, and make
+// Helpers shared by the tasks on token ids. The helpers make micro-batches, run passes over a validation set, and make
 // reports.
 #pragma once
 
@@ -26,20 +26,20 @@ void CheckTexts(const std::vector<TextExample>& texts, const char* purpose, std:
 /// Appends a text to a batch. All random choices must come from `random`.
 using AppendText = std::function<void(const TextExample& text, Random& random, TokenBatch& batch)>;
 
-/// Returns the texts as examples. The tokens of a text count towards the size of a batch. The texts must outlive the
+/// Returns the texts as examples. The tokens of a text count toward the size of a batch. The texts must outlive the
 /// result.
 TokenExamples ExamplesOf(const std::vector<TextExample>& texts, AppendText append);
 
-/// Returns TrainingTask::batches of examples. The payload of their parts is a TokenBatch.
+/// Returns TrainingTask::batches of examples. The payload of each part is a TokenBatch.
 HEADLIGHT_API std::function<std::function<TrainingBatch()>(const BatchPosition& position)> BatchesOf(
     TokenExamples examples, const BatchOptions& options);
 
-/// Returns the random stream of an example. It is the same in every validation.
+/// Returns the random stream of an example, which is the same in every validation.
 Random RandomOfValidation(std::int64_t example);
 
-/// Makes a pass over a validation set that ranks divide. Packs the examples in order into batches, which are the same
-/// in each call. Calls numbers_of(batch, first), where `first` is the index of the batch's first example. Every rank
-/// then calls `add` for all batches. Throws Cancelled.
+/// Makes a pass over a validation set, which the ranks divide. Packs the examples in order into batches, which are the
+/// same in each call. Calls numbers_of(batch, first), where `first` is the index of the batch's first example. Every
+/// rank then calls `add` for all batches. Throws Cancelled.
 void ForBatches(
     const TokenExamples& examples, const PassWatch& watch,
     const std::function<std::vector<double>(const TokenBatch& batch, std::size_t first)>& numbers_of,

@@ -29,9 +29,10 @@ struct VisualQuestions {
 };
 
 /// Trains a classifier of answers. The loss is the negative log-probability of the correct answer. A validation's score
-/// is the accuracy in per cent. The accuracy of each kind is reported as "accuracy_KIND". Characters other than letters
-/// and digits are replaced by _. The model and the sets must outlive the task. BatchOptions::batch_size counts
-/// questions. Throws Error for a model without an answer head, and for questions and regions that do not fit the model.
+/// is the accuracy in per cent. The accuracy of each kind is reported as "accuracy_KIND", in which characters other
+/// than letters and digits are replaced by _. The model and the sets must outlive the task. BatchOptions::batch_size
+/// counts questions. Throws Error for a model without an answer head, and for questions and regions that do not fit the
+/// model.
 HEADLIGHT_API TrainingTask VisualQuestionTask(RegionTextEncoder& model, const VisualQuestions& train,
                                               const VisualQuestions& valid, const BatchOptions& batches);
 
