@@ -15,8 +15,8 @@
 namespace headlight {
 
 struct TaggedTexts {
-  /// Windows over the sentences. The labels of a window are the tags of its tokens. `words` has the word's index in the
-  /// sentence for a token that begins a word, and a negative value for other tokens.
+  /// Windows over the sentences. The labels of a window are the tags of its tokens. For a token that begins a word,
+  /// `words` has the word's index in the sentence. For other tokens, it is negative.
   TextExamples texts;
   std::vector<std::int32_t> sentence_of;        ///< index of each window's sentence
   std::vector<std::vector<std::int32_t>> tags;  ///< tags of the words of each sentence
@@ -34,12 +34,12 @@ HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
 
 /// Reads CoNLL files or records. In a CoNLL file, the first column of each line is a word and the last column its tag.
 /// An empty line ends a sentence. Columns are separated by spaces or tabs, and all lines have the same number of
-/// columns. Lines that begin with -DOCSTART- are skipped. Records (HasRecords) have "tokens" and "tags" or "ner_tags":
-/// arrays, or texts separated by spaces.
+/// columns. Lines that begin with -DOCSTART- are skipped. Records (HasRecords) have "tokens" and "tags" or "ner_tags",
+/// as arrays or as texts separated by spaces.
 ///
 /// The words of a sentence are joined by spaces and divided into windows as in `TokenClassifier`. If windows overlap, a
 /// token has its label only in the window in which it is farthest from an edge. All tokens of a word have its tag. If
-/// the tag is B-X, the tokens after the first one have I-X, so that the tags of tokens form the same spans. If new tags
+/// the tag is B-X, all tokens except the first have I-X, so that the tags of tokens form the same spans. If new tags
 /// are added, all tags are sorted (SortLabels). `format` overrides the format that the file name indicates. Throws
 /// Error naming the line for other content.
 HEADLIGHT_API TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,

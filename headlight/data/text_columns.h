@@ -33,7 +33,7 @@ HEADLIGHT_API void AddTextColumns(OptionTable& table, TextColumns& columns, cons
 /// Adds the options of AddTextColumns without --text-column.
 HEADLIGHT_API void AddPairAndLabelColumns(OptionTable& table, TextColumns& columns, const char* group);
 
-/// The texts to read from a record, which determine the default names:
+/// The texts to read from a record. Each kind has its own default names:
 ///   text: text or sentence
 ///   texts: two texts of a pair, such as sentence1 and sentence2 or question and context, otherwise one text
 ///   source: source, document, article or text
@@ -49,8 +49,8 @@ std::initializer_list<const char*> UsualNames(TextsAsked asked);
 HEADLIGHT_API bool HasTexts(const std::vector<std::string>& header, const TextColumns& columns, TextsAsked asked);
 
 /// Returns the texts of a record. `header` has the columns of CSV or TSV, and is empty for JSON. In CSV and TSV, an
-/// empty field is an empty text. Error messages name `option` as the option for the text's column. Throws Error naming
-/// the record's members if a text is missing, and for a text that is null.
+/// empty field is an empty text. Throws Error naming the record's members if a text is missing, and for a text that is
+/// null. The message names `option` as the option for the text's column.
 HEADLIGHT_API SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>& header,
                                        const TextColumns& columns, TextsAsked asked,
                                        const char* option = "text_column");
@@ -64,8 +64,8 @@ HEADLIGHT_API bool IsLabeledHeader(const std::vector<std::string>& header, const
                                    const std::string& location);
 
 /// Opens the records of a file of texts with labels: JSON lines, CSV, or .tsv. The header of a .tsv file must have
-/// columns for one or two texts and the label. Returns nothing for other files, whose columns have no names. `format`
-/// overrides the format that the file name indicates. Throws Error for such a file if `columns` names a column.
+/// columns for one or two texts and the label. For other files, whose columns have no names, returns nothing, or throws
+/// Error if `columns` names a column. `format` overrides the format that the file name indicates.
 std::optional<Records> LabeledRecords(const std::string& path, const TextColumns& columns,
                                       std::optional<TextFormat> format = {});
 

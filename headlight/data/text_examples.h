@@ -37,8 +37,8 @@ struct TextExamples {
 HEADLIGHT_API void ForEachText(const std::string& path, const std::function<void(std::string_view text)>& body,
                                const TextSource& source = {});
 
-/// Reads the texts of files (ForEachText). A text of more than `longest` tokens is divided. Empty texts are ignored.
-/// With `for_encoder`, texts have special tokens, token types and words. Throws the errors of ForEachText.
+/// Reads the texts of files (ForEachText). A text of more than `longest` tokens is divided. Empty texts are ignored. If
+/// `for_encoder` is true, texts have special tokens, token types and words. Throws the errors of ForEachText.
 HEADLIGHT_API TextExamples ReadTexts(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                      std::int64_t longest, bool for_encoder, const TextShare& share = {},
                                      const TextSource& source = {});

@@ -34,14 +34,14 @@ HEADLIGHT_API bool HasSides(const std::vector<std::string>& header, const PairCo
 /// Reads the pairs of a file. Records (HasRecords) have a source and a target (TextsAsked), such as "source" and
 /// "target" or "article" and "highlights". A line has a source, a tab and its target. Empty lines are skipped. The
 /// first line of a .tsv file is a header if it has both columns. A record may have the pair in an object "translation",
-/// by language: {"translation": {"de": "Ein Hund.", "en": "A dog."}}. Then `columns` must name the languages. Throws
-/// Error if both names are equal.
+/// with languages as keys: {"translation": {"de": "Ein Hund.", "en": "A dog."}}. In this case, `columns` must name the
+/// languages. Throws Error if both names are equal.
 class HEADLIGHT_API PairReader {
  public:
   explicit PairReader(const std::string& path, PairColumns columns = {});
 
-  /// Returns the next pair, or nothing after the last one. A text may be empty. Throws the errors of Records and
-  /// LineReader, and Error naming the line for other content.
+  /// Returns the next pair, or nothing after the last pair. A text may be empty. Throws the errors of Records and
+  /// LineReader. Also throws Error naming the line for other content.
   std::optional<TextPair> Next();
 
  private:
@@ -51,12 +51,12 @@ class HEADLIGHT_API PairReader {
   std::optional<LineReader> lines_;
 };
 
-/// Reads all pairs of files. Throws the errors of PairReader, and Error for an empty text.
+/// Reads all pairs of files. Throws the errors of PairReader. Also throws Error for an empty text.
 HEADLIGHT_API std::vector<TextPair> ReadTextPairs(const std::vector<std::string>& paths,
                                                   const PairColumns& columns = {}, const TextShare& share = {});
 
-/// Reads one side of a parallel corpus, text by text. The corpus has two files with parallel lines. If `target` is
-/// empty, it has one file for PairReader, in which line ends and tabs within texts become spaces.
+/// Reads one side of a parallel corpus, text by text. The corpus has two files with parallel lines or, if `target` is
+/// empty, one file for PairReader. In a file for PairReader, line ends and tabs within texts become spaces.
 class HEADLIGHT_API SideReader {
  public:
   SideReader(const std::string& source, const std::string& target, bool of_target, const PairColumns& columns = {});

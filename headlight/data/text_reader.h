@@ -20,9 +20,9 @@ namespace headlight {
 struct TextSource {
   std::optional<TextFormat> format = {};  ///< none: determined by the file name (TextFormatOf)
   TextColumns columns = {};               ///< columns of a record's texts; none: the default columns
-  TextsAsked asked = TextsAsked::text;    ///< with `texts`, a .tsv file needs no header by default
+  TextsAsked asked = TextsAsked::text;    ///< for TextsAsked::texts, a .tsv file needs no header by default
   bool proteins = false;  ///< if true, the texts are residue sequences, and a file that begins with > is FASTA
-  std::string mask = {};  ///< a mask token that FASTA may contain among the letters
+  std::string mask = {};  ///< a mask token that may occur among the letters in FASTA
 };
 
 /// Adds the option --format.
@@ -39,13 +39,13 @@ HEADLIGHT_API bool HasSequences(std::string_view path);
 /// text is in memory.
 class HEADLIGHT_API TextReader {
  public:
-  /// Opens a file, or standard input if `path` is "-". Throws Error for a header without the required columns, naming
-  /// its columns.
+  /// Opens a file, or standard input if `path` is "-". If a header does not have the required columns, throws Error
+  /// naming its columns.
   explicit TextReader(const std::string& path, TextSource source = {});
   explicit TextReader(LineReader lines) : name_(lines.name()), lines_(std::move(lines)) {}
 
-  /// Returns the next text, or nothing after the last one. Throws the errors of LineReader, Records and FastaReader.
-  /// Also throws Error for a record without the text, naming its keys. The next call continues after that record.
+  /// Returns the next text, or nothing after the last text. Throws the errors of LineReader, Records and FastaReader.
+  /// If a record has no text, throws Error naming its keys. The next call continues after that record.
   std::optional<SourceText> Next();
 
   const std::string& name() const { return name_; }
@@ -65,7 +65,7 @@ class HEADLIGHT_API TextReader {
   std::int64_t count_ = 0;
 };
 
-/// Returns the first texts of all records of a file that fits in memory, such as a test set.
+/// Returns the first text of each record of a file that fits in memory, such as a test set.
 HEADLIGHT_API std::vector<std::string> AllTexts(const std::string& path, const TextSource& source = {});
 
 }  // namespace headlight

@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// Selects a held-out fraction of all texts by a hash of seed and text, or selects all other texts. Equal texts are
+/// Selects a held-out fraction of all texts, or all other texts, by a hash of the seed and the text. Equal texts are
 /// always in the same set, so that no text is used both for training and validation.
 struct TextShare {
   double share = 0;  ///< the held-out fraction; 0: use all texts

@@ -57,9 +57,9 @@ HEADLIGHT_API TokenBatch PackBatch(const TokenExamples& examples, const BatchPla
 
 struct PairOptions {
   std::int32_t start_id = 0, eos_id = 0;
-  /// If set, encodes the text again in each epoch, as MarianTokenizer::EncodeSampled does for BPE-dropout. The corpus
-  /// must have been created with keep_text. Batches are planned with the lengths of the plain encoding. The plain
-  /// encoding is also used for a sentence that would otherwise exceed the corpus' max_tokens.
+  /// If set, encodes the text again in each epoch, for example with MarianTokenizer::EncodeSampled for BPE-dropout. The
+  /// corpus must have been created with keep_text. Batches are planned with the lengths of the plain encoding. The
+  /// plain encoding is also used for a sentence that would otherwise exceed the corpus' max_tokens.
   std::function<std::vector<std::int32_t>(std::string_view text, Side side, Random& random)> sample = {};
 };
 

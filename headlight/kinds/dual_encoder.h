@@ -68,8 +68,9 @@ class HEADLIGHT_API DualEncoder : public Model {
     bool has_texts() const { return text_model > 0; }
   };
   const Limits& limits() const { return limits_; }
-  /// Throw Error if the model does not have an image tower or a text tower, respectively.
+  /// Throws Error if the model has no image tower.
   void CheckImages() const;
+  /// Throws Error if the model has no text tower.
   void CheckTexts() const;
 
   /// The logarithm of the scale of dot products. Null for a model with only one tower.

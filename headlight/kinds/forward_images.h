@@ -11,12 +11,12 @@
 
 namespace headlight {
 
-/// Reads the images [height, width, channels] in pixel_values. Throws Error for a different number of channels or
+/// Reads the images [height, width, channels] in pixel_values. Throws Error for a different number of channels, and for
 /// images smaller than a patch.
 std::vector<Tensor> ReadPixelValues(const Safetensors& in, std::int64_t channels, Grid patch);
 
-/// Reads the visible pixels of each image from pixel_mask. Throws Error if the mask's size differs from the images' or
-/// its values are not 0 or 1.
+/// Reads the visible pixels of each image from pixel_mask. Throws Error if the mask and the images differ in size, or
+/// if a value is not 0 or 1.
 std::vector<std::vector<std::uint8_t>> ReadPixelMask(const Safetensors& in, std::span<const Tensor> images);
 
 /// Converts rows of map cells to maps [batch, channels, height, width].

@@ -34,7 +34,7 @@ Tensor ReadIntegers(const Safetensors& file, std::string_view name);
 Padded ReadPadded(const Safetensors& file, std::string_view ids_name, std::string_view mask_name,
                   std::int64_t vocabulary, std::int64_t positions);
 
-/// Reads another input with the shape of the ids, such as token_type_ids. Returns the entries of the tokens, packed.
+/// Reads another input with the shape of the ids, such as token_type_ids. Returns the packed entries of the tokens.
 std::vector<std::int32_t> ReadLikeIds(const Safetensors& file, std::string_view name, const Padded& padded);
 
 /// Pads packed rows [tokens, width] with 0 to [batch, length, width].
@@ -44,10 +44,11 @@ Tensor Pad(const Tensor& rows, const Padded& padded);
 struct NamedTensors {
   std::map<std::string, Tensor> tensors;
 
-  /// Copies the weights of one sequence, [1, heads, query, key], to the weights of the batch, [batch, heads, query
-  /// length, key length].
+  /// Copies the attention weights of one sequence, [1, heads, query, key], to the weights of the batch, [batch, heads,
+  /// query length, key length].
   void AddAttention(const char* name, const LayerAttention& seen, const Padded& queries, const Padded& keys);
-  /// Copies the weights of one sequence of an encoder-decoder, under Transformers' name for the kind of attention.
+  /// Copies the attention weights of one sequence of an encoder-decoder. The output has Transformers' name for the kind
+  /// of attention.
   void AddAttention(const LayerAttention& seen, const Padded& source, const Padded& target);
 };
 

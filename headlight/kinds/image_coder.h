@@ -20,8 +20,8 @@ enum class PixelDistribution {
                   ///< (ops/logit_laplace.h)
 };
 
-/// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin], which makes the logits of
-/// the pixels finite (appendix A.3, epsilon).
+/// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin], so that the logits of the
+/// pixels are finite (appendix A.3, epsilon).
 inline constexpr double kLaplaceMargin = 0.1;
 
 class HEADLIGHT_API ImageCoder : public Model {
@@ -78,9 +78,9 @@ HEADLIGHT_API FeatureMaps WeightsOf(const ImageCoder& model, std::span<const std
 /// Converts Decode's result to pixels [pixels, 3] in [0, 1], without gradient. Throws Error if a value is not finite.
 HEADLIGHT_API Tensor PixelsOf(const ImageCoder& model, const Tensor& decoded);
 
-/// Returns `scale` times the sum of the loss over pixels and channels, [1], for `pixels` [pixels, 3] and Decode's
-/// result. The loss is the squared error of pixels mapped to [-1, 1], or the negative log-likelihood of the
-/// logit-Laplace distribution.
+/// Returns the reconstruction loss, [1]: `scale` times the sum over pixels and channels. `pixels` are [pixels, 3], and
+/// `decoded` is the result of Decode. The loss is the squared error of pixels mapped to [-1, 1], or the negative
+/// log-likelihood of the logit-Laplace distribution.
 HEADLIGHT_API Tensor ReconstructionLoss(const ImageCoder& model, const Tensor& decoded, const Tensor& pixels,
                                         double scale);
 

@@ -23,7 +23,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
 
   /// Encodes images [height, width, channels], which may differ in size. `masked` is empty or has one element per patch
   /// of all images. Patches with a nonzero element are replaced by the mask token. Throws Error for a different number
-  /// of channels, or for `masked` if the model has no mask token.
+  /// of channels, and if `masked` is given for a model without a mask token.
   virtual EncodedImages Encode(Context& context, std::span<const Tensor> images,
                                std::span<const std::uint8_t> masked = {}) const = 0;
   /// Returns one state per image, [images, pooled]. Throws Error if the model has no pooler.
@@ -34,7 +34,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   /// Returns class logits [images, labels]. Throws Error if the model has no classes.
   virtual Tensor ClassLogits(Context& context, const EncodedImages& encoded) const = 0;
   /// Returns reconstructed pixels of all patches, masked or not, in the layout of Patches: [patches, channels * patch
-  /// height * patch width]. Throws Error if the model has no such head.
+  /// height * patch width]. Throws Error if the model has no head for pixels.
   virtual Tensor Pixels(Context& context, const EncodedImages& encoded) const = 0;
 
   /// Returns a model with the same encoder and a head for these classes, or no head if `labels` is empty. The
@@ -42,7 +42,7 @@ class HEADLIGHT_API ImageEncoder : public Model {
   virtual std::unique_ptr<ImageEncoder> WithClasses(const std::vector<std::string>& labels) const;
 
   using Limits = ImageLimits;
-  /// The heads of the model, which are required by Pool, ClassLogits and Pixels, respectively.
+  /// The heads of the model. Pool, ClassLogits and Pixels each require one of them.
   struct Heads {
     bool pooler = false, classes = false, pixels = false;
   };

@@ -25,8 +25,7 @@ class HEADLIGHT_API LanguageModel : public Model {
   virtual Tensor Decode(Context& context, std::span<const std::int32_t> ids, const Sequences& texts) const = 0;
 
   /// Returns the number of ids that can be predicted. It is less than the vocabulary size if some tokens only occur at
-  /// the start of a text. Returns 0 if the model has no output projection. In this case, OutputWeight and Logits throw
-  /// Error.
+  /// the start of a text. If the model has no output projection, returns 0, and OutputWeight and Logits throw Error.
   std::int64_t outputs() const { return output_ == nullptr ? 0 : output_->shape[0]; }
 
   /// The output projection. The logits of the next token are hidden weight^T + bias, capped by logit_cap(). The bias
@@ -42,7 +41,7 @@ class HEADLIGHT_API LanguageModel : public Model {
     return ops::SoftCap(ops::Linear(hidden, OutputWeight(context), OutputBias(context)), logit_cap_);
   }
 
-  /// The divisor of the logits (Granite). Decode divides the last hidden states by it.
+  /// The divisor of the logits (Granite), by which Decode divides the last hidden states.
   double state_divisor() const { return state_divisor_; }
   /// The factor of ops::LoadBalancingLoss in training, or 0 if the model has no experts or is trained without the load
   /// balancing loss.

@@ -29,7 +29,7 @@ std::vector<std::string> NamesOf(const JsonView& record) {
   return names;
 }
 
-// Determines the task of a record from the names of its members.
+// Returns the task that the names of a record's members indicate.
 std::string_view TaskOf(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options) {
   const auto has = [&](const char* name) { return HasMember(record, header, name); };
   if (record["translation"].value().As<Json::Object>() != nullptr) return "pairs";
@@ -118,7 +118,7 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
 
 struct RowReader::Source {
   const DataCheck& options;
-  std::optional<LineInput> lines = {};  // does not check UTF-8; invalid UTF-8 is a separate finding
+  std::optional<LineInput> lines = {};  // does not check UTF-8, since invalid UTF-8 is a separate finding
   std::optional<Records> records = {};
   std::deque<AnsweredPassage> questions = {};
   std::optional<std::string> first_line = {};  // the first line of a .tsv file without a header

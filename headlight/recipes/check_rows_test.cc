@@ -1,4 +1,4 @@
-// Checks that a truncated file is either readable or causes an error with a one-line message.
+// Checks that every truncated file is either readable or causes an error with a one-line message.
 #include "headlight/recipes/check_rows.h"
 
 #include <gtest/gtest.h>

@@ -72,7 +72,7 @@ std::string Excerpt(std::string_view text) {
   return InRow(text.substr(0, end)) + "...";
 }
 
-// Collects the data of all rows, and finds mistakes.
+// Collects data from all rows, and finds mistakes.
 class TextChecker {
  public:
   TextChecker(const DataCheck& options, const CheckObserver& observer)
@@ -111,8 +111,8 @@ class TextChecker {
     std::vector<std::uint64_t> first;
   };
 
-  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. If the same error
-  // occurs again, the whole file is unreadable, such as a damaged .gz.
+  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. If the
+  // previous error occurs again, the rest of the file is unreadable, for example in a damaged .gz.
   template <typename Next>
   void ForEach(const Next& next) {
     std::string last;
@@ -169,7 +169,7 @@ class TextChecker {
     }
     LineInput sources{ByteInput(source_path)}, targets{ByteInput(target_path)};
     std::string source_error, target_error;
-    // Reads the next line. A line that cannot be read is a finding, and is replaced by an empty line.
+    // Reads the next line. A line that cannot be read is a finding, and is treated as an empty line.
     const auto next = [&](LineInput& lines, std::string& last, bool& bad) -> std::optional<std::string_view> {
       bad = false;
       try {
@@ -218,8 +218,8 @@ class TextChecker {
     findings_.Add(FindingKind::shifts, std::ssize(found), std::move(examples));
   }
 
-  // Finds rows with a wrong number of columns. The expected number is two for pairs, and otherwise the number of
-  // columns of most rows.
+  // Finds rows with a wrong number of columns. The expected number is two for pairs, and otherwise the most common
+  // number.
   void CheckColumns(const std::map<std::size_t, ColumnCount>& counts) {
     std::size_t usual = 2;
     if (options_.task == "labels")
@@ -310,7 +310,7 @@ class TextChecker {
       labels.emplace(label, 1);
   }
 
-  // Finds duplicates by sorting the hashes. The examples are the duplicates with the first locations.
+  // Finds duplicates by sorting the hashes. The duplicates that occur first are reported as examples.
   void FindDuplicates() {
     std::ranges::sort(hashes_);
     std::ranges::sort(valid_hashes_);

@@ -79,7 +79,7 @@ void CheckTrainable(const SentenceModules& modules, const std::string& folder) {
 }
 
 // Returns the number of texts with more tokens than the model accepts. Throws Error for such a text unless `truncate`
-// is set.
+// is true.
 std::int64_t CountLongTexts(const PipelineTokenizer& tokenizer, const std::vector<SimilarTexts>& pairs,
                             const SentenceVectorOptions& how, bool truncate) {
   std::atomic<std::int64_t> count = 0;

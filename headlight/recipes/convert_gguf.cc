@@ -40,7 +40,7 @@ Json ConfigFor(ModelFolder& files) {
   return CompleteConfig(files);
 }
 
-// Writes a tensor's rows in its new type, in chunks.
+// Writes a tensor in its new type, in chunks of rows.
 void WriteTensor(const GgufTensorSource& source, const GgufTensorPlan& plan, std::span<const float> importance,
                  const GgufConversionObserver& observer, std::int64_t& done, std::int64_t total, GgufWriter& writer) {
   const std::int64_t rows = plan.Rows(), columns = plan.RowNumbers(), row_bytes = plan.RowBytes();
@@ -88,7 +88,7 @@ std::int64_t UsualType(std::span<const GgufTensorPlan> plans) {
   return GgufFileTypeOf(InfoOf(type).name).id;
 }
 
-// Sets the pooling of a folder of sentence-transformers.
+// Sets the pooling of a sentence-transformers folder.
 void SetPooling(const std::string& folder, std::int64_t model, GgufMetadata& metadata) {
   const SentenceModules modules = ReadSentenceModules(folder, model);
   if (!modules.given) return;

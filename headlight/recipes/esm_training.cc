@@ -7,7 +7,7 @@
 namespace headlight {
 namespace {
 
-// Returns the sizes and training settings of a published model (Lin et al., "Evolutionary-scale prediction of
+// Returns the sizes and training settings of a published ESM-2 (Lin et al., "Evolutionary-scale prediction of
 // atomic-level protein structure with a language model", 2023, supplementary materials).
 OptionValues Published(const char* layers, const char* model, const char* heads) {
   return {{"--layers", layers},    {"--model-dim", model},        {"--heads", heads},       {"--dropout", "0"},

@@ -20,9 +20,8 @@
 namespace headlight {
 namespace {
 
-// Adds the precision of contacts predicted by mutual information in the chains' alignments, and the precision of the
-// model on the same chains. If couplings are inputs of the model, also adds the precision of contacts predicted by
-// couplings.
+// Adds the precision of contacts predicted by mutual information in the chains' alignments, and the model's precision
+// on the same chains. If couplings are inputs of the model, also adds the precision of contacts predicted by couplings.
 void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& scores, bool with_couplings,
                     Evaluated& evaluated, const EvaluationObserver& observer) {
   double information = 0, couplings = 0, model = 0;
@@ -58,7 +57,7 @@ void AddInformation(const ChainSet& chains, const std::vector<FoldedScores>& sco
   evaluated.lines += "\n";
 }
 
-// Adds baseline scores that need no model, from the chains in `paths`.
+// Adds the scores of baselines that need no model, computed from the training chains in `paths`.
 void AddBaselines(const std::vector<std::string>& paths, const ChainSet& chains, Evaluated& evaluated) {
   const ChainSet train = ReadChainSet(paths, ReadStructure);
   const Prototype prototype = BestPrototype(train);

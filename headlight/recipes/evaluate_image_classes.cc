@@ -27,7 +27,7 @@ namespace headlight {
 namespace {
 
 constexpr std::int64_t kMostInMemory = 64;  // images that are in memory at once
-constexpr std::size_t kMostPrinted = 20;    // classes of a printed table, which must fit in a terminal
+constexpr std::size_t kMostPrinted = 20;  // maximum number of classes in a printed table, which must fit in a terminal
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 30;  // elements of all features (4 GiB)
 
 using FitImage = std::function<Image(const Image& image)>;

@@ -78,7 +78,7 @@ std::vector<std::string> WriteTexts(const Translator& translator, const Texts& t
   return written;
 }
 
-// Computes the loss of the references. Pairs with more tokens than the model's positions are skipped, and reported in a
+// Computes the loss of the references. Skips pairs with more tokens than the model has positions, and reports them in a
 // note.
 ReferenceLoss LossOf(const Translator& translator, const Texts& texts, const TranslateOptions& options,
                      const EvaluationObserver& observer) {

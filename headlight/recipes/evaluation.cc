@@ -87,7 +87,7 @@ const std::vector<EvaluatedKind>& EvaluatedKinds() {
   return kinds;
 }
 
-// Names the models that have an option. Used for options that encoder-decoders do not have.
+// Returns the name of the models that have an option. Used for options that encoder-decoders do not have.
 std::string_view OwnersOf(std::string_view option) {
   if (option == "--end") return "language models";
   if (option == "--format") return "language models and encoders of texts";
@@ -107,7 +107,7 @@ std::string InBackquotes(std::string_view option) {
   return "`" + name + "`";
 }
 
-// Throws Error for an option that the kind of model does not have, and if files are missing.
+// Throws Error for an option that does not apply to the kind of model, and if files are missing.
 void CheckOptions(Evaluation options, const EvaluatedKind& kind) {
   OptionTable table;
   Describe(table, options);

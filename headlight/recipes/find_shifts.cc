@@ -14,8 +14,8 @@ namespace headlight {
 namespace {
 
 constexpr int kOffsets = 2 * kLargestOffset + 1;
-// The cost of a change of the offset, in nats, which makes false shifts improbable in 10^6 lines. A shift of about 30
-// to 60 lines outweighs the cost.
+// The cost of a change of the offset, in nats. It makes false shifts improbable in 10^6 lines. A true shift is found if
+// it lasts for about 30 to 60 lines.
 constexpr double kChange = 30;
 constexpr int kLengthBins = 25, kDigitBins = 4, kWordBins = 8;
 
@@ -35,7 +35,7 @@ Bins BinsOf(const LineTraits& source, const LineTraits& target, double mean_diff
                      : source.digits == target.digits           ? 1
                      : source.digits == 0 || target.digits == 0 ? 2
                                                                 : 3;
-  // Subtracts the expected number of coincidences, which grows with the length of the lines.
+  // Subtracts the expected number of words shared by chance, which grows with the length of the lines.
   const int shared = std::popcount(source.words & target.words);
   const double chance = std::popcount(source.words) * std::popcount(target.words) / 32.0;
   const int words = std::clamp(static_cast<int>(std::lround((shared - chance) * 1.5)), -2, 5) + 2;
@@ -74,7 +74,7 @@ std::array<double, size> OddsOf(const std::array<double, size>& in, const std::a
   return odds;
 }
 
-// Returns the offset of each segment of lines on the best path, by the Viterbi algorithm.
+// Returns the segments of the best path, found with the Viterbi algorithm. All lines of a segment have the same offset.
 std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                             const LogOdds& odds, double mean_difference) {
   const std::size_t lines = source.size();
@@ -82,7 +82,8 @@ std::vector<Shift> BestPath(const std::deque<LineTraits>& source, const std::deq
   std::array<double, kOffsets> score;
   score.fill(-kChange);
   score[kLargestOffset] = 0;
-  // For each line, the offsets that are reached by a change (one bit per offset), and the offset before the change.
+  // For each line: the offsets that the best path reaches by a change (one bit per offset), and the offset before the
+  // change.
   std::vector<std::uint16_t> changed(lines);
   std::vector<std::uint8_t> changed_from(lines);
   for (std::size_t line = 0; line < lines; ++line) {
@@ -117,7 +118,7 @@ struct LearnedOdds {
   double information = 0;  // information of all pairs on the path, in nats
 };
 
-// Estimates log-odds from the pairs on the path, and from pairs of distant lines.
+// Estimates log-odds by comparing the pairs on the path with pairs of distant lines.
 LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                        const std::vector<Shift>& path, double mean_difference) {
   LogOdds in{}, out{};  // counts
@@ -149,8 +150,8 @@ LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<Li
   return learned;
 }
 
-// Returns the log-odds of the single offset with the most information. In a file with a shift, they come from the lines
-// on one side of the shift. All are 0 if the two files are unrelated.
+// Returns the log-odds estimated with the single offset that gives the most information. In files with a shift, this
+// offset is correct on one side of the shift. All log-odds are 0 if the two files are unrelated.
 LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<LineTraits>& target,
                          double mean_difference) {
   LearnedOdds best{};
@@ -160,8 +161,7 @@ LogOdds OddsOfBestOffset(const std::deque<LineTraits>& source, const std::deque<
     information.push_back(learned.information);
     if (learned.information > best.information) best = std::move(learned);
   }
-  // Every offset has some information by chance. The information is larger if long and short lines alternate in both
-  // files.
+  // Every offset gives some information by chance, and more if long and short lines alternate in both files.
   std::ranges::nth_element(information, information.begin() + kLargestOffset);
   constexpr double least = 25;
   const double usual = information[kLargestOffset];

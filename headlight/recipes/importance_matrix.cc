@@ -67,7 +67,7 @@ ImportanceMatrix MeasureImportance(const std::string& path, const GgufArchitectu
     Importance of_weight;
     of_weight.counts = {static_cast<float>(rows[weight])};
     of_weight.sums.assign(sums.begin(), sums.end());
-    // A fused weight has the rows of several tensors with the same inputs.
+    // A fused weight consists of the rows of several tensors with the same inputs.
     for (const std::string& name : weight->names)
       if (const std::string gguf = GgufTensorName(architecture, name); !gguf.empty()) importance[gguf] = of_weight;
   }

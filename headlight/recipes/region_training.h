@@ -1,4 +1,4 @@
-// Code shared by training runs of models whose inputs are a text and the regions of an image: options, regions and
+// Code shared by the recipes for models whose inputs are a text and the regions of an image: options, regions and
 // folder.
 #pragma once
 
@@ -38,8 +38,8 @@ inline constexpr TrainingDefaults kRegionDefaults = {.sizes = {.model = 128, .he
                                                      .tuning_rate = 5e-5,
                                                      .tuning_weight_decay = 0.01};
 
-/// Describes the options, which must outlive the table. `train` describes the files, `batch` the unit of the batch
-/// size.
+/// Describes the options, which must outlive the table. `train` describes the training files, and `batch` is the unit
+/// of the batch size.
 HEADLIGHT_API void Describe(OptionTable& table, RegionTraining& options, const std::string& train, const char* batch);
 
 /// Makes all checks that are possible before anything is read, and locks the folder. Throws Error for options that
@@ -49,7 +49,7 @@ HEADLIGHT_API void Describe(OptionTable& table, RegionTraining& options, const s
 /// The boxes of images with their classes, from `boxes` files or a detector.
 class ImageBoxes {
  public:
-  /// Requires either the files `boxes` or the folder of a detector.
+  /// Takes either the files `boxes` or the folder of a detector. The other argument is empty.
   ImageBoxes(const std::vector<std::string>& boxes, const std::string& detector);
 
   const std::vector<std::string>& labels() const { return labels_; }
@@ -72,10 +72,10 @@ std::vector<ImageRegions> RegionsOf(const std::vector<std::string>& paths, const
                                     const RegionTextEncoder& model);
 void AddToHash(Hash64& hash, const std::vector<ImageRegions>& regions);
 
-/// Returns the configuration of a ViLBERT from scratch, without heads. Text and image have the same number of layers,
-/// and a co-attention layer precedes each layer of the upper half. In the paper's base model, co-attention begins in
-/// the first layer, since regions are outputs of a deep network. Here regions are pixels, from which the lower layers
-/// must extract features.
+/// Returns the configuration of a ViLBERT from scratch, without heads. The text and image streams have the same number
+/// of layers, and a co-attention layer precedes each layer of the upper half. In the paper's base model, co-attention
+/// begins in the first layer, since regions are outputs of a deep network. Here regions are pixels, from which the
+/// lower layers must extract features.
 VilbertConfig NewVilbertConfig(const RegionTraining& options, const TrainingPlan& plan, std::int64_t vocabulary);
 
 /// Runs RunModelTraining with these options.

@@ -1,4 +1,4 @@
-// Code that the recipes for training on texts share: options, tokenizer and training loop.
+// Code shared by the recipes for training on texts: options, tokenizer and training loop.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct TextTraining : ModelTraining {
 inline constexpr TrainingDefaults kTextDefaults = {
     .dropout = 0.1, .tuning_schedule = ScheduleKind::linear, .tuning_rate = 5e-5, .tuning_weight_decay = 0.01};
 
-/// Describes the options, which must outlive the table. `texts` describes the files.
+/// Describes the options, which must outlive the table. `texts` describes the training files.
 HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults& defaults,
                             const std::string& texts);
 
@@ -46,7 +46,7 @@ HEADLIGHT_API void Describe(OptionTable& table, TextTraining& options, const Tra
 /// Sets the sizes and dropouts of a model from scratch.
 void SetSizes(const TrainingPlan& plan, BertConfig& config);
 
-/// Returns the token with one of these names. Published tokenizers use different names.
+/// Returns the token that has one of these names, since published tokenizers use different names.
 std::int32_t TokenOf(const PipelineTokenizer& tokenizer, const std::string& folder, const char* what,
                      std::initializer_list<const char*> names);
 
@@ -67,8 +67,8 @@ std::string TruncatedNote(std::int64_t texts);
 void NoteTexts(const TrainingObserver& observer, const std::vector<std::string>& paths, const TextShare& share,
                const TextExamples& read);
 
-/// Saves a model with its tokenizer, and the other files of options.from. `tokenizer_json`: for a model from scratch
-/// without a tokenizer's folder; otherwise empty.
+/// Saves a model with its tokenizer, and the other files of options.from. `tokenizer_json` is the tokenizer of a model
+/// from scratch if there is no tokenizer folder, and is otherwise empty.
 void SaveWithTokenizer(const Model& model, const TextTraining& options, const std::string& tokenizer_json,
                        const std::string& to);
 

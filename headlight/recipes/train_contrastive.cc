@@ -125,7 +125,7 @@ void Save(const ContrastiveTraining& options, const DualEncoder& model, const st
   WriteFile(to + "/preprocessor_config.json", NewPreprocessorConfig(options).Text());
 }
 
-// Throws Error for options that only apply to training on images with texts.
+// Throws Error for options that apply only to training on images with texts.
 void CheckOfTexts(const ContrastiveTraining& options) {
   for (const auto& [name, given] :
        {std::pair("images", !options.images.empty()), std::pair("skip_errors", options.skip_errors),

@@ -64,7 +64,7 @@ ResnetConfig BackboneOf(DetectionTraining::Backbone backbone) {
   return {};
 }
 
-// Reads the images that `share` selects by file name.
+// Reads the images that `share` selects by their file names.
 DetectionSet Read(const DetectionTraining& options, const std::vector<std::string>& paths, const TextShare& share,
                   std::vector<std::string>& labels, NewLabels rule, const TrainingObserver& observer) {
   DetectionSet set = ReadDetectionSet(paths, options.images, labels, rule, ReadVoc);
@@ -119,7 +119,8 @@ std::unique_ptr<Detr> NewDetr(const DetectionTraining& options, const TrainingPl
   return model;
 }
 
-// Loads the model of `from`. If the classes differ, creates a new head. Otherwise, reorders `labels` as in the model.
+// Loads the model of `from`. If its classes differ from `labels`, creates a new head. Otherwise, puts `labels` in the
+// model's order.
 std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std::string>& labels,
                                const TrainingObserver& observer) {
   std::unique_ptr<Detr> model = LoadModel<Detr>(options.from, {.dropout = options.chosen_dropout()});
@@ -136,7 +137,7 @@ std::unique_ptr<Detr> ModelFor(const DetectionTraining& options, std::vector<std
   return Refit(*model, labels, queries, options.seed);
 }
 
-// Returns a new preprocessor_config.json, or the file of `from`, with the requested size.
+// Returns a new preprocessor_config.json, or the file in `from`, with the requested size.
 Json ProcessorConfigOf(const DetectionTraining& options) {
   Json config;
   if (options.from_scratch()) {

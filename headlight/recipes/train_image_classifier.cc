@@ -49,16 +49,15 @@ bool HasAll(std::vector<std::string> labels, std::vector<std::string> others) {
   return labels == others;
 }
 
-// Returns "0", "1", ... as class names, since the classes of data sets are often numbers instead of the model's class
-// names.
+// Returns "0", "1", ... Many data sets have these numbers as classes instead of the model's class names.
 std::vector<std::string> Numbers(std::size_t count) {
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
   return numbers;
 }
 
-// Loads the model of `from`, with a head for these labels. If the model has the same classes, `labels` is reordered as
-// in the model.
+// Loads the model of `from`, with a head for these labels. If the model has the same classes, puts `labels` in the
+// model's order.
 std::unique_ptr<ImageEncoder> ModelFor(const ImageClassifierTraining& options, std::vector<std::string>& labels,
                                        const TrainingObserver& observer) {
   std::unique_ptr<ImageEncoder> model = LoadModel<ImageEncoder>(options.from, {.dropout = options.chosen_dropout()});

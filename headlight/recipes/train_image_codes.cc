@@ -95,8 +95,8 @@ TrainingResult TrainImageCodes(ImageCodesTraining options, const TrainingObserve
   NoteCheckOfImages(observer, options.train, /*classes=*/false);
   ImageCodesOptions codes = options.annealing;
   codes.batches = plan.batches;
-  // The paper's weights are for the logit-Laplace loss. With squared errors, a constant large weight loses detail, and
-  // a constant small weight uses few codes. Therefore the weight decreases during training.
+  // The paper's weights are for the logit-Laplace loss. With squared errors, a constant large weight causes a loss of
+  // detail, and with a constant small weight only a few codes are used. Therefore the weight decreases during training.
   const bool paper = limits.distribution == PixelDistribution::logit_laplace;
   codes.first_divergence_weight = options.first_kl_weight.value_or(paper ? 0 : 0.1);
   codes.divergence_weight = options.kl_weight.value_or(paper ? 6.6 : 0.0005);

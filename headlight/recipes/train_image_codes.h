@@ -19,7 +19,7 @@ struct ImageCodesTraining : ModelTraining {
   std::string loss = "l2";                                                             ///< l2 or logit-laplace
   std::optional<double> first_kl_weight, kl_weight;
   std::optional<std::int64_t> kl_batches;
-  ImageCodesOptions annealing;  ///< annealing of the temperature, and flips
+  ImageCodesOptions annealing;  ///< annealing of the temperature, and random flips
   bool skip_errors = false;     ///< if true, skips damaged images
   std::int64_t most_pixels = kMostPixels;
 };

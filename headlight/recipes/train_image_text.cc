@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-// Reads the pairs that `share` selects by the paths of the images.
+// Reads the pairs that `share` selects by their image paths.
 ImageTextList Read(const ImageTextTraining& options, const std::vector<std::string>& paths, const TextShare& share,
                    const char* purpose, const TrainingObserver& observer) {
   ImageTextList all = ListImageTexts(paths), some;
@@ -66,7 +66,7 @@ std::unique_ptr<RegionTextEncoder> ModelOf(const ImageTextTraining& options, con
     return model;
   }
   auto model = LoadModel<RegionTextEncoder>(options.from, {.dropout = options.chosen_dropout()});
-  // The folder has no class names, so classes are compared only by their number.
+  // The folder has no class names, so only the numbers of classes are compared.
   Check(!model->pair_heads().regions || model->limits().region_classes == classes,
         "{}: the model was trained on {} classes of boxes, and these have {}", options.from,
         model->limits().region_classes, classes);

@@ -194,8 +194,8 @@ void DescribeSequences(OptionTable& table, SequenceTraining& options, const char
   AddRDrop(table, options.teacher_forcing);
 }
 
-// Describes the options of training on corrupted texts. Texts are split into pieces of at most `positions` tokens, even
-// if `from` is given.
+// Describes the options of training on corrupted texts. `positions` also applies if `from` is given, since texts are
+// split into pieces of at most `positions` tokens.
 void DescribeCorruption(OptionTable& table, SequenceTraining& options, double& share, double& length) {
   DescribeSequences(table, options, "one text per line or as records (`format`)");
   Describe(table, options.source);

@@ -35,9 +35,9 @@ HEADLIGHT_API void Describe(OptionTable& table, SequenceToSequenceTraining& opti
 HEADLIGHT_API void Describe(OptionTable& table, SpanCorruptionTraining& options);
 HEADLIGHT_API void Describe(OptionTable& table, DenoisingTraining& options);
 
-/// Train an encoder-decoder, and save a model folder. The first function trains a BART or T5 on pairs, the second a T5
-/// on masked spans (Raffel et al., 2020), and the third a BART on corrupted texts (Lewis et al., 2020). Throw Error if
-/// a file or an option is wrong.
+/// Train an encoder-decoder, and save a model folder. TrainSequenceToSequence trains a BART or T5 on pairs.
+/// TrainSpanCorruption trains a T5 on masked spans (Raffel et al., 2020). TrainDenoising trains a BART on corrupted
+/// texts (Lewis et al., 2020). Throw Error if a file or an option is wrong.
 HEADLIGHT_API TrainingResult TrainSequenceToSequence(SequenceToSequenceTraining options,
                                                      const TrainingObserver& observer);
 HEADLIGHT_API TrainingResult TrainSpanCorruption(SpanCorruptionTraining options, const TrainingObserver& observer);

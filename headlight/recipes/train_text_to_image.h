@@ -15,7 +15,7 @@ struct TextToImageTraining : ModelTraining {
   std::string vae, tokenizer;        ///< folders of the discrete VAE and the tokenizer, for a model from scratch
   std::int32_t text_positions = 32;  ///< tokens of the longest text, for a model from scratch
   std::vector<std::string> attention_types;  ///< for a model from scratch, repeated for all layers; empty: as in DALL-E
-  double drop_text = 0;                      ///< fraction of the images that are trained on without their text
+  double drop_text = 0;                      ///< fraction of the images that are used without their text in training
   bool skip_errors = false;                  ///< if true, skips damaged images
 
   const std::string& text_folder() const { return from.empty() ? tokenizer : from; }

@@ -37,7 +37,7 @@ HEADLIGHT_API void Describe(OptionTable& table, TokenizerTraining& options);
 
 /// Trains a tokenizer on the files' texts, and writes tokenizer.json and tokenizer_config.json to the folder, which is
 /// created if needed. Replaces an earlier tokenizer if the folder has no other files. Throws Error if a file or an
-/// option is wrong, and if the folder has part of a model or of another tokenizer.
+/// option is wrong, and if the folder has files of a model or of another tokenizer.
 HEADLIGHT_API TrainedTokenizer TrainTokenizer(const TokenizerTraining& options,
                                               const TokenizerTrainingObserver& observer = {});
 

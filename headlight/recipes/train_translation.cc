@@ -32,7 +32,7 @@ constexpr TrainingDefaults kTranslationDefaults = {.sizes = {.model = 512, .ffn 
 
 const std::map<std::string, OptionValues> kTranslationPresets = {
     {"base", {}},
-    // For Multi30k and other corpora with tens of thousands of sentences. Selected on the validation set of Multi30k.
+    // For corpora with tens of thousands of sentences. The settings were selected on the validation set of Multi30k.
     {"multi30k",
      {{"--layers", "3"},
       {"--model-dim", "256"},

@@ -15,8 +15,8 @@
 
 namespace headlight {
 
-/// The options of translation training. `train` and `valid` are each two files, plain or gzip: the source and the
-/// target text, aligned line by line. Alternatively, each is one file of pairs (PairReader).
+/// The options of translation training. `train` and `valid` each have two files, plain or gzip: the source and the
+/// target text, aligned line by line. Alternatively, each has one file of pairs (PairReader).
 struct TranslationTraining : ModelTraining {
   std::string preset;                          ///< base (as in the paper) or multi30k
   std::optional<std::int32_t> decoder_layers;  ///< [as many as `layers`]

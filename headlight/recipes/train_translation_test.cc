@@ -99,7 +99,7 @@ TEST_F(TrainTranslationTest, NamesAnUnknownPreset) {
   EXPECT_THAT(ErrorOf([&] { Train(); }), HasSubstr("not 'large'"));
 }
 
-// Checks that training stops at the observer's request, and that a resumed run continues from there.
+// Checks that training stops at the observer's request, and that a resumed run continues from the same step.
 TEST_F(TrainTranslationTest, StopsOnRequestAndResumes) {
   std::int64_t done = 0;
   const TrainingResult result = TrainTranslation(

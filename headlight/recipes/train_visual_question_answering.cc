@@ -49,8 +49,8 @@ std::vector<std::string> AnswersOf(const ImageQuestions& questions) {
   return labels;
 }
 
-// Loads the model of `from`, with a head for these answers. If the model has all of these answers, `labels` is set to
-// the model's answers.
+// Loads the model of `from`, with a head for these answers. If the model has all of these answers, sets `labels` to the
+// model's answers.
 std::unique_ptr<RegionTextEncoder> ModelFor(const RegionTraining& options, std::vector<std::string>& labels,
                                             const TrainingObserver& observer) {
   std::unique_ptr<RegionTextEncoder> model =

@@ -1,4 +1,4 @@
-// Trains a model that answers questions about images, from regions in boxes.
+// Trains a model that answers questions about images from their regions.
 #pragma once
 
 #include "headlight/base/export.h"

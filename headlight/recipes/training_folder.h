@@ -24,7 +24,7 @@ class HEADLIGHT_API TrainingFolder {
   /// Removes the files of a run that failed, and the folder if the constructor created it.
   ~TrainingFolder();
 
-  /// Calls fill() on the first rank, which prepares files in the folder, and sends them to all ranks.
+  /// Calls fill() on the first rank to prepare files in the folder, and sends these files to all ranks.
   void Prepare(const std::function<void()>& fill) const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Profiles fifty steps after the first five steps and reports the result. Profiles fewer steps if a validation follows.
+// Profiles the fifty steps after the first five steps, or fewer if a validation comes earlier, and reports the result.
 class StepProfiler {
  public:
   StepProfiler(Compute compute, const TrainingOptions& options, const TrainingObserver& observer)
@@ -76,8 +76,8 @@ class StepProfiler {
   double waited_ = 0, sending_ = 0, hidden_ = 0;  // seconds before the profiled steps
 };
 
-// Returns the number of steps at which a decreasing schedule reaches zero, from the number of batches in the first
-// epoch. Returns 0 if it is unknown.
+// Returns the step at which a decreasing schedule reaches zero, computed from the number of batches in the first epoch.
+// Returns 0 if it is unknown.
 std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   if (options.epochs == 0) return options.steps;
   const std::int64_t batches = task.batches({})().batches_in_epoch;
@@ -85,7 +85,8 @@ std::int64_t StepsOf(const TrainingOptions& options, const TrainingTask& task) {
   return options.steps == 0 ? steps : std::min(steps, options.steps);
 }
 
-// Completes the schedule. A resumed run keeps its warm-up, and its schedule ends at the new end of the training.
+// Sets the warm-up and the end of the schedule. A resumed run keeps its warm-up, and its schedule ends at the new end
+// of the training.
 void CompleteSchedule(const TrainingTask& task, const TrainingRun& run, TrainingOptions& options) {
   Schedule& schedule = options.schedule;
   const bool falls = FallsToZero(schedule.kind), choose = schedule.warmup == kWarmupUnlessGiven;
@@ -144,8 +145,8 @@ Json RunOf(const TrainingOptions& training, Compute compute, Json run) {
   return run;
 }
 
-// Returns a hash of the files' contents, or of the names and sizes of a folder's files. Returns "" if a file cannot be
-// read twice.
+// Returns a hash of the contents of files and, for folders, of the names and sizes of their files. Returns "" if no
+// file can be read twice.
 std::string HashOfFiles(const std::vector<std::string>& paths) {
   Hash64 hash;
   bool any = false;

@@ -13,8 +13,8 @@
 
 namespace headlight {
 
-/// The default warm-up: TrainingRun::longest_warmup steps, or a tenth of the training if it has at most twice as many
-/// steps. A resumed run keeps its warm-up.
+/// The default warm-up: TrainingRun::longest_warmup steps. If the training has at most twice as many steps, the warm-up
+/// is a tenth of the training. A resumed run keeps its warm-up.
 inline constexpr std::int64_t kWarmupUnlessGiven = -1;
 
 struct TrainingRun {
@@ -30,15 +30,14 @@ struct TrainingRun {
   std::string labels = "target tokens";  ///< the unit of StepReport::labels
 };
 
-/// Throws Error if one of the files cannot be opened. Call this function before the files are read, which is slow.
+/// Throws Error if one of the files cannot be opened. Should be called before the files are read, which is slow.
 void CheckReadable(const std::vector<std::string>& paths);
 /// Throws Error for a pipe or standard input among files that are read more than once.
 void CheckNoPipe(const std::vector<std::string>& paths);
 
-/// Trains into the folder run.out, which a TrainingFolder must have locked. The result is a model folder with the best
-/// model on the validation set. The folder also has last/ (the model of the last step), checkpoint/, metrics.jsonl and
-/// TensorBoard's event file. Sets the end of a schedule that decreases to zero. Throws Error if a resumed run differs
-/// from the original run.
+/// Trains into the folder run.out, which a TrainingFolder must have locked. The folder then has the best model on the
+/// validation set, last/ (the model of the last step), checkpoint/, metrics.jsonl and TensorBoard's event file. Sets
+/// the end of a schedule that decreases to zero. Throws Error if a resumed run differs from the original run.
 HEADLIGHT_API TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, const TrainingRun& run,
                                          const TrainingObserver& observer);
 
