@@ -26,7 +26,7 @@ struct TextExample {
 
 struct TextExamples {
   std::vector<TextExample> texts;
-  std::int64_t bytes = 0;  ///< bytes of the texts with their line ends
+  std::int64_t bytes = 0;  ///< size of the texts in bytes, including line ends
   std::int64_t tokens = 0;
   std::int64_t cut = 0;                    ///< number of texts that were divided
   std::int64_t truncated = 0;              ///< number of texts that were truncated

@@ -15,9 +15,8 @@ namespace headlight {
 
 /// The distribution that the decoder predicts for each pixel.
 enum class PixelDistribution {
-  normal,         ///< normal with a fixed variance: the decoder predicts the mean, and the loss is the squared error
-  logit_laplace,  ///< logit-Laplace: the decoder predicts the location and the logarithm of the scale
-                  ///< (ops/logit_laplace.h)
+  normal,         ///< fixed variance: the decoder predicts the mean, and the loss is the squared error
+  logit_laplace,  ///< the decoder predicts the location and the logarithm of the scale (ops/logit_laplace.h)
 };
 
 /// For logit-Laplace, pixels are mapped from [0, 1] to [kLaplaceMargin, 1 - kLaplaceMargin], so that the logits of the

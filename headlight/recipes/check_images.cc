@@ -55,7 +55,7 @@ std::string_view FormatOfExtension(std::string_view extension) {
 }
 
 struct ImageFile {
-  std::string path, label;  // `label` is empty for images outside of the class folders
+  std::string path, label;  // `label` is empty for images outside the class folders
   bool is_valid = false;
   std::uint64_t hash = 0;
   std::string error = {}, format = {};  // the error of a damaged file; the true format if the extension is wrong

@@ -111,7 +111,7 @@ class TextChecker {
     std::vector<std::uint64_t> first;
   };
 
-  // Calls next(), which reads a row, until it returns false. A row that cannot be read is a finding. If the
+  // Calls next(), which reads a row, until next() returns false. A row that cannot be read is a finding. If the
   // previous error occurs again, the rest of the file is unreadable, for example in a damaged .gz.
   template <typename Next>
   void ForEach(const Next& next) {

@@ -88,7 +88,7 @@ std::string Table(const std::vector<std::string>& labels, const std::vector<std:
   return table;
 }
 
-// Checks the labels before images are read.
+// Throws Error for too many classes for a confusion matrix. Reports the images to the observer before they are read.
 void CheckImages(const Evaluation& options, const EvaluationObserver& observer, const std::vector<std::string>& labels,
                  const std::vector<ImageSource>& images) {
   Check(!options.confusion || labels.size() <= LogitScores::kMostConfused,

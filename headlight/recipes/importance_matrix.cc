@@ -128,7 +128,7 @@ std::vector<float> ImportanceFor(const ImportanceMatrix& importance, const GgufT
   std::vector<float> means;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const float count = counts[i / inputs];
-    means.push_back(count > 0 ? sums[i] / count : 1);  // an expert without rows has equal importance for all inputs
+    means.push_back(count > 0 ? sums[i] / count : 1);  // all inputs of an expert without rows are equally important
   }
   return means;
 }

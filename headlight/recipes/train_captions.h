@@ -16,7 +16,7 @@ struct CaptionTraining : ImageTraining {
   std::string tokenizer;            ///< folder of the tokenizer, for a model from scratch
   std::int64_t positions = 64;      ///< tokens of the longest caption, for a model from scratch
   double label_smoothing = 0;
-  std::optional<std::int64_t> validate_images;  ///< images that are captioned in each validation [500]
+  std::optional<std::int64_t> validate_images;  ///< number of images to caption in each validation [500]
 
   const std::string& tokenizer_folder() const { return from.empty() ? tokenizer : from; }
 };

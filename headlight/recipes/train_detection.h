@@ -20,7 +20,7 @@ struct DetectionTraining : ModelTraining {
   enum class Backbone { small, resnet18, resnet34, resnet50 };
 
   std::string preset;                       ///< small-scenes
-  std::vector<std::string> images;          ///< folders of the images, unless they are next to the files
+  std::vector<std::string> images;          ///< folders of the images, unless they are next to the annotation files
   std::optional<std::int64_t> image_size;   ///< pixels of the shorter side [800, or as in the model to fine-tune]
   std::optional<BoxAugmentation> augment;   ///< [scale]
   std::optional<double> cell_loss;          ///< weight of an auxiliary loss at the encoder's cells [0]

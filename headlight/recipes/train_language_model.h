@@ -12,7 +12,7 @@ namespace headlight {
 
 struct LanguageModelTraining : TextTraining {
   std::string family = "gpt2";            ///< for a model from scratch: gpt2, llama and others
-  std::optional<std::int32_t> key_heads;  ///< heads of keys and values, for a model from scratch [as many as `heads`]
+  std::optional<std::int32_t> key_heads;  ///< number of key-value heads, for a model from scratch [`heads`]
   std::optional<std::int32_t> experts, experts_per_token;  ///< for a mixture of experts from scratch [8, 2]
   TeacherForcingOptions teacher_forcing{.batches = {}, .label_smoothing = 0};  ///< `batches` is not used
 };

@@ -65,7 +65,7 @@ std::int64_t CountLines(const std::vector<std::string>& files, Side side, const 
   return lines.number();
 }
 
-// Checks the text before a vocabulary is trained and written.
+// Throws Error for unusable files, before a vocabulary is trained and written.
 void CheckText(const std::vector<std::string>& files, const PairColumns& columns) {
   const std::int64_t source_lines = CountLines(files, Side::source, columns);
   if (files.size() == 2) {

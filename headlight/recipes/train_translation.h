@@ -23,7 +23,7 @@ struct TranslationTraining : ModelTraining {
   NormPosition norm = NormPosition::post;
   Activation activation = Activation::relu;
   bool tie_source_target = true, tie_output = true;
-  std::int64_t positions = 512;  ///< minimum; the model has more if `corpus` allows longer sentences
+  std::int64_t positions = 512;  ///< minimum number; the model has more if `corpus` allows longer sentences
   PairColumns columns;           ///< columns of files with pairs
   VocabularyOptions vocabulary;  ///< the seed is not used
   double bpe_dropout = 0;

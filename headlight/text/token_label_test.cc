@@ -36,7 +36,7 @@ TEST(JoinCharacters, ShowsADividedCharacterInEachToken) {
   using testing::ElementsAre;
   EXPECT_THAT(JoinCharacters({"a", "", "größer"}), ElementsAre("a", "", "größer"));
   EXPECT_THAT(JoinCharacters({"▁\xF0\x9F", "\x99", "\x82!"}), ElementsAre("▁🙂(1/3)", "🙂(2/3)", "🙂(3/3)!"));
-  // The second token has the end of a character and the beginning of the next one.
+  // The second token has the end of a character and the beginning of the next character.
   EXPECT_THAT(JoinCharacters({"\xE4\xBD", "\xA0\xE5", "\xA5\xBD"}),
               ElementsAre("你(1/2)", "你(2/2)好(1/2)", "好(2/2)"));
   EXPECT_THAT(JoinCharacters({"\xE4\xBD", "a", "\x80"}), ElementsAre("<0xE4><0xBD>", "a", "<0x80>"));

@@ -39,7 +39,7 @@ JsonView ParseState(std::string text, const std::string& path) {
   return {ParseJson(text, path), path};
 }
 
-// Replaces the values on the other ranks with those of rank 0.
+// Replaces the values on all other ranks with rank 0's values.
 void Share(Ranks* ranks, const Tensor& values) {
   if (ranks == nullptr) return;
   Dispatch(values.dtype(), [&]<typename T>(T) { Broadcast(*ranks, BytesOf(values.span<T>())); });

@@ -147,7 +147,7 @@ BaselineScores ScorePrototype(const Prototype& prototype, const ChainSet& chains
 }
 
 MeanDistances::MeanDistances(const ChainSet& train) {
-  constexpr double kPriorWeight = 10;  // weight of the mean over all type pairs, in observations
+  constexpr double kPriorWeight = 10;  // weight of the mean over all type pairs, as a number of observations
   std::int64_t farthest = 0;
   for (const ChainExample& example : train.examples)
     farthest = std::max<std::int64_t>(farthest, example.residues.back().position - example.residues.front().position);

@@ -1,4 +1,4 @@
-// Messages that keep the ranks of a training run in agreement. Gradients are sent by train/rank_sum.h.
+// Exchanges reports between the ranks of a training run. Gradients are sent by train/rank_sum.h.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace headlight {
 /// The report of a rank after a step, or the combined report of all ranks.
 struct StepNews {
   double seconds = 0;       // time of the run, measured by rank 0
-  double busy_seconds = 0;  // time of this step, without waiting for others
+  double busy_seconds = 0;  // time of this step, without waiting for other ranks
   std::uint64_t bits = 0;   // digest of values that must be equal on all ranks
   bool stop = false;        // true if any rank requests to stop
   bool save = false;        // true if rank 0 requests a checkpoint

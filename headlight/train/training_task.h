@@ -77,8 +77,9 @@ struct TrainingTask {
   std::vector<std::string> scores = {};
 
   /// For tasks with additional state that changes in training, such as a teacher whose weights are an average of the
-  /// student's. `after_step` is called after each update of the model. Its arguments are the number of updates so far
-  /// and the total number (Schedule::total). A checkpoint saves each `state` by name, and a resumed run restores it.
+  /// student's weights. `after_step` is called after each update of the model. Its arguments are the number of updates
+  /// so far and the total number (Schedule::total). A checkpoint saves each `state` by name, and a resumed run restores
+  /// it.
   std::function<void(std::int64_t step, std::int64_t steps)> after_step = {};
   struct State {
     std::string name;

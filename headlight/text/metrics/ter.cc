@@ -19,9 +19,9 @@ namespace {
 
 using TerWords = std::u32string;  // each element is the id of a word
 
-// The limits in Tercom.
+// Tercom's limits.
 constexpr int kLongestShift = 10, kFarthestShift = 50, kMostCandidates = 1000, kBeam = 25;
-constexpr std::size_t kMostWords = 100'000;  // maximum words per line; such a line requires 100 MB
+constexpr std::size_t kMostWords = 100'000;  // per line; a line with this many words requires 100 MB
 
 // An operation on the hypothesis. If costs are equal, the first operation in this order is used.
 enum class Edit : unsigned char { keep, substitute, remove, insert, none };
@@ -44,7 +44,8 @@ class EditTable {
     for (int j = 0; j < end; ++j) rows_[0].cells[static_cast<std::size_t>(j)] = {j, Edit::insert};
   }
 
-  // Fills the rows after the first `same` words, which must equal the words of the previous call. Returns the distance.
+  // Fills the rows and returns the distance. The first `same` words must be the same as in the previous call, so that
+  // their rows can be reused.
   int Fill(const TerWords& hypothesis, std::size_t same) {
     for (std::size_t i = same + 1; i < rows_.size(); ++i) {
       Row& row = rows_[i];
@@ -106,8 +107,7 @@ class EditTable {
 };
 
 struct Alignment {
-  // For each reference word, the index of its hypothesis word, or of the last hypothesis word before it. -1 if there is
-  // none.
+  // For each reference word, the index of its hypothesis word, or of the last hypothesis word before it, or -1.
   std::vector<int> at;
   // Sums over the preceding words; the last element is the sum over all words.
   std::vector<int> hypothesis_errors, reference_errors;

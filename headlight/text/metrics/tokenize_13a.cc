@@ -34,8 +34,8 @@ std::string Replaced(std::string_view text, std::string_view from, std::string_v
   return result.append(text);
 }
 
-// Replaces two adjacent bytes that satisfy `first` and `second` by before + first + " " + second + after. Pairs do not
-// overlap. Processing bytes is correct, since no byte of a multi-byte character is a digit or a mark.
+// Replaces two adjacent bytes that satisfy `first` and `second` with before + first + " " + second + after. Pairs do
+// not overlap. Processing bytes is correct, since no byte of a multi-byte character is a digit or a mark.
 std::string Separate(std::string_view text, bool (*first)(char), bool (*second)(char), std::string_view before,
                      std::string_view after) {
   std::string result;

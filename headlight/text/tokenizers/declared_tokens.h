@@ -62,8 +62,8 @@ struct TokenTable {
   /// Assigns an id to a token. Throws Error, with a message that begins with `location`, if the token already has
   /// another id.
   void Number(const std::string& content, std::int64_t id, const std::string& location);
-  /// Adds an entry for `token`, a string or an object with its content and flags, to `added`. A token without an id is
-  /// assigned the next id. An existing entry with the same content is replaced, unless it is among the first `keep`
+  /// Adds an entry to `added` for `token`, which is a string or an object with content and flags. A token without an id
+  /// is assigned the next id. An existing entry with the same content is replaced, unless it is among the first `keep`
   /// entries.
   void Add(const JsonView& token, bool special, bool normalized, bool lstrip, std::size_t keep = kAll);
   bool IsAdded(const std::string& content) const { return indices_.contains(content); }

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// Returns true if sources and translations are encoded differently, as with MarianMT's tokenizer.
+/// Returns true if sources and translations are encoded differently, as in MarianMT's tokenizer.
 HEADLIGHT_API bool HasSides(const Tokenizer& tokenizer);
 
 /// Encodes a text with the special tokens that the model expects. For tokenizers without sides, `side` is ignored. For

@@ -49,7 +49,7 @@ std::vector<SentencePiece> PiecesOf(const Gguf& file, bool scored) {
     Check(std::isfinite(scores[id]), "{}: token {} has the score {}, which is not finite", file.Place(kScores), id,
           scores[id]);
     CheckUtf8(texts[id], fmt::format("{}: token {}", file.Place(kTokens), id));
-    // Limits the length, since finding the merges of a piece requires all ways to divide it.
+    // Limits the length, since all ways to divide a piece are tried to find its merges.
     Check(!scored || texts[id].size() <= kLongestScoredPiece, "{}: token {} has {} bytes; at most {} are allowed",
           file.Place(kTokens), id, texts[id].size(), kLongestScoredPiece);
     const bool normal = types[id] == 0 || types[id] == 5;

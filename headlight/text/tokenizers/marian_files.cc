@@ -45,8 +45,8 @@ Json BpeModelJson(const SentencePieceModel& model, const SpecialTokens& special)
 }
 
 Json UnigramModelJson(const SentencePieceModel& model) {
-  // The score must be below the score of any other segmentation, so that the tokenizers library never matches a special
-  // token's spelling in a text.
+  // A special token's score must be below the score of any other segmentation of its spelling, so that the tokenizers
+  // library never matches the token in a text.
   double least = 0;
   for (const SentencePiece& piece : model.pieces) least = std::min<double>(least, piece.score);
   Json::Array vocabulary;

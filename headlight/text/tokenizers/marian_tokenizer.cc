@@ -219,8 +219,8 @@ std::vector<std::int32_t> MarianTokenizer::Encode(std::string_view text, Side si
   for (std::size_t index = 0; index < segments.size(); ++index) {
     std::int32_t token = subwords.tokens[segments[index].piece];
     if (subwords.model.pieces[segments[index].piece].type == SentencePiece::Type::unknown) {
-      // Consecutive unknown characters are one piece. The piece may be in the vocabulary if the other side's model has
-      // it.
+      // Consecutive unknown characters are one piece. The vocabulary may contain this piece because of the other side's
+      // model.
       while (index + 1 < segments.size() && segments[index + 1].piece == segments[index].piece) ++index;
       const auto found = state_->tokens.find(normalized.substr(begin, segments[index].end - begin));
       if (found != state_->tokens.end() && found->second != state_->eos && found->second != state_->pad) {

@@ -226,8 +226,7 @@ void Replace::operator()(NormalizedText& text) const {
                             text.origins.begin() + static_cast<std::ptrdiff_t>(end));
   };
   std::vector<TextSpan> matches = pattern.Matches(text.text);
-  // If a match is equal to its replacement, it is unchanged. An example is a space if white space is replaced by a
-  // space.
+  // Skips matches that are equal to their replacement, for example a space if white space is replaced with a space.
   const bool one = !content.empty() && content.size() == static_cast<std::size_t>(DecodeUtf8(content).bytes);
   if (one)
     std::erase_if(matches, [&](const TextSpan& match) {

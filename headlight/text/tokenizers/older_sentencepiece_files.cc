@@ -18,7 +18,7 @@ using Type = SentencePiece::Type;
 constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 25;  // bytes; a model with 256,000 pieces has 5 million
 constexpr std::int64_t kMostExtraIds = 1 << 16;
 
-// The languages of mBART in the order of their tokens. Only the first kFirstLanguages are in the first mBART.
+// The languages of mBART in the order of their tokens. The original mBART has only the first kFirstLanguages.
 constexpr std::array<const char*, 52> kLanguages = {
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
     "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK",

@@ -66,7 +66,7 @@ void Divide(const std::vector<Part>& parts, SplitBehavior behavior, std::vector<
   }
 }
 
-// Splits each word at the matches that find(text, matches) adds to an empty list.
+// Calls find(text, matches) for each word, and splits the word at these matches. `matches` is initially empty.
 template <typename Find>
 void SplitWords(Words& words, SplitBehavior behavior, bool invert, const Find& find) {
   std::vector<TextSpan> matches, divided;  // matches and resulting ranges of one word

@@ -15,7 +15,7 @@ struct Words {
   std::vector<TextSpan> words;  ///< non-empty ranges of bytes of `text`, in order
 };
 
-/// Divides each of the words further.
+/// Divides each word further.
 using PreTokenizer = std::function<void(Words&)>;
 
 void SplitAtSpaces(Words& words);  ///< splits at white space, which is removed
@@ -46,8 +46,8 @@ struct Digits {
 /// SentencePiece's pre-tokenizer: replaces spaces with `replacement`, which begins each word.
 struct Metaspace {
   std::string replacement = "\u2581";
-  /// The words to which `replacement` is prepended if they do not begin with it: all, only the first one of a text, or
-  /// none.
+  /// The words to which `replacement` is prepended if they do not begin with it: all words, only the first word of a
+  /// text, or none.
   enum class Prepend { always, first, never };
   Prepend prepend = Prepend::always;
   bool split = true;

@@ -35,7 +35,7 @@ enum NormalizerField {
 enum ModelType { type_unigram = 1, type_bpe = 2 };
 enum WireType { wire_varint = 0, wire_fixed64 = 1, wire_bytes = 2, wire_fixed32 = 5 };
 
-constexpr std::size_t kLongestPiece = 512;                 // bytes; SentencePiece trains up to 16 characters
+constexpr std::size_t kLongestPiece = 512;                 // bytes; SentencePiece trains pieces of up to 16 characters
 constexpr std::size_t kMostPieces = std::size_t{1} << 20;  // the largest known vocabularies have 262,144
 
 // Iterates over the fields of a protocol buffer message.

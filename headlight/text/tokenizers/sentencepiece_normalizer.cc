@@ -63,7 +63,7 @@ TextNormalizer::TextNormalizer(const SentencePieceModel& model, const std::strin
   }
 }
 
-// Calls found(bytes, value) for each rule that matches the beginning of the text, shortest first, until it returns
+// Calls found(bytes, value) for each rule that matches the beginning of the text, shortest first, until found returns
 // false.
 template <typename Found>
 void TextNormalizer::ForEachRule(std::string_view text, const Found& found) const {

@@ -35,7 +35,7 @@ class BpeSegmenter {
   struct Symbol {
     std::int32_t id;              // -1: a character without a symbol
     std::int32_t previous, next;  // -1 at the ends
-    std::int32_t bytes;           // 0 after the symbol is merged into the previous one
+    std::int32_t bytes;           // 0 after the symbol is merged into the previous symbol
   };
   /// A possible merge of two adjacent symbols.
   struct Merge {

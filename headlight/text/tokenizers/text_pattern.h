@@ -10,7 +10,8 @@
 
 namespace headlight {
 
-/// A literal text, or a regular expression in the syntax of Oniguruma (as in the tokenizers library) that ICU matches.
+/// A literal text, or a regular expression in the syntax of Oniguruma, as in the tokenizers library. ICU matches the
+/// regular expressions.
 class TextPattern {
  public:
   explicit TextPattern(std::string text);

@@ -1,4 +1,4 @@
-// Compares published folders without a tokenizer.json with the tokenizers library.
+// Compares the tokenizers of published folders without a tokenizer.json with the tokenizers library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -76,7 +76,7 @@ std::vector<Piece> Seeds(const std::vector<CountedWord>& words) {
     std::int64_t weight;
   };
   std::vector<Seed> seeds;
-  // The prefixes of the last suffix that may also be prefixes of the next one, shortest first.
+  // The prefixes of the previous suffix that may also be prefixes of the next suffix, shortest first.
   struct Open {
     std::size_t bytes;
     std::int64_t count;
@@ -266,7 +266,7 @@ std::vector<std::pair<std::string, double>> TrainUnigram(const std::vector<Count
   const std::vector<CountedWord> parts = Parts(words);
   std::vector<Piece> pieces = Seeds(parts);
   const std::size_t seeds = pieces.size();
-  // Keeps slightly more than `size` pieces, since the last selection is by probability.
+  // Keeps slightly more than `size` pieces, since the final pieces are selected by probability.
   const std::size_t enough = size + size / 10;
   while (true) {
     for (int round = 0; round < 2; ++round) pieces = Maximized(pieces, Expected(parts, pieces));

@@ -20,7 +20,7 @@ struct HEADLIGHT_API WholeTexts {
   std::int32_t pad_id = 0;
 
   /// Loads the tokenizer of a folder and, if texts are padded, its padding token: pad_token of tokenizer_config.json,
-  /// otherwise `</s>` or `<pad>`. Throws Error if there is none.
+  /// otherwise `</s>` or `<pad>`. Throws Error if there is no padding token.
   static WholeTexts Load(const std::string& folder, std::int64_t longest, std::int32_t filled);
 
   struct Read {

@@ -24,7 +24,7 @@ namespace headlight {
 namespace {
 
 constexpr double kLargestScale = 100;  // limit on e^logit_scale in CLIP (section 2.5)
-constexpr std::int64_t kAmong = 10;    // k of the second reported recall
+constexpr std::int64_t kAmong = 10;    // k of the reported recall at k, in addition to recall at 1
 
 using TextIds = std::vector<std::int32_t>;
 
@@ -153,7 +153,7 @@ std::int64_t CountCutTexts(const WholeTexts& texts, const ImageTextSet& pairs) {
 ValidationReport ValidatePairs(const DualEncoder& model, const ImageProcessor& processor, const WholeTexts& texts,
                                const ImageTextSet& valid, const PassWatch& watch) {
   const std::vector<TextsOfImage> ids = IdsOf(texts, valid, "validate on");
-  // Returns the first texts of images [begin, end), then their hard negatives.
+  // Returns the first texts of images [begin, end), followed by the hard negatives of these texts.
   const auto texts_of = [&](std::int64_t begin, std::int64_t end) {
     std::vector<TextIds> some, misses;
     for (std::int64_t i = begin; i < end; ++i) {

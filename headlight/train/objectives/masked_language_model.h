@@ -20,15 +20,14 @@ struct MaskingOptions {
 
 /// A text with some of its tokens masked.
 struct MaskedText {
-  std::vector<std::int32_t> ids,
-      labels;  // [tokens]; the label is the original token of a masked token, and -1 for other tokens
+  std::vector<std::int32_t> ids, labels;  // [tokens]; label: the original token if masked, otherwise -1
 };
 MaskedText MaskWords(const TextExample& text, const MaskingOptions& masking, std::int64_t vocabulary, Random& random);
 
 /// Trains with different masks in each epoch (Liu et al., "RoBERTa", 2019, section 4.1). Every validation uses the same
-/// masks. The score is the accuracy on the predicted tokens, in per cent. Validations also report
-/// bits_per_mask, the mean of -log2 p over the tokens that were replaced by the mask token. For a protein language
-/// model, this is the number of bits per residue.
+/// masks. The score is the accuracy on the predicted tokens, in per cent. Validations also report bits_per_mask, the
+/// mean of -log2 p over the tokens that were replaced by the mask token. For a protein language model, this is the
+/// number of bits per residue.
 HEADLIGHT_API TrainingTask MaskedLanguageModelTask(TextEncoder& model, const TextSets& texts,
                                                    const MaskingOptions& masking, const BatchOptions& batches);
 
