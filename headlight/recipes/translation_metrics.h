@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// A metric's name, and the JSON keys of its signature and of its comparison with another system.
+/// A metric's name, and the JSON keys of the metric's signature and of the comparison with another system.
 struct TranslationMetricKeys {
   const char *name, *signature, *paired;
 };

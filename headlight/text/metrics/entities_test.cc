@@ -30,7 +30,7 @@ std::string SpansOf(const std::string& text) {
 TEST(Entities, BeginAtBAndAfterAnotherTag) {
   EXPECT_EQ(SpansOf("B-PER I-PER O B-LOC"), "PER0-2 LOC3-4 ");
   EXPECT_EQ(SpansOf("B-PER B-PER I-PER"), "PER0-1 PER1-3 ");
-  EXPECT_EQ(SpansOf("I-PER I-PER O I-PER"), "PER0-2 PER3-4 ");  // IOB1, and what a model can output
+  EXPECT_EQ(SpansOf("I-PER I-PER O I-PER"), "PER0-2 PER3-4 ");  // IOB1, and invalid tags that a model can output
   EXPECT_EQ(SpansOf("B-PER I-LOC I-LOC"), "PER0-1 LOC1-3 ");
   EXPECT_EQ(SpansOf("I-LOC B-LOC I-PER"), "LOC0-1 LOC1-2 PER2-3 ");
   EXPECT_EQ(SpansOf("O O"), "");

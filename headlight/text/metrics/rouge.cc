@@ -86,7 +86,7 @@ class CommonLengths {
 };
 
 // Marks the positions of the reference that are in the longest common subsequence of text and reference. If there are
-// several such subsequences, uses the one that rouge-score finds.
+// several such subsequences, makes the same choice as rouge-score.
 void MarkCommon(std::u32string_view text, std::u32string_view reference, std::vector<bool>& common) {
   const CommonLengths lengths(text, reference);
   for (std::size_t i = reference.size(), j = text.size(); i > 0 && j > 0;) {

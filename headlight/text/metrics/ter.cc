@@ -44,7 +44,7 @@ class EditTable {
     for (int j = 0; j < end; ++j) rows_[0].cells[static_cast<std::size_t>(j)] = {j, Edit::insert};
   }
 
-  // Fills the rows and returns the distance. The first `same` words must be the same as in the previous call, so that
+  // Fills the rows and returns the distance. The first `same` words must be unchanged since the previous call, so that
   // their rows can be reused.
   int Fill(const TerWords& hypothesis, std::size_t same) {
     for (std::size_t i = same + 1; i < rows_.size(); ++i) {

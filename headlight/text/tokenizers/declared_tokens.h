@@ -87,7 +87,7 @@ enum class EntriesOf { tokenizer_json, vocabulary };
 ///
 /// If the class uses the tokenizers library, which ignores ids in files, a token outside the vocabulary is assigned the
 /// next id. A special token without an id in any file is assigned an id only if the embedding matrix has a row for this
-/// id. If the settings repeat a special token, the last one is used. Throws Error naming the file if a token of the
+/// id. If the settings repeat a special token, the last entry is used. Throws Error naming the file if a token of the
 /// vocabulary is declared with another id.
 void AddDeclaredTokens(const TokenizerSettings& settings, const std::vector<JsonView>& entries,
                        const std::vector<RoleToken>& family, TokenTable& table,

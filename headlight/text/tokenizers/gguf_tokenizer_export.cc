@@ -194,7 +194,7 @@ void SetTokens(const std::vector<SentencePiece>& pieces, std::int64_t vocabulary
   metadata.SetIntegers("tokenizer.ggml.token_type", types);
 }
 
-// Sets the token ids from config.json. If the file lists several end tokens, the first one is used.
+// Sets the token ids from config.json. If the file lists several end tokens, the first is used.
 void SetIds(const JsonView& config, std::int64_t size, GgufMetadata& metadata) {
   const std::pair<const char*, const char*> ids[] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
                                                      {"eos_token_id", "tokenizer.ggml.eos_token_id"},

@@ -23,7 +23,7 @@ struct ContrastiveOptions {
 /// Trains a model with two towers. In each epoch an image is trained with one of its texts, chosen at random. The hard
 /// negatives of these texts are additional negatives for every image of the batch (Yuksekgonul et al., "When and Why
 /// Vision-Language Models Behave like Bags-of-Words", 2023). A text that equals an image's own text is not a negative
-/// of that image. The temperature is trained. For CLIP's loss, e^logit_scale is limited to 100.
+/// of the image. The temperature is trained. For CLIP's loss, e^logit_scale is limited to 100.
 ///
 /// A validation compares all images and texts within a block of 1,000 pairs. A pair is an image and its first text. The
 /// hard negatives of these texts are compared too, and equal texts count as one. The scores are in per cent.
