@@ -13,7 +13,7 @@
 namespace headlight {
 namespace {
 
-// A 128-bit hash that detects duplicate rows. The size of the hash does not depend on the length of the rows.
+// A 128-bit hash that identifies a row, to detect duplicates without storing the rows.
 struct RowHash {
   std::uint64_t first = 0, second = 0;
   bool operator==(const RowHash&) const = default;

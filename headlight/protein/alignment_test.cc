@@ -96,7 +96,7 @@ TEST_F(AlignmentTest, HandlesMarksCaseAndStopsLikeFasta) {
   EXPECT_EQ(TextsOf(Read(text, {.query = "mkv la*"})), expected);
   EXPECT_THAT(Failure(">ss_pred\nCHC\n"), HasSubstr("all its rows are annotations"));
   EXPECT_THAT(Failure(">query\nMK*V\n"), HasSubstr("'*' is neither a letter"));
-  // If a row has letters of both cases, the lower-case letters are insertions. This includes the query.
+  // In a row with letters of both cases, the lower-case letters are insertions, even in the query.
   EXPECT_EQ(Read(">query\nMkV\n").rows[0].residues.size(), 2U);
 }
 

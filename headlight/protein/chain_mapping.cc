@@ -15,7 +15,7 @@ constexpr double kLeastIdentity = 0.5, kIdentityTolerance = 0.05, kScoreToleranc
 constexpr std::int64_t kMostSteps = 200'000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// [chains of the reference] the index of the model's chain that is assigned to it, or kNone.
+// For each chain of the reference: the index of the assigned chain of the model, or kNone.
 using Assignment = std::vector<std::size_t>;
 
 // Two chains that may be paired, and the CA positions of their paired residues. `moving` belongs to the model, `fixed`

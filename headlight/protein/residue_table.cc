@@ -5,7 +5,7 @@ namespace headlight {
 // `atom`: the name, the rigid group and the ideal x y z in the group's frame. The atoms are in the order of atom14, and
 // positions are means over well-resolved crystal structures (Jumper et al., 2021, supplement, section 1.8.4). The angle
 // of proline's CD is 2 degrees larger.
-// `chi`: the atoms along the side chain. Each four consecutive atoms define an angle.
+// `chi`: the atoms along the side chain. Every four consecutive atoms define an angle.
 // `swap`: two atoms that are exchanged if the last angle is rotated by 180 degrees.
 // `bonds`: lengths and standard deviations in angstrom (Engh and Huber, 2001).
 // `angles`: means and standard deviations in degrees (Engh and Huber, 2001).

@@ -9,9 +9,9 @@
 // Rigid groups. Each residue has eight rigid groups. A group is rotated by one torsion angle relative to the previous
 // group. Group 0 is the backbone (N, CA, C, CB). Groups 1 and 2 are omega and phi, which only move hydrogens. Group 3
 // is psi (O), and groups 4 to 7 are chi1 to chi4. The origin of a group's frame is the end of its axis. The x axis is
-// along that axis, and the atom that defines the torsion is in the xy plane with y > 0. Torsions have IUPAC's sign. psi
-// is defined by the next residue's N. The O that represents it is rotated by 180 degrees. (Jumper et al., "Highly
-// accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.8.4 and table 2.)
+// along that axis, and the atom that defines the torsion is in the xy plane with y > 0. The sign of a torsion follows
+// IUPAC. psi is defined by the next residue's N. The O that represents it is rotated by 180 degrees. (Jumper et al.,
+// "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, section 1.8.4 and table 2.)
 #pragma once
 
 #include <array>

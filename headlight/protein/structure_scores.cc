@@ -199,7 +199,7 @@ Sphere SphereOf(const std::vector<ComparedAtom>& atoms) {
   return sphere;
 }
 
-// [residues of the reference] the index of the model's residue that is paired with it, or -1.
+// For each residue of the reference: the index of the paired residue of the model, or -1.
 using Partners = std::vector<std::int32_t>;
 
 Partners ByNumber(const ProteinChain& model, const ProteinChain& reference) {

@@ -13,7 +13,7 @@ namespace headlight {
 
 /// Reads the protein chains of a file's first model. The file is PDB or mmCIF (detected from the content), plain or
 /// gzip, with at most 1 GiB of text.
-/// - Residues: they are in the order of the sequence if the file has it, otherwise in the order of the file. Modified
+/// - Residues: in the order of the sequence if the file has one, otherwise in the order of the file. Modified
 ///   residues have the type of their parent. D-amino acids and residues without a parent are X, with only the atoms N,
 ///   CA, C, O and CB. The selenium of selenomethionine is converted to the sulfur of methionine.
 /// - Alternative locations: for each residue, the atoms without a location letter and the atoms of one letter are used.

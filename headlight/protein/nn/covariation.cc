@@ -25,8 +25,8 @@ std::vector<std::span<const std::uint8_t>> SomeRows(const AlignmentTable& alignm
   return rows;
 }
 
-// Returns for each row 1 / n, where n is the number of rows, including itself, that are similar to it. Similar rows are
-// equal in at least kAlike of the columns.
+// Returns the weight of each row, 1 / n. Here, n is the number of similar rows, including the row itself. Similar rows
+// are equal in at least kAlike of the columns.
 std::vector<float> WeightsOf(const std::vector<std::span<const std::uint8_t>>& rows) {
   const auto columns = std::ssize(rows.front());
   const auto enough = static_cast<std::int64_t>(std::ceil(kAlike * static_cast<double>(columns)));

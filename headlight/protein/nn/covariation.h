@@ -21,8 +21,8 @@ inline constexpr std::int64_t kMostCovarying = 1024;
 ///   predicted interresidue orientations", 2020). Each row has the weight 1 / n if n rows are at least 80% identical to
 ///   it. If there are more than 4,096 rows, 4,096 evenly spaced rows are used.
 /// - The mutual information (protein/contacts.h).
-/// The average product correction is applied to both features. Each feature is then converted to asinh(z); z is the
-/// number of standard deviations from the mean. For an alignment with only one row, all features are 0. Throws
+/// The average product correction is applied to both features. Each feature is then converted to asinh(z), where
+/// z is the number of standard deviations from the mean. For an alignment with only one row, all features are 0. Throws
 /// Error for more than kMostCovarying residues.
 HEADLIGHT_API Tensor Covariation(const AlignmentTable& alignment);
 

@@ -19,8 +19,8 @@ Linear Projection(const Scope& scope, const char* name, std::int64_t inputs, std
   return {scope, {name}, inputs, outputs, /*bias=*/true, /*stored_transposed=*/false, LeCunNormal(inputs)};
 }
 
-// Applies a linear layer to one-hot rows, [pairs, ...]. The results are looked up in a table with one row for each of
-// `kinds` and one row for zeros.
+// Applies a linear layer to one-hot rows, [pairs, ...]. The results are looked up in a table with one row per kind and
+// one row for zeros.
 Tensor OfKinds(Context& context, const Linear& linear, std::int64_t kinds, std::span<const std::int32_t> rows,
                DType dtype) {
   const Tensor each = Tensor::Zeros({kinds + 1, kinds}, dtype);

@@ -24,7 +24,8 @@ struct FoldingFeatures {
   AlignmentGrid::Marks present;  // [rows * residues] 0 for a cell that is masked out; null if all cells are present
   Tensor extra;                  // [extra rows * residues, 25]
   std::vector<TemplateFeatures> templates;  // empty for a chain without templates
-  Tensor covariation = {};  // [residues * residues, 2] features of Covariation, if the model uses them; empty: zeros
+  // [residues * residues, 2] features of Covariation, if the model uses them; empty means zeros
+  Tensor covariation = {};
 };
 
 /// Converts sampled features of an alignment (protein/alignment_features.h) to model inputs. `positions` are the

@@ -14,8 +14,8 @@ namespace headlight {
 
 /// Return AlphaFold's initialization (supplement, section 1.11.4). Layers whose output is added to the residual stream
 /// are initialized with zeros, so a new block is the identity. Gates are initialized to sigmoid(1). Other layers are
-/// scaled by their number of inputs (LeCun et al., "Efficient BackProp", 1998; before a relu He et al., 2015). Unlike
-/// in AlphaFold, the normal distribution is not truncated.
+/// scaled by their number of inputs (LeCun et al., "Efficient BackProp", 1998). Layers before a relu are scaled as in
+/// He et al., 2015. Unlike in AlphaFold, the normal distribution is not truncated.
 HEADLIGHT_API LinearInitialization LeCunNormal(std::int64_t inputs);
 HEADLIGHT_API LinearInitialization HeNormal(std::int64_t inputs);
 inline constexpr LinearInitialization kZeroLinear = {{Initialization::Kind::constant, 0}, 0};
@@ -31,7 +31,7 @@ class HEADLIGHT_API GatedAttention {
 
   /// Maps normalized x [tokens, model] to the same shape. `sequences` may be the columns of a grid. `bias` is added to
   /// the scores as in ops::Attention. `present` marks the tokens that can be attended to; if it is null, all tokens
-  /// can. `look`, if it is not empty, is called with a function that returns the attention weights.
+  /// can. If `look` is not empty, it is called with a function that returns the attention weights.
   Tensor operator()(Context& context, const Tensor& x, const Sequences& sequences, const ops::AttentionBias& bias,
                     const AlignmentGrid::Marks& present,
                     const std::function<void(const WeightsOfSequence&)>& look = {}) const;
