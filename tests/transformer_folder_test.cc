@@ -117,7 +117,7 @@ TEST(LoadTransformer, ListsMissingUnknownAndMisshapenTensors) {
         tensors["model.encoder.layers.0.fc1.weight"].shape = {12, 20};
       }),
       AllOf(HasSubstr("final_logits_bias has [24]"), EndsWith("layers.0.fc1.weight has [12, 20] instead of [20, 12]")));
-  // Other sizes and enormous sizes are rejected.
+  // Wrong sizes and enormous sizes are rejected.
   const auto resized = [](const char* key, std::int64_t value) {
     return ChangedFolder([&](Json& config) { config.Set(key, value); }).Error();
   };

@@ -1,4 +1,4 @@
-// Translates texts in your own program: loads a model's folder once, and then calls it.
+// Translates texts in your own program: loads a model once, and then runs it for all texts.
 //   example_translate MODEL TEXT...
 #include <fmt/format.h>
 

@@ -27,7 +27,7 @@ HEADLIGHT_API std::vector<ProfileEntry> TakeProfile();
 /// Adds the lifetime of the object to the time of `operation`. Must not be nested, so that time is counted once.
 class HEADLIGHT_API Profiled {
  public:
-  /// Profiles a product from [rows, inputs] to [rows, outputs] with a weight of `bytes` bytes.
+  /// Profiles the product of [rows, inputs] and a weight of `bytes` bytes, which gives [rows, outputs].
   Profiled(const char* operation, std::int64_t rows, std::int64_t inputs, std::int64_t outputs, std::size_t bytes);
   Profiled(const char* operation, double operations, double bytes);
   ~Profiled();

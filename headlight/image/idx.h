@@ -1,4 +1,5 @@
-// Reads IDX files, the format of MNIST and similar data sets. A file has an array of bytes and is plain or gzip.
+// Reads IDX files, the format of MNIST and similar data sets. A file contains an array of bytes, and can be compressed
+// by gzip.
 #pragma once
 
 #include <cstdint>

@@ -91,6 +91,6 @@ void Unfolded<T>::Read(std::int64_t row, std::int64_t column, const Matrix<T>& t
 
 template class Unfolded<float>;
 template class Unfolded<double>;
-template class Unfolded<std::uint16_t>;  // the instance for bfloat16
+template class Unfolded<std::uint16_t>;  // bfloat16
 
 }  // namespace headlight::kernels

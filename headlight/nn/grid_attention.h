@@ -72,7 +72,7 @@ struct GridAttentionConfig {
   GridAttentionKind kind = GridAttentionKind::full;
 };
 
-/// Causal self-attention of one kind over text and grid.
+/// Causal self-attention over a text and a grid, of the kind that the config selects.
 class HEADLIGHT_API GridAttention {
  public:
   /// Declares query_key_value [3 * heads * head_dim, model] without bias, and output [model, heads * head_dim] with

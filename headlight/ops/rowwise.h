@@ -17,8 +17,8 @@
 namespace headlight::ops {
 
 /// Computes y [rows, outputs] with y.row(r) = f(r, x...), for inputs x of shape [rows, width]. f(row, const Number*
-/// x..., Number* y) must accept any Number with the arithmetic of float, sqrt, exp and log1p. Throws Error if shapes do
-/// not fit.
+/// x..., Number* y) must accept any Number that has arithmetic operators, sqrt, exp and log1p. Throws Error if shapes
+/// do not fit.
 template <std::size_t outputs, std::size_t... widths, typename Function, typename... Tensors>
 Tensor Rowwise(const Function& f, const Tensors&... x) {
   static constexpr std::size_t kInputs = sizeof...(widths);

@@ -49,7 +49,7 @@ void TrainingProgress::Step(const StepReport& report) {
   last_drawn_ = report.seconds;
   constexpr int width = 24;
   const int done = static_cast<int>(report.progress * width);
-  // Write errors are ignored, since the training continues without its terminal.
+  // Write errors are ignored, because a training must continue if its terminal is closed.
   std::fputs(fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] {}", "", done, "", width - done, Summary(report)).c_str(), stderr);
   std::fflush(stderr);
 }

@@ -46,7 +46,7 @@ TEST(ExperimentalStructures, AgreeWithTheirAlignments) {
 }
 
 // Compares the residue table with crystal structures. The mean bond lengths and angles must agree within 0.1 angstrom
-// and 5 degrees. Also checks the chirality of all residues, and that no bond has twice its length in the table.
+// and 5 degrees. Also checks the chirality of all residues, and that no bond is twice as long as in the table.
 TEST(ExperimentalStructures, MatchTheResidueTable) {
   const std::string pairs = Pairs();
   if (pairs.empty()) GTEST_SKIP() << "HEADLIGHT_PROTEINS names no folder";

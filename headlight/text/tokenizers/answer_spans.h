@@ -54,7 +54,7 @@ struct FoundAnswers {
   bool declines() const;
 };
 
-/// The number of best token spans per window if one answer is requested, as in Transformers' pipeline.
+/// The number of best token spans that are kept per window if one answer is requested, as in Transformers' pipeline.
 inline constexpr std::int64_t kMostSpans = 12;
 
 struct AnswerSearch {

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-/// The images of training or validation. The functions must be deterministic and thread-safe.
+/// The training or validation images. The functions must be deterministic and thread-safe.
 struct DistilledImages {
   std::int64_t count = 0;
   /// Returns the crops [height, width, channels] of an image in an epoch. The two global crops come first.
