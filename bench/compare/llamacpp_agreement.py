@@ -1,12 +1,12 @@
 """Compares the next-token distributions of a quantized GGUF file in headlight and in llama.cpp.
 
 The baseline of both is the same file with its weights converted to float32. Prints each program's mean Kullback-Leibler
-divergence from its own baseline, and its perplexity. llama.cpp scores the second half of each chunk of tokens. headlight
-scores each token with at least half a chunk before it.
+divergence from its own baseline, and its perplexity, for the second half of each chunk of tokens.
 """
 
 import argparse
 import json
+import math
 import os
 import re
 import subprocess
@@ -37,8 +37,8 @@ def run(*command, text=None):
     return finished.stdout
 
 
-def beginning(options):
-    """Returns the beginning of the text that has the tokens of all chunks."""
+def chunks_of(options):
+    """Returns the beginning of the text, and the texts of its chunks, each with the text of its first half."""
     text = options.text.read_text(encoding="utf-8")
     line = json.dumps({"text": text}) + "\n"
     tokens = json.loads(run(HEADLIGHT, "tokenize", options.model, "--format", "jsonl", "--json", "--quiet", text=line))
@@ -46,18 +46,30 @@ def beginning(options):
     wanted = options.chunk * options.chunks
     if len(spans) < wanted:
         sys.exit(f"llamacpp_agreement: {options.text} has {len(spans)} tokens, and {wanted} are needed")
-    return text[:spans[wanted - 1][1]]
+    chunks = []
+    for first in range(0, wanted, options.chunk):
+        begin, middle, end = (spans[first + tokens][0] for tokens in (1, options.chunk // 2, options.chunk - 1))
+        chunks.append((text[begin:end], text[begin:middle]))
+    return text[:end], chunks
 
 
-def ours(options, text, baseline):
+def ours(options, chunks, baseline):
+    """Scores the second half of each chunk, which is the whole less the first half."""
     def score(model, *more):
-        line = json.dumps({"text": text}) + "\n"
-        return json.loads(run(HEADLIGHT, "score", model, "--format", "jsonl", "--json", "--quiet", "--max-input-length",
-                              options.chunk, "--window-step", options.chunk // 2, "--threads", options.threads, *more,
-                              text=line))
+        lines = "".join(json.dumps({"text": text}) + "\n" for chunk in chunks for text in chunk)
+        printed = run(HEADLIGHT, "score", model, "--format", "jsonl", "--json", "--quiet", "--threads", options.threads, *more,
+                      text=lines)
+        scores = [json.loads(line) for line in printed.splitlines()]
 
-    quantized = score(options.model, "--baseline", baseline)
-    return quantized["kl_divergence"], quantized["perplexity"], score(baseline)["perplexity"]
+        def total(values):
+            return sum(values[0::2]) - sum(values[1::2])
+
+        tokens = total([score["tokens"] for score in scores])
+        divergence = total([score["tokens"] * score.get("kl_divergence", 0) for score in scores]) / tokens
+        return divergence, math.exp(-total([score["log_probability"] for score in scores]) / tokens)
+
+    divergence, perplexity = score(options.model, "--baseline", baseline)
+    return divergence, perplexity, score(baseline)[1]
 
 
 def theirs(options, text, baseline, folder):
@@ -73,13 +85,13 @@ def theirs(options, text, baseline, folder):
 
 def main():
     options = arguments()
-    text = beginning(options)
+    text, chunks = chunks_of(options)
     with tempfile.TemporaryDirectory(dir=options.model.parent) as name:
         baseline = Path(name) / "float32.gguf"
         run(HEADLIGHT, "convert", options.model, "--out", baseline, "--type", "F32", "--quiet")
         print(f"{options.model.name}, {options.chunks} chunks of {options.chunk} tokens of {options.text.name}\n")
         print(f"{'program':10} {'KL divergence':>13} {'perplexity':>10} {'float32':>10} {'difference':>10}")
-        for program, (divergence, perplexity, plain) in (("headlight", ours(options, text, baseline)),
+        for program, (divergence, perplexity, plain) in (("headlight", ours(options, chunks, baseline)),
                                                          ("llama.cpp", theirs(options, text, baseline, Path(name)))):
             print(f"{program:10} {divergence:13.6f} {perplexity:10.4f} {plain:10.4f} {perplexity / plain - 1:10.3%}",
                   flush=True)
