@@ -40,8 +40,8 @@ class HEADLIGHT_API MaskFiller {
   /// file is invalid or not supported, and if the tokenizer has no mask token.
   static MaskFiller Load(const std::string& folder, const LoadOptions& options = {});
 
-  /// Returns predictions for the masks of each text, in order. Throws Error that names the text if it has no mask, has
-  /// more tokens than the model accepts, or is not UTF-8.
+  /// Returns predictions for the masks of each text, in order. Throws Error that names the text if it has no mask, is
+  /// not UTF-8, or has more tokens than the model accepts and `truncate` is not set.
   std::vector<std::vector<FilledMask>> Fill(std::span<const std::string> texts, const FillOptions& options = {}) const;
   std::vector<std::vector<FilledMask>> Fill(std::initializer_list<std::string> texts,
                                             const FillOptions& options = {}) const {
