@@ -30,6 +30,9 @@ constexpr TrainingDefaults kTranslationDefaults = {.sizes = {.model = 512, .ffn 
                                                    .clip_norm = 0,
                                                    .longest_warmup = 4000};
 
+// The longest default warm-up of the preset multi30k. A corpus of few steps gets a tenth of them.
+constexpr std::int64_t kMulti30kWarmup = 1000;
+
 const std::map<std::string, OptionValues> kTranslationPresets = {
     {"base", {}},
     // For corpora with tens of thousands of sentences. The settings were selected on the validation set of Multi30k.
@@ -41,7 +44,6 @@ const std::map<std::string, OptionValues> kTranslationPresets = {
       {"--dropout", "0.2"},
       {"--attention-dropout", "0.1"},
       {"--schedule", "cosine"},
-      {"--warmup", "1000"},
       {"--learning-rate", "0.002"},
       {"--batch-tokens", "2500"},
       {"--epochs", "24"}}},
@@ -321,16 +323,17 @@ TrainingResult TrainTranslation(TranslationTraining options, const TrainingObser
     pairs.sample = [&](std::string_view text, Side side, Random& random) {
       return tokenizer.EncodeSampled(text, random, options.bpe_dropout, side);
     };
-  return RunTraining(TranslationTask(model, corpus, pairs, validation, options.teacher_forcing), plan.training,
-                     {.out = options.out,
-                      .of = RunOf(options, plan, config, corpus),
-                      .validation = options.valid,
-                      .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },
-                      .compute = plan.compute,
-                      .resume = options.resume,
-                      .profile = options.profile,
-                      .longest_warmup = kTranslationDefaults.longest_warmup},
-                     observer);
+  return RunTraining(
+      TranslationTask(model, corpus, pairs, validation, options.teacher_forcing), plan.training,
+      {.out = options.out,
+       .of = RunOf(options, plan, config, corpus),
+       .validation = options.valid,
+       .save = [&](const std::string& folder) { SaveModel(model, tokenizer, folder); },
+       .compute = plan.compute,
+       .resume = options.resume,
+       .profile = options.profile,
+       .longest_warmup = options.preset == "multi30k" ? kMulti30kWarmup : kTranslationDefaults.longest_warmup},
+      observer);
 }
 
 }  // namespace headlight

@@ -284,6 +284,14 @@ TEST_F(TrainTest, AShortTrainingHasAShortWarmUp) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
+TEST_F(TrainTest, ThePresetOfASmallCorpusHasAShortWarmUp) {
+  std::vector<std::string> arguments = Command({"--quiet", "--preset", "multi30k"});
+  const auto warmup = std::find(arguments.begin(), arguments.end(), "--warmup");
+  arguments.erase(warmup, warmup + 2);
+  const Outcome outcome = RunProgram(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 TEST_F(TrainTest, NamesImpossibleHyperparameters) {
   EXPECT_THAT(Refusal({"--heads", "3"}), HasSubstr("--heads 3 does not divide"));
   EXPECT_THAT(Refusal({"--model-dim", "0"}), HasSubstr("--model-dim must be from 1"));
