@@ -28,7 +28,7 @@ void Describe(OptionTable& table, RegionTraining& options, const std::string& tr
             .batch_description = batch});
   Option& from = table.Get("--from");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Model()
+      .Model(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   table

@@ -24,7 +24,7 @@ void Describe(OptionTable& table, TextTraining& options, const TrainingDefaults&
             .from = "Folder of a model to fine-tune, with its tokenizer"});
   Option& from = table.Get("--from");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Model()
+      .Model(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   table.Add("--positions", options.positions, AtLeast(1), "Tokens of the longest text")

@@ -83,7 +83,7 @@ void Describe(OptionTable& table, CaptionTraining& options) {
       .Type("DIR")
       .Default("next to it");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Model()
+      .Model(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   AddModelNumber(table, "--positions", options.positions, Between(2, 1 << 15), "Tokens of the longest caption");

@@ -197,13 +197,15 @@ TrainingResult TrainOnImages(ContrastiveTraining& options, const TrainingObserve
 }  // namespace
 
 void Describe(OptionTable& table, ContrastiveTraining& options) {
-  Describe(table, options, kContrastiveDefaults,
-           {.train = "Images with texts to train on: a .tsv of path and text, a .csv or .jsonl file, COCO's captions "
-                     ".json, or a folder of images with a .txt next to each",
-            .valid = "Images with texts to validate on, in the same formats",
-            .from = "Folder of a CLIP or SigLIP to fine-tune, with its tokenizer",
-            .batch = "--batch-size",
-            .batch_description = "Pairs per batch, which are compared with each other"});
+  Describe(
+      table, options, kContrastiveDefaults,
+      {.train =
+           "Images with texts to train on: a .tsv of path and text, a .csv or .jsonl file, COCO's captions "
+           ".json, or a folder of images with a .txt next to each; for a text encoder a .tsv of a text and its match",
+       .valid = "Images with texts to validate on, in the same formats",
+       .from = "Folder of a CLIP, SigLIP or text encoder to fine-tune, with its tokenizer",
+       .batch = "--batch-size",
+       .batch_description = "Pairs per batch, which are compared with each other"});
   Option& from = table.Get("--from");
   DescribeSkipErrors(table, options.skip_errors);
   table.Add("--truncate", options.truncate,
@@ -212,7 +214,7 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
       .Check(ExistingFolder())
       .Type("DIR");
   table.Add("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch")
-      .Model()
+      .Model(ExistingFolder())
       .Excludes(from)
       .Type("DIR");
   AddChoice<Architecture>(

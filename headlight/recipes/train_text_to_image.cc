@@ -131,7 +131,7 @@ void Describe(OptionTable& table, TextToImageTraining& options) {
       .Type("DIR");
   DescribeSkipErrors(table, options.skip_errors);
   const auto folder = [&](const char* name, std::string& value, const char* description) {
-    table.Add(name, value, description).Model().Excludes(from).Type("DIR");
+    table.Add(name, value, description).Model(ExistingFolder()).Excludes(from).Type("DIR");
   };
   folder("--vae", options.vae, "Folder of the discrete VAE of a model from scratch");
   folder("--tokenizer", options.tokenizer, "Folder of its tokenizer");

@@ -13,8 +13,9 @@ void CheckSchedule(const Schedule& schedule) {
   Check(schedule.peak >= 0 && std::isfinite(schedule.peak), "the learning rate must be a positive number, not {}",
         schedule.peak);
   Check(!FallsToZero(schedule.kind) || schedule.total == 0 || schedule.total >= schedule.warmup,
-        "a schedule that falls to zero needs at least as many steps as its warm-up, {}, not {}", schedule.warmup,
-        schedule.total);
+        "`warmup` has {} steps, and the training only {}, at the end of which the learning rate is zero; use a shorter "
+        "warm-up or more steps or epochs",
+        schedule.warmup, schedule.total);
   Check(schedule.kind == ScheduleKind::paper || schedule.peak > 0, "this schedule needs a learning rate");
 }
 

@@ -55,6 +55,15 @@ TEST(TrainTexts, ALanguageModelIsTrainedAndGoesOn) {
     EXPECT_THAT(
         setting.Train("language-model", setting.texts, {"--tokenizer", setting.tokenizer, "--warmup", warmup}).err,
         HasSubstr("--warmup must be at least"));
+  const std::string gguf = HEADLIGHT_SOURCE_DIR "/tests/testdata/gguf/qwen3.gguf";
+  EXPECT_THAT(setting.Train("language-model", setting.texts, {"--tokenizer", gguf}).err,
+              HasSubstr("qwen3.gguf: is a file, not a folder"));
+  EXPECT_THAT(
+      setting
+          .Train("language-model", setting.texts,
+                 {"--tokenizer", setting.tokenizer, "--schedule", "cosine", "--warmup", "5000", "--epochs", "1"})
+          .err,
+      HasSubstr("--warmup has 5000 steps, and the training only "));
   const Outcome trained = setting.Train(
       "language-model", setting.texts,
       {"--tokenizer", setting.tokenizer, "--epochs", "3", "--batch-tokens", "64", "--compute", "float32"});
