@@ -50,7 +50,7 @@ TEST(AttentionPage, CompressesRunsOfZeros) {
   record.maps = {record.maps[0]};
   record.maps[0].weights = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const Json data = Data(AttentionPage(record));
-  // 3999 is encoded as -f. A run of three zeros is the second number after it, 4001.
+  // 3999 is encoded as -f. A run of three zeros is encoded as 4001, -h.
   EXPECT_EQ(*At(*At(*data.Find("records"), 0).Find("maps"), 0).Find("weights"), Json(Json::Array{"-f-h-f-h-f"}));
 
   record = SampleRecord(ManyTokens(1000), {}, 0, 0);

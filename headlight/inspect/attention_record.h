@@ -97,8 +97,8 @@ HEADLIGHT_API std::string MapName(const AttentionMap& map);         // such as "
 HEADLIGHT_API void CheckAttention(const AttentionRecord& record, std::int64_t most = kMostWeights);
 
 /// Adds attention rollout (Abnar and Zuidema, "Quantifying Attention Flow in Transformers", 2020) for each
-/// self-attention with consecutive layers from the first one. R(l) = (A(l) + I) / 2 R(l-1), with A(l) the mean over the
-/// heads of layer l, measures how much of each input token reaches a token after layer l.
+/// self-attention with consecutive layers from the first one. R(l) = (A(l) + I) / 2 R(l-1) measures how much of each
+/// input token reaches a token after layer l. A(l) is the mean over the heads of layer l.
 HEADLIGHT_API void AddRollout(AttentionRecord& record);
 
 /// Selects maps by kind (or rollout) and by layer (from 0).

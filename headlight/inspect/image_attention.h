@@ -47,7 +47,7 @@ HEADLIGHT_API AttentionRecord AttentionOf(const TextToImageModel& model, std::sp
 struct DetectorLook {
   double threshold = 0.5;  // minimum score of the objects
   std::optional<int> layer = {};
-  bool encoder = true, cross = true;  // which attentions to include
+  bool encoder = true, cross = true;  // if true, the attention is included
 };
 
 /// Returns the attentions of a detector. The cross-attention has a query for each detected object ("dog 0.97"), the
@@ -96,8 +96,8 @@ HEADLIGHT_API AttentionRecord AttentionOf(const RegionTextEncoder& model, std::i
 HEADLIGHT_API std::vector<float> CellWeights(const AttentionMap& map, int head, int query, const ImageTokens& cells);
 
 /// Returns the smallest set of cells with at least the fraction `mass` of the total weight, as in DINO's visualizations
-/// (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021): the smallest weights are dropped
-/// as long as their sum is at most 1 - `mass`. One element per cell.
+/// (Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", 2021). The smallest weights are dropped
+/// as long as their sum is at most 1 - `mass`. The result has one element per cell.
 HEADLIGHT_API std::vector<bool> CellsOfMass(std::span<const float> weights, double mass);
 
 }  // namespace headlight

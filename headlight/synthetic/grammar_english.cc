@@ -121,7 +121,7 @@ std::string Finite(const EnglishVerb& verb, const Agreement& subject, bool past)
   return singular && !IsAuxiliary(verb) ? ThirdPerson(verb.base) : std::string(verb.base);
 }
 
-// The auxiliary of a verb group, which can be empty, and the other words. Examples: is | reading, will | read, does |
+// A verb group: the auxiliary, which can be empty, and the other words. Examples: is | reading, will | read, does |
 // want to read.
 struct VerbGroup {
   std::string auxiliary, rest;

@@ -35,7 +35,8 @@ bool ShowsWhoActs(const Clause& clause) {
   return !IsBeing(*clause.object) || ShowsCase(clause.subject) || ShowsCase(*clause.object);
 }
 
-// Returns true if a pronoun for the subject could refer to another noun of the clause whose English pronoun differs.
+// Returns true if a pronoun for the subject could also refer to another noun of the clause with a different English
+// pronoun.
 bool Confusable(const Clause& clause, const Agreement& subject) {
   const auto confusable = [&](const NounPhrase& phrase) {
     const Agreement who = AgreementOf(phrase);

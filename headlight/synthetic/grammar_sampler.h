@@ -98,7 +98,7 @@ Kinds KindsOf(const NounPhrase& phrase);
 /// Returns true if "sein", "ihr" and pronouns may refer to the phrase. Phrases with "every", "no", "many" or an owner
 /// are excluded. Neuter nouns for persons are excluded too, since German uses both "es" and "sie" for them.
 bool CanBecomePronoun(const NounPhrase& phrase);
-/// Returns true if the same German pronoun can refer to both.
+/// Returns true if both agreements have the same German pronoun.
 bool SamePronoun(const Agreement& a, const Agreement& b);
 
 inline constexpr Agreement ich{1}, du{2}, er{3}, sie{3, false, Gender::feminine}, wir{1, true}, ihr{2, true},

@@ -62,8 +62,8 @@ struct PrepositionPhrase {
   NounPhrase phrase;
 };
 
-/// The constituent that begins the clause. In a wh-question it is the interrogative, in a relative clause the relative
-/// pronoun.
+/// The constituent that begins the clause. It is the interrogative in a wh-question, and the relative pronoun in a
+/// relative clause.
 enum class Front : std::uint8_t { subject, object, recipient, place, companion, time, question };
 
 struct Clause {

@@ -49,7 +49,7 @@ struct Adjective {
   std::string_view german, english;
   Kinds kinds;
   std::string_view comparative = "", english_comparative = "";  // set only if the adjective is used for comparisons
-  bool passing = false;                                         // if true, describes a temporary state: tired today
+  bool passing = false;                                         // if true, a temporary state, as in "tired today"
 };
 
 /// The complements of a verb in addition to its subject.

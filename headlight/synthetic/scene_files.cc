@@ -133,7 +133,7 @@ void WriteShapeScenes(const std::string& folder, std::int64_t count, std::uint64
       const std::int64_t number = std::ssize(set.images);
       set.Add(number, scene.image, scene.boxes);
       for (std::size_t i = 0; i < languages.size(); ++i) {
-        // The texts have a random stream of their own, which is the same for both languages.
+        // The texts use a separate random stream, which is the same for both languages.
         const Random random(~seed, static_cast<std::uint64_t>(number));
         const SceneText text = TextOf(scene, fmt::format("{}.png", number), random, languages[i].first);
         all[i].captions += text.captions;

@@ -37,7 +37,7 @@ std::optional<SceneMention> OnlyMention(Random& random, const SceneContent& scen
   return mentions[random.Below(mentions.size())];
 }
 
-// Calls ask(shape, mention) for a random shape that is the only one with its values of `attributes`.
+// Calls ask(shape, mention) for a random shape whose values of `attributes` no other shape has.
 template <typename Ask>
 std::optional<SceneQuestion> AskForShape(Random& random, const SceneContent& scene, unsigned attributes,
                                          const Ask& ask) {

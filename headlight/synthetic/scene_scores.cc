@@ -22,7 +22,7 @@ std::int64_t NumberOf(const std::string& image, const JsonView& record) {
   return number;
 }
 
-// Returns SceneShape::label by name, such as "red circle".
+// Maps each class name, such as "red circle", to its SceneShape::label.
 std::map<std::string, std::int32_t> LabelNumbers() {
   std::map<std::string, std::int32_t> numbers;
   for (std::int32_t color = 0; color < kSceneColors; ++color)

@@ -71,7 +71,7 @@ std::optional<ShapeScene> PlaceShapes(const std::vector<SceneShape>& shapes, con
     scene.boxes.push_back({covered.box, shapes[i].label(), static_cast<double>(covered.pixels.size()), false});
   }
 
-  // Hidden[by][of]: hidden pixels of shape `of`.
+  // hidden[by][of]: the number of pixels of shape `of` that shape `by` hides.
   std::array<std::array<std::size_t, kMostSceneShapes>, kMostSceneShapes> hidden = {};
   for (const std::uint8_t here : covering)
     for (std::size_t of = 0; of < shapes.size(); ++of) {

@@ -114,7 +114,7 @@ class Story {
     const bool product = opening.change == Change::multiply;
     have_ = product ? Number(2, kTable) : Number(2, 60);
     const int first = have_;
-    // Index of the sentence before the irrelevant one; about half of the problems have none.
+    // The irrelevant sentence follows the sentence with this index. About half of the problems have no such sentence.
     const int aside = Number(0, 2 * events + 1);
     for (int i = 0; i <= events; ++i) {
       if (!Go(i == 0 ? opening : Any(kEvents), i == 0 ? first : 0)) return {};
@@ -127,8 +127,8 @@ class Story {
                        .steps = steps};
   }
 
-  // Returns true if the problem is in the portion. This depends on the pairs that are added or subtracted, and on the
-  // sequence of forms.
+  // Returns true if the problem is in the portion. The portion depends on the pairs that are added or subtracted, and
+  // on the sequence of forms.
   bool IsOf(Portion portion) const {
     const bool held_out = portion == Portion::held_out;
     if (HeldOut(forms_) != held_out || (held_out && pairs_.empty())) return false;

@@ -124,7 +124,7 @@ struct Sheet {
   bool rollouts = false;  // if true, at least one row has a rollout, in the last column
   SheetLayout layout = {};
 
-  bool of_all() const {  // true if there is a page for each token of query_tokens(), which are not in the image
+  bool of_all() const {  // true if there is a page for each token of query_tokens(); these tokens are not in the image
     return to_text || kind == AttentionKind::cross || kind == AttentionKind::text_to_image;
   }
   const std::vector<std::string>& query_tokens() const {

@@ -114,7 +114,7 @@ function paintLabel(context, token, x, y, align, strong) {
   context.fillText(text.slice(mark.length), begin + context.measureText(mark).width, y);
 }
 
-// Draws hatching, and over it the weights. The hatching remains visible in masked cells.
+// Draws hatching, and the weights on top of it. The hatching remains visible in masked cells.
 function paintCells(context, map, queries, keys) {
   const {cell} = place, width = cell * keys.length, height = cell * queries.length;
   context.save();

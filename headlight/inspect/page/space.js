@@ -24,7 +24,7 @@ const breaks = new Set(data.breaks);
 const unpackPlaces = packed => unpackNumbers(packed, data.least, data.most);
 const atomPlaces = () => kept(data, "atoms", () => unpackPlaces(data.atoms));
 
-// Returns positions of a kind at a moment. A fractional moment is interpolated.
+// Returns the positions of a kind, such as "alphas", at the current moment. A fractional moment is interpolated.
 function placesOf(kind) {
   const of = moment => kept(moment, `places ${kind}`, () => unpackPlaces(moment[kind]));
   const before = Math.floor(state.moment), share = state.moment - before;
