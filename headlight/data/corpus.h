@@ -54,8 +54,8 @@ class HEADLIGHT_API Corpus {
 
   /// Reads both files to compare their line counts and to compute their hashes. Then encodes the lines on all threads,
   /// unless the cache is for the same text, `tokenizer_hash` and options. Uses 16 bytes of memory per pair while
-  /// encoding, and none afterwards. Throws the errors of LineReader. Also throws Error for different line counts, if no
-  /// pair is kept, for invalid options, and if the file `files.cache` exists but is not a corpus cache.
+  /// encoding, and none afterwards. Throws the errors of LineReader. Also throws Error if the line counts differ, if no
+  /// pair is kept, and for invalid options. Throws Error if the file `files.cache` exists but is not a corpus cache.
   Corpus(CorpusFiles files, const EncodeText& encode, std::uint64_t tokenizer_hash, const CorpusOptions& options);
 
   std::int64_t size() const { return counts_.kept; }  ///< number of kept pairs

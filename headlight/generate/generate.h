@@ -62,9 +62,9 @@ HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel&
 HEADLIGHT_API std::vector<double> TokenLogProbabilities(const LanguageModel& model, std::span<const std::int32_t> ids,
                                                         const Sequences& texts);
 
-/// Returns, for each of the ids [tokens], the Kullback-Leibler divergence in nats of the model's distribution of that
-/// token from the baseline's: the sum of p log(p / q) over the vocabulary, with p of the baseline and q of the model.
-/// For the first id of each text, it is 0. The models must have equally many outputs.
+/// Returns for each of the ids [tokens] the Kullback-Leibler divergence in nats: the sum of p log(p / q) over the
+/// vocabulary. p and q are the distributions of that token by the baseline and by the model. For the first id of each
+/// text, it is 0. Throws Error if the models have different numbers of outputs.
 HEADLIGHT_API std::vector<double> TokenDivergences(const LanguageModel& baseline, const LanguageModel& model,
                                                    std::span<const std::int32_t> ids, const Sequences& texts);
 

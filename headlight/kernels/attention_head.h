@@ -57,8 +57,8 @@ bool Rounds(const AttentionInput<T>& input, std::int32_t sequence) {
          input.queries[static_cast<std::size_t>(sequence)].length >= kLeastRounded && CpuHasBfloat16();
 }
 
-/// One head of a sequence. If the sequence has one query, several heads with the same keys can be treated as one head
-/// with several queries, so that the keys are read once. `heads_together` is the number of these heads.
+/// One head of a sequence. The heads of a single query that have the same keys can be treated as one head with several
+/// queries. The keys are then read once. `heads_together` is the number of these heads.
 template <typename T>
 struct AttentionHead {
   AttentionHead(const AttentionInput<T>& from, std::int32_t of_sequence, std::int32_t of_head,
