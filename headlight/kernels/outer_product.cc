@@ -105,8 +105,8 @@ class OuterProducts {
   }
 
  private:
-  // Calls body(pair, products) with the [channels, channels] products of residues i and j, where pair = (i - first) *
-  // residues + j. Iterates over `count` residues i and over the residues j of a packed group.
+  // Calls body(pair, products) with the [channels, channels] products of residues i and j. The index of the pair is (i
+  // - first) * residues + j. Iterates over `count` residues i and over the residues j of a packed group.
   template <class Body>
   void ForPairs(std::int64_t first, std::int64_t count, std::size_t group, const Body& body) const {
     struct Block;

@@ -31,7 +31,7 @@ std::optional<double> PrecisionOf(const std::vector<float>& scores, const std::v
 TEST(ContactPrecision, CountsTheBestFifthOfLongRangePairs) {
   std::vector<ResidueLabels> residues = Hairpin();
   std::vector<float> scores(60 * 60);
-  // Of the 12 evaluated pairs, the pairs with i = 0 to 8 are in contact. Pairs near the diagonal are not evaluated.
+  // There are 12 evaluated pairs. The pairs with i = 0 to 8 are in contact. Pairs near the diagonal are not evaluated.
   for (std::size_t i = 0; i < 9; ++i) scores[i * 60 + 59 - i] = 1;
   for (std::size_t i = 0; i < 3; ++i) scores[i * 60 + 30] = 0.5F;
   for (std::size_t i = 0; i + 20 < 60; ++i) scores[i * 60 + i + 20] = 2;
