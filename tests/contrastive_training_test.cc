@@ -258,7 +258,7 @@ TEST_P(Contrastive, SamplesTextsAndCrops) {
                                   {.batches = {.batch_size = 36}, .least_share = least_share}),
                   epoch);
   };
-  // The order of the pairs changes the loss only by rounding.
+  // The order of the pairs affects the loss only through rounding.
   const double first = loss(1, 0);
   EXPECT_EQ(loss(1, 0), first);
   EXPECT_GT(std::abs(loss(1, 1) - first), 1e-4 * first);

@@ -1,4 +1,5 @@
-// Tests span corruption and denoising of texts, and the training of encoder-decoders on them and on pairs.
+// Tests span corruption and denoising of texts, and the training of encoder-decoders on such texts and on pairs of
+// texts.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -119,7 +119,7 @@ TEST(TextTraining, FitsMaskedTokensAndClasses) {
   const MaskingOptions masking{.share = 0.3, .mask_id = kMask, .special_ids = {kMask, kEnd}};
   const ValidationReport words =
       LastReport(MaskedLanguageModelTask(*masked, by_one, masking, kBatches), options, folder.File("words"));
-  EXPECT_GT(words.score, 90);  // includes kept and replaced tokens, which their positions determine
+  EXPECT_GT(words.score, 90);  // includes kept and replaced tokens, which are determined by their positions
   const auto classes = SmallBert({.pooler = true, .sequence_classes = true, .labels = {"one", "three"}});
   const ValidationReport guessed =
       LastReport(ClassificationTask(*classes, texts, kBatches), options, folder.File("classes"));

@@ -35,7 +35,7 @@ struct Reader {
     const std::string error = ErrorOf([&] { Read(name, text, 32, rule); });
     return error.substr(std::min(error.size(), error.find(name)));
   }
-  // Returns a text such as "the:O runs:B-X" for all tokens with labels.
+  // Returns a string such as "the:O runs:B-X" for all tokens with labels.
   std::string Asked(const TaggedTexts& read) const {
     std::string asked;
     for (const TextExample& text : read.texts.texts)

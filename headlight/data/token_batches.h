@@ -38,7 +38,8 @@ HEADLIGHT_API void AppendPair(std::span<const std::int32_t> source, std::span<co
 /// source's rows.
 HEADLIGHT_API std::vector<TokenBatch> SplitBatch(const TokenBatch& batch, std::int64_t tokens);
 
-/// Returns the batch's texts twice, with the labels of the first half, to compute both passes of R-Drop in one pass.
+/// Returns a batch with each text twice, and the labels of the first half. A single pass then computes both outputs of
+/// R-Drop.
 HEADLIGHT_API TokenBatch Twice(const TokenBatch& batch);
 
 /// Returns the number of labels in a batch that are not negative.

@@ -81,7 +81,7 @@ struct DecodingBatch::State {
     }
   }
 
-  // Extends every search of the pass that has all of its tokens in the cache.
+  // Extends every search of the pass whose tokens are all in the cache.
   void Choose(const Pass& pass, const Tensor& hidden) {
     std::vector<Ready> ready;
     std::int32_t row = -1;

@@ -51,7 +51,7 @@ HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel&
 HEADLIGHT_API std::vector<DecodingRequest> RequestsFor(const LanguageModel& model,
                                                        std::vector<std::vector<std::int32_t>> prompts,
                                                        const GenerationOptions& options);
-/// Runs requests, for example from RequestsFor.
+/// Runs requests, such as those that RequestsFor returns.
 HEADLIGHT_API std::vector<std::vector<Hypothesis>> Generate(const LanguageModel& model,
                                                             std::vector<DecodingRequest> requests,
                                                             std::int64_t batch_tokens,

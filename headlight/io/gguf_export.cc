@@ -200,7 +200,7 @@ bool IsCopy(const Safetensors& weights, std::string_view name, std::string_view 
          (weights.contains(of) && std::ranges::equal(weights.At(name).bytes, weights.At(of).bytes));
 }
 
-// Returns true if the output layer is the table of the embeddings. In GGUF, T5's states are scaled if there is no other
+// Returns true if the output layer shares the embedding table. In GGUF, T5's states are scaled if there is no other
 // output table.
 bool IsTied(const JsonView& config, const Safetensors& weights) {
   const JsonView given = config["tie_word_embeddings"];  // of T5: whether states are scaled

@@ -242,8 +242,8 @@ HEADLIGHT_EXPORT(WeightsBlock);
 namespace {
 
 // Merges consecutive sequences with the same keys, such as beams. Only merges if there is no mask, bias or dropout, and
-// if nothing is rounded, so that the bits do not change. Merging reduces the time for 5 beams to two fifths. `queries`
-// and `keys` own the sequences of the result.
+// if nothing is rounded, so that the results are bit-identical. Merging reduces the time for 5 beams to two fifths.
+// `queries` and `keys` own the sequences of the result.
 template <typename T>
 AttentionInput<T> Merge(const AttentionInput<T>& input, Sequences& queries, Sequences& keys) {
   AttentionInput<T> merged = input;

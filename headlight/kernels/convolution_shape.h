@@ -24,7 +24,7 @@ struct ConvolutionShape {
 template <typename T>
 struct AfterConvolution {
   const T* bias = nullptr;        ///< bias of the outputs, or null
-  Matrix<const T> residual = {};  ///< added to the result; has the result's rows, or no data
+  Matrix<const T> residual = {};  ///< added to the result; has as many rows as the result, or no data
   bool relu = false;
 };
 

@@ -1,4 +1,4 @@
-// Settings of a model's text inputs in training.
+// Settings of a model's text inputs during training.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 namespace headlight {
 namespace {
 
-constexpr std::int32_t kEnd = 2;                  // the token <eos>; contacts exclude its attention
+constexpr std::int32_t kEnd = 2;                  // the token <eos>; contact prediction ignores its attention
 constexpr std::int64_t kLongestRotary = 1 << 17;  // longer than any protein; no table limits the number of positions
 constexpr double kMaskedInTraining = 0.15 * 0.8;  // fraction of the tokens that were replaced by masks in training
 

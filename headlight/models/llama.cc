@@ -116,7 +116,7 @@ void DescribeSmolLm3Layers(ConfigTable& table, LlamaConfig& config) {
       config.rotates.push_back(rotates.Integer(0, 1) == 1);
     Check(config.rotates.size() >= layers, "{}: {} entries for {} layers", given.location(), config.rotates.size(),
           layers);
-    config.rotates.resize(layers);  // the configuration of a smaller model may contain the list of a larger model
+    config.rotates.resize(layers);  // the list in a smaller model's configuration may have entries for more layers
   }
   table.Rule(config.rotates.empty() || config.rotates.size() == layers,
              "rotary positions of {} layers, where there are {}", config.rotates.size(), layers);

@@ -54,7 +54,7 @@ struct TextHeadsLayout {
   std::string sequence_classes = "classifier", token_classes = "classifier", question_spans = "qa_outputs";
   double sequence_dropout = 0.1, token_dropout = 0.1, question_dropout = 0;
   bool classes_of_last_token =
-      false;  ///< if true, sequence classes use the last token's state, without pooler and bias, as in GPT-2
+      false;  ///< if true, sequence classes use the last token's state, without a pooler or a bias, as in GPT-2
 };
 
 /// Reads the heads of a model folder, with id2label and problem_type. Throws Error if the labels are not numbered 0, 1,

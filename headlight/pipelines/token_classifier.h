@@ -23,7 +23,7 @@ struct EncoderFolder;
 /// The aggregation of token labels into spans, like `aggregation_strategy` in Transformers' pipeline.
 enum class TagAggregation {
   none,     ///< each token is a span, with its whole label
-  simple,   ///< neighboring tokens of one kind are a span, which may begin or end within a word
+  simple,   ///< neighboring tokens of one kind form a span, which may begin or end within a word
   first,    ///< neighboring words of one kind are a span; a word has the label of its first token
   average,  ///< a word has the label with the highest mean probability
   max,      ///< a word has the label of its most probable token

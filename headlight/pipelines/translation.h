@@ -63,7 +63,7 @@ struct TranslateOptions {
 
 /// A token of a translation.
 struct TranslatedToken {
-  std::string piece;  ///< the token as in the vocabulary, such as "▁dog"
+  std::string piece;  ///< the token as it is in the vocabulary, such as "▁dog"
   /// The index of the word in Translation::text, or -1 if there is none, such as for the end token. A space belongs to
   /// the word after it.
   std::int32_t word = -1;

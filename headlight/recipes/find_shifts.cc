@@ -135,7 +135,7 @@ LearnedOdds OddsOfPath(const std::deque<LineTraits>& source, const std::deque<Li
   for (std::int64_t line = 0; line < lines; ++line) {
     while (part + 1 < path.size() && path[part + 1].line <= line) ++part;
     count(in, line, line + path[part].offset);
-    for (const int apart : {-29, 24})  // odd and even, because lines may alternate
+    for (const int apart : {-29, 24})  // one odd and one even, because texts may have lines of two kinds that alternate
       count(out, line, line + apart);
   }
   LearnedOdds learned{.odds = {.length = OddsOf(in.length, out.length),

@@ -30,7 +30,7 @@ ParameterGroup RateOf(const std::string& text) {
   return group;
 }
 
-// Returns the help text of a default, such as "1; with `from` 2", where 2 is the default for fine-tuning.
+// Returns the help text for a default value, such as "1; with `from` 2", where 2 is the default for fine-tuning.
 std::string OrTuning(const std::string& usual, const std::string& tuning, bool tunes) {
   return !tunes || usual == tuning ? usual : fmt::format("{}; with `from` {}", usual, tuning);
 }

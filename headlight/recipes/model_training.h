@@ -101,7 +101,7 @@ struct TrainingDefaults {
 /// The completed options of a training run.
 struct TrainingPlan {
   ModelSizes sizes;
-  double dropout = 0, attention_dropout = 0;  ///< for a model from scratch
+  double dropout = 0, attention_dropout = 0;  ///< for a model that is trained from scratch
   TrainingOptions training;
   BatchOptions batches;
   Compute compute = Compute::float32;

@@ -23,7 +23,7 @@ SceneRelation Opposite(SceneRelation relation);
 /// A description of shapes, such as "two large red circles" or "a star at the top left". Without a kind, the word is
 /// "shape".
 struct SceneMention {
-  std::int32_t count = 1;  // 1: at least one such shape exists; more: exactly this number exists
+  std::int32_t count = 1;  // 1: at least one such shape exists; otherwise exactly this number of them
   std::optional<std::int32_t> size = {}, color = {}, kind = {}, place = {};
   bool operator==(const SceneMention&) const = default;
 };

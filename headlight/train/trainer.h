@@ -90,7 +90,7 @@ HEADLIGHT_API void CheckTrainingOptions(const TrainingOptions& options);
 
 /// Trains until a limit is reached. Saves a checkpoint at every validation and every few minutes. At the end, the mean
 /// of the values at the last `average_last` validations is validated too, and saved if it is the best. With `resume`,
-/// training continues from the checkpoint, if there is one, and ends with the same bits as an uninterrupted run. If the
+/// training continues from the checkpoint, if there is one, and produces the same bits as an uninterrupted run. If the
 /// run has already ended, nothing is done, unless its limits or its patience are larger now. Throws Error with the
 /// number of the step if the loss or the gradient is not finite. Earlier checkpoints and models are kept. With several
 /// ranks, an error names the rank and the step. If another rank failed, OtherRankFailed is thrown.

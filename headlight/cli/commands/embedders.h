@@ -18,7 +18,7 @@ std::vector<float> QueryVector(const FolderEmbedder& embedder, const std::string
                                EmbedPooling pooling = EmbedPooling::folder);
 
 /// Returns true if the model embeds these inputs as images. This is always true for a model with only an image encoder.
-/// If the model also has a text encoder, all inputs must be folders or have names of images.
+/// If the model also has a text encoder, all inputs must be folders or image files.
 bool EmbedsImages(const std::string& folder, const std::vector<std::string>& inputs);
 
 /// Returns true if a query is the path of an existing image.

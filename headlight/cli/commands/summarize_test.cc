@@ -1,4 +1,5 @@
-// Tests commands with a T5 and a BART model. tests/encoder_decoder_text_test.cc compares their texts with Transformers.
+// Tests commands with a T5 and a BART model. tests/encoder_decoder_text_test.cc compares their outputs with those of
+// Transformers.
 #include <gmock/gmock.h>
 
 #include "headlight/base/json.h"

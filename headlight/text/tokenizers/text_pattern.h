@@ -26,7 +26,7 @@ class TextPattern {
  private:
   struct Regex;
   std::string text_;
-  std::shared_ptr<const Regex> regex_;  // nullptr: a literal text
+  std::shared_ptr<const Regex> regex_;  // null for a literal text
 };
 
 }  // namespace headlight
