@@ -124,7 +124,7 @@ template <BlockLayout layout, int rows>
 
 template <BlockLayout layout, int rows>
 HEADLIGHT_TILE_TARGET void Tile256(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
-                                   const float* bias, bool relu) {
+                                   const float* bias, bool relu, bool prefetch) {
   constexpr int vectors = rows == 1 ? 4 : rows == 2 ? 2 : 1;  // vectors of 8 columns
   constexpr int offset = !IsWide(layout) ? layout.offset : HEADLIGHT_TILE_VNNI ? kRaised : 0;
   for (std::int64_t begin = 0; begin < c.columns; begin += vectors * 8) {
@@ -140,6 +140,7 @@ HEADLIGHT_TILE_TARGET void Tile256(const BlockRows& a, std::int64_t first_row, c
       at += HeaderBytes(layout);
       for (int group = 0; group < layout.run / layout.group; ++group, k += layout.group, at += GroupBytes(layout)) {
         __m256i exact[vectors][rows];
+        if (prefetch) PrefetchNextPanel<layout>(at, a.depth, begin, vectors * 8);
         const std::uint8_t* const codes = Unsigned(at) + GroupHeaderBytes(layout) + begin * kQuad;
         const std::int8_t* const left = a.values + first_row * a.depth + k;
 #pragma GCC unroll 4

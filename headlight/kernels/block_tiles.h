@@ -39,11 +39,23 @@ inline const std::uint8_t* Unsigned(const std::byte* bytes) { return reinterpret
   return a.scales[row * (a.depth / kBlockRun) + k / kBlockRun];
 }
 
-// Computes the products of some rows with a panel.
-using Tile = void (*)(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
-                      const float* bias, bool relu);
+// Prefetches the share of columns [begin, begin + columns) of the data that is one panel after `group`.
+template <BlockLayout layout>
+[[gnu::always_inline]] inline void PrefetchNextPanel(const std::byte* group, std::int64_t depth, std::int64_t begin,
+                                                     std::int64_t columns) {
+  constexpr std::int64_t line = 64;
+  const std::byte* const next = group + depth / layout.run * RunBytes(layout);
+  for (std::int64_t byte = begin / columns * line; byte < GroupBytes(layout); byte += kPanelColumns / columns * line)
+    __builtin_prefetch(next + byte, 0, 2);
+}
 
-// Computes all rows with tiles of heights[i] rows. Heights are in ascending order, starting at 1.
+// Computes the products of some rows with a panel. If `prefetch` is true, prefetches the next panel, which must follow
+// in memory.
+using Tile = void (*)(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
+                      const float* bias, bool relu, bool prefetch);
+
+// Computes all rows with tiles of heights[i] rows. Heights are in ascending order, starting at 1. Only the first tile
+// waits for the panel's data, so the last of several tiles prefetches the next panel.
 template <std::size_t count>
 [[gnu::always_inline]] inline void ProductByTiles(const std::array<int, count>& heights,
                                                   const std::array<Tile, count>& tiles, const BlockRows& a,
@@ -52,7 +64,8 @@ template <std::size_t count>
   std::size_t tile = count - 1;
   for (std::int64_t row = 0; row < a.rows; row += heights[tile]) {
     while (heights[tile] > a.rows - row) --tile;
-    tiles[tile](a, row, panel, c.Rows(row, heights[tile]), bias, relu);
+    const bool last = row > 0 && row + heights[tile] == a.rows;
+    tiles[tile](a, row, panel, c.Rows(row, heights[tile]), bias, relu, last);
   }
 }
 

@@ -59,7 +59,7 @@ template <BlockLayout layout>
 
 template <BlockLayout layout, int rows>
 HEADLIGHT_VNNI void VnniTile(const BlockRows& a, std::int64_t first_row, const std::byte* panel, Matrix<float> c,
-                             const float* bias, bool relu) {
+                             const float* bias, bool relu, bool prefetch) {
   // Vectors of 16 columns. The two sums of each row and vector stay in registers.
   constexpr int vectors = rows <= 2 ? 4 : 2;
   constexpr int offset = layout.levels ? kLevelOffset : layout.offset;
@@ -84,6 +84,7 @@ HEADLIGHT_VNNI void VnniTile(const BlockRows& a, std::int64_t first_row, const s
 #pragma GCC unroll 4
           for (__m512i& sum : exact[row]) sum = corrected;
         }
+        if (prefetch) PrefetchNextPanel<layout>(at, a.depth, begin, vectors * 16);
         const std::uint8_t* const codes = Unsigned(at) + GroupHeaderBytes(layout) + begin * kQuad;
         const std::int8_t* const left = a.values + first_row * a.depth + k;
         __m512i high[vectors] = {};
