@@ -1,7 +1,8 @@
 """Compares the next-token distributions of a quantized GGUF file in headlight and in llama.cpp.
 
 The baseline of both is the same file with its weights converted to float32. Prints each program's mean Kullback-Leibler
-divergence from its own baseline, and its perplexity, for the second half of each chunk of tokens.
+divergence from its own baseline, and its perplexity, for the second half of each chunk of tokens. The tokenizer of the
+file must add a token at the beginning of a text.
 """
 
 import argparse
@@ -44,11 +45,14 @@ def chunks_of(options):
     tokens = json.loads(run(HEADLIGHT, "tokenize", options.model, "--format", "jsonl", "--json", "--quiet", text=line))
     spans = tokens["character_spans"]
     wanted = options.chunk * options.chunks
+    if options.chunks < 2:
+        sys.exit("llamacpp_agreement: --chunks must be at least 2")
     if len(spans) < wanted:
         sys.exit(f"llamacpp_agreement: {options.text} has {len(spans)} tokens, and {wanted} are needed")
     chunks = []
     for first in range(0, wanted, options.chunk):
-        begin, middle, end = (spans[first + tokens][0] for tokens in (1, options.chunk // 2, options.chunk - 1))
+        begin, middle = spans[first + 1][0], spans[first + options.chunk // 2][1]
+        end = spans[first + options.chunk - 1][1]
         chunks.append((text[begin:end], text[begin:middle]))
     return text[:end], chunks
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -44,14 +43,13 @@ std::vector<std::int32_t> RowsBeforeTokens(const Sequences& texts) {
   return before;
 }
 
-// Replaces logits by their log-probabilities. Throws Error if they are not finite.
-void NormalizeLogits(std::span<float> logits, const LanguageModel& model, std::int32_t token) {
-  const float max = *std::ranges::max_element(logits);
+// Returns log(sum of exp(logit)), which is finite. Throws Error if it is not.
+double LogSumExp(std::span<const float> logits, const LanguageModel& model, std::int32_t token) {
+  const double max = *std::ranges::max_element(logits);
   double sum = 0;
-  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - max);
+  for (const float logit : logits) sum += std::exp(logit - max);
   if (!std::isfinite(sum)) model.parameters().FailNotFinite(fmt::format("scoring token {}", token));
-  const double log_sum = max + std::log(sum);
-  for (float& logit : logits) logit = static_cast<float>(logit - log_sum);
+  return max + std::log(sum);
 }
 
 }  // namespace
@@ -136,14 +134,14 @@ std::vector<double> TokenDivergences(const LanguageModel& baseline, const Langua
     ParallelFor(std::ssize(rows), [&](std::int64_t row) {
       const std::int32_t token = rows[static_cast<std::size_t>(row)] + 1;
       const auto columns = static_cast<std::size_t>(model.outputs());
-      const std::span<float> p(logits_p.matrix<float>().row(row), columns),
-          q(logits_q.matrix<float>().row(row), columns);
-      NormalizeLogits(p, baseline, token);
-      NormalizeLogits(q, model, token);
+      const std::span<const float> p(logits_p.matrix<float>().row(row), columns);
+      const std::span<const float> q(logits_q.matrix<float>().row(row), columns);
+      const double log_p = LogSumExp(p, baseline, token), log_q = LogSumExp(q, model, token);
       double divergence = 0;
-      for (std::size_t i = 0; i < columns; ++i)
-        if (p[i] > -std::numeric_limits<float>::infinity())
-          divergence += std::exp(static_cast<double>(p[i])) * (static_cast<double>(p[i]) - q[i]);
+      for (std::size_t i = 0; i < columns; ++i) {
+        const double probability = std::exp(p[i] - log_p);
+        if (probability > 0) divergence += probability * (static_cast<double>(p[i]) - q[i] - (log_p - log_q));
+      }
       results[static_cast<std::size_t>(token)] = divergence;
     });
   }
