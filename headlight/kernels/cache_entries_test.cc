@@ -111,6 +111,7 @@ void ExpectTheBitsOfWidenedRows(CacheType type, const AttentionCase& c) {
   p.input.key_blocks = keys;
   p.input.value_blocks = values;
   p.input.cache_type = type;
+  p.log_sum_exp.clear();  // without the sums, heads that share keys are computed together
   for (const Sequence& rows : p.rows.queries)
     for (std::int32_t i = 0; i < rows.length; ++i) std::fill_n(p.output.view().row(rows.row(i)), columns, T{-1});
   p.Forward();
@@ -129,6 +130,22 @@ TEST(CacheEntries, AttentionHasTheBitsOfDequantizedRowsOnEveryTarget) {
               .head_dim = 16,
               .value_dim = 16,
               .indexed = true},
+               AttentionCase{.name = "four heads that share keys",
+               .lengths = {{1, 130}, {1, 7}, {3, 40}},
+               .heads = 4,
+               .head_dim = 64,
+               .value_dim = 64,
+               .indexed = true,
+               .key_heads = 1},
+               AttentionCase{.name = "five heads that share keys",
+               .lengths = {{1, 130}, {1, 7}, {3, 40}},
+               .heads = 10,
+               .head_dim = 12,
+               .value_dim = 20,
+               .causal = true,
+               .indexed = true,
+               .key_heads = 2,
+               .mask = {.prefix = 9}},
                // The sequence is long enough that keys are copied.
                AttentionCase{.name = "many keys",
                .lengths = {{1, 70}, {2, 600}},
