@@ -19,7 +19,7 @@ struct BatchPosition {
 
 struct BatchOptions {
   /// The maximum size of a batch, in the units of LengthOfExample: tokens of texts, or the number of images, chains or
-  /// other examples. An example above the limit is a batch of its own.
+  /// other examples. An example above the limit forms a batch with no other example.
   std::int64_t batch_size = 4096;
   std::uint64_t seed = 1;
 };

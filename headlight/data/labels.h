@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// What to do with an unknown label.
+/// The handling of unknown labels.
 enum class NewLabels {
   added,    ///< adds a new label
   refused,  ///< throws Error

@@ -58,8 +58,7 @@ std::string ModelFolderOf(const std::string& given) {
   if (is_name && given.find('/') == given.npos)
     Fail(
         "{}: no such folder, and no such model in the cache; `headlight pull` takes the full name, ORG/NAME, see "
-        "\"Names "
-        "in the examples\" in docs/guides/get_a_model.md",
+        "\"Names in the examples\" in docs/guides/get_a_model.md",
         given);
   if (is_name)
     Fail("{}: no such folder, and no such model in the cache; `headlight pull {}` downloads a model", given, given);
