@@ -18,8 +18,10 @@ namespace {
   std::string wanted =
       columns.text.empty() ? fmt::format("{}", fmt::join(UsualNames(source.asked), " or ")) : columns.text;
   if (!columns.text_pair.empty()) wanted += " and " + columns.text_pair;
-  Fail("{}:1: expected {}, and the header has {}; `text_column` names the column of the text", name, wanted,
-       Quoted(fmt::format("{}", fmt::join(header, ", "))));
+  Fail(
+      "{}:1: expected {}, and the header has {}; `text_column` names the column of the text, and `format` text "
+      "reads whole lines",
+      name, wanted, Quoted(fmt::format("{}", fmt::join(header, ", "))));
 }
 
 }  // namespace
@@ -46,7 +48,12 @@ void Describe(OptionTable& table, TextSource& source) {
   add("--text-column", source.columns.text, "the text",
       pairs ? std::string("text, or the usual names of two, such as question and context")
             : fmt::format("{}", fmt::join(UsualNames(source.asked), " or ")));
-  if (pairs) add("--text-pair-column", source.columns.text_pair, "the second text", "the other name of two");
+  if (!pairs) return;
+  add("--text-pair-column", source.columns.text_pair, "the second text", "the other name of two");
+  table.Get("--format")
+      .Describe(
+          "Format of the texts: a text per line, or two divided by a tab; JSON lines; or CSV or TSV with a header "
+          "[by the file's name: .jsonl, .ndjson or .json, .csv, .tsv (if its first line is a header), else text]");
 }
 
 TextReader::TextReader(const std::string& path, TextSource source) : source_(std::move(source)) {

@@ -189,8 +189,10 @@ void Describe(OptionTable& table, TranslationTraining& options) {
        .valid = "Source and target text to validate on, in the same formats"});
   for (const char* files : {"--train", "--valid"}) table.Get(files).Type("SRC TGT|PAIRS");
   table
-      .Add("--preset", options.preset, OneOf({"base", "multi30k"}),
-           "Settings to start from: the paper's base model, or Multi30k's")
+      .Add(
+          "--preset", options.preset, OneOf({"base", "multi30k"}),
+          "Settings to start from: the paper's base model, or one for tens of thousands of sentences (3 layers of 256, "
+          "24 epochs)")
       .Type("base|multi30k");
   table.Get("--layers").Describe("Layers of the encoder and of the decoder");
   table.Get("--dropout").Describe("Dropout of embeddings and sublayers");

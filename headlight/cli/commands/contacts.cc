@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headlight/base/json.h"
+#include "headlight/cli/commands/model_argument.h"
 #include "headlight/cli/program/commands.h"
 #include "headlight/cli/terminal/output.h"
 #include "headlight/cli/terminal/progress.h"
@@ -63,7 +64,7 @@ void RunFolding(const Options& options) {
 
 void Run(const Options& options) {
   CheckOutputs({}, {options.folder, options.input});
-  const ModelFolder files = OpenModelFolder(options.folder);
+  const ModelFolder files = OpenModelDescription(options.folder);
   const Family& family = FamilyOf(files);
   if (family.kind == FoldingModel::kKind) return RunFolding(options);
   Check(family.model == typeid(Esm),
@@ -86,7 +87,8 @@ void Run(const Options& options) {
 
 void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "contacts", "Predict contacts between residues of proteins", Run);
-  AddFolder(command, options.folder, "Folder of an ESM-2 with its contact head, an AlphaFold or an ESMFold");
+  AddModel(command, options.folder,
+           "Folder of an ESM-2 with its contact head, an AlphaFold or an ESMFold, or an .npz file of AlphaFold 2");
   command.Add(
       "FILE", options.input,
       "For an ESM-2: sequences as FASTA; for others: an alignment as A3M, A2M, FASTA or Stockholm, whose first row "

@@ -61,6 +61,15 @@ TEST_F(ContactsTest, OfAnAlignmentAreThoseOfItsQuery) {
   EXPECT_THAT(RefusalOf({"contacts", alphafold, Write("not.a3m", "MKVL\n")}), HasSubstr("not.a3m"));
 }
 
+TEST_F(ContactsTest, PublishedWeightsPredictThoseOfTheirFolder) {
+  const std::string published = HEADLIGHT_SOURCE_DIR "/tests/testdata/alphafold/published/";
+  const std::string alignment = Write("a.a3m", ">wanted\nMKVLAEYTWGRD\n>other\nMKVLAEYSWGRD\n");
+  const Outcome npz = RunProgram({"contacts", published + "params_model_3_ptm.npz", alignment});
+  ASSERT_EQ(npz.exit_code, 0) << npz.err;
+  EXPECT_THAT(Lines(npz.out), testing::SizeIs(12));
+  EXPECT_EQ(npz.out, RunProgram({"contacts", published + "openfold", alignment}).out);
+}
+
 TEST_F(ContactsTest, OtherCommandsReadProteins) {
   const Outcome tokens = RunProgram({"tokenize", esm, "--json"}, "MK <mask>Lzz*A\n");
   EXPECT_THAT(tokens.out, HasSubstr("\"ids\":[0,21,16,7,4,3,5,2]")) << tokens.err;

@@ -98,7 +98,7 @@ void Add(Command& program) {
       "  headlight evaluate clip photos/test --zero-shot --template 'a photo of a {}.'\n"
       "  headlight evaluate imagegpt t10k-images-idx3-ubyte.gz\n"
       "  headlight evaluate detr-resnet-50 instances_val2017.json --images val2017\n"
-      "  headlight evaluate vilbert questions.jsonl --detector detr --train learned.jsonl\n"
+      "  headlight evaluate vilbert questions.jsonl --detector detr --train train.jsonl\n"
       "  headlight evaluate blip captions_val2017.json --images val2017\n"
       "  headlight evaluate shapes held_out.tsv\n"
       "  headlight evaluate shapes/vae photos/\n"

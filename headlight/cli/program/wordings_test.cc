@@ -136,7 +136,7 @@ constexpr Wording kWordings[] = {
      "--text-column names the key of the text"},
     {"classify %encoders/classify @no.csv",
      "@no.csv:1: expected text or sentence or sentence1 or question or premise or question1, and the header has "
-     "'id, body'; --text-column names the column of the text"},
+     "'id, body'; --text-column names the column of the text, and --format text reads whole lines"},
     {"classify %encoders/classify @long.tsv",
      "@long.tsv: line 1: it has more than one tab; a line is a text, or two with a tab between them"},
     {"classify %images/deit_classes @short.png",

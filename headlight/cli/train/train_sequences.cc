@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headlight/cli/train/training_command.h"
+#include "headlight/io/model_folder.h"
 
 namespace headlight::train_sequences {
 
@@ -15,12 +16,15 @@ void Add(Command& train) {
   AddRankTimeout(command);
   command.run = [pairs] {
     const std::string prefix = pairs->prefix.empty() ? "" : " --prefix " + ForShell(pairs->prefix);
-    RunTrainingCommand(*pairs, "headlight summarize" + prefix,
+    const bool translator =
+        !pairs->from_scratch() && OpenModelFolder(pairs->from).config["model_type"].String() == "marian";
+    RunTrainingCommand(*pairs, (translator ? "headlight translate" : "headlight summarize") + prefix,
                        [&](const TrainingObserver& observer) { return TrainSequenceToSequence(*pairs, observer); });
   };
   command.footer =
       "\nA text longer than the model reads is an error. Validations report the share of the targets that the "
-      "model writes exactly.\n\n"
+      "model writes exactly (exact), and the BLEU of greedy outputs. The best model is that of the highest exact, "
+      "unless --validate-metric names another, such as bleu for translations.\n\n"
       "Examples:\n"
       "  headlight train seq2seq --train train.jsonl --valid val.jsonl --from flan-t5-small --prefix 'summarize: ' "
       "\\\n    --out model\n"

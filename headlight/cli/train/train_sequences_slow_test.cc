@@ -43,7 +43,8 @@ struct Language {
     WriteFile(train, learned);
     WriteFile(folder.File("valid.tsv"), draw(200, 3));
     std::vector<std::string> tokenizer = {"train", "tokenizer", "--byte-level",        "--vocabulary-size",
-                                          "400",   "--out",     folder.File("tokens"), train};
+                                          "400",   "--out",     folder.File("tokens"), "--format",
+                                          "text",  train};
     tokenizer.insert(tokenizer.end(), of_tokenizer.begin(), of_tokenizer.end());
     MustRun(tokenizer);
   }

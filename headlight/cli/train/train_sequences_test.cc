@@ -5,6 +5,7 @@
 
 #include "headlight/cli/program/testing.h"
 #include "headlight/models/family.h"
+#include "headlight/pipelines/testing.h"
 
 namespace headlight::train_sequences_test {
 namespace {
@@ -86,6 +87,17 @@ TEST(TrainSequences, ABartIsTrainedAndResumed) {
   EXPECT_EQ(goes_on("denoising", setting.texts, {"--positions", "16"}).exit_code, 0);
   EXPECT_THAT(goes_on("seq2seq", setting.pairs, {"--positions", "16"}).err, HasSubstr("--from cannot be given"));
   EXPECT_THAT(goes_on("seq2seq", setting.pairs, {"--layers", "2"}).err, HasSubstr("--from cannot be given"));
+}
+
+TEST(TrainSequences, ATranslatorIsSelectedByBleu) {
+  const Setting setting;
+  const std::string marian = setting.folder.File("marian");
+  std::filesystem::create_directory(marian);
+  SaveTinyModel(marian);
+  const Outcome tuned = setting.Train("seq2seq", setting.pairs, {"--from", marian, "--validate-metric", "bleu"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.err, HasSubstr("(BLEU "));
+  EXPECT_THAT(tuned.err, HasSubstr(": headlight translate " + setting.folder.File("model")));
 }
 
 TEST(TrainSequences, SaysWhatIsWrongBeforeItBegins) {

@@ -110,7 +110,7 @@ TEST(MathsWordProblems, ABartGivesTheWorkingAndTheAnswer) {
   const auto file = [&](const char* name) { return problems.folder.File(name); };
   const std::string train = problems.Write("train.tsv", problems.train, '\t');
   MustRun({"train", "tokenizer", "--byte-level", "--split-digits", "--vocabulary-size", "700", "--special", "<pad>",
-           "--special", "</s>", "--out", file("tokens"), train});
+           "--special", "</s>", "--format", "text", "--out", file("tokens"), train});
   MustRun({"train",           "seq2seq",
            "--train",         train,
            "--valid",         problems.Write("valid.tsv", problems.valid, '\t'),

@@ -6,6 +6,7 @@
 
 #include "headlight/base/error.h"
 #include "headlight/base/hash.h"
+#include "headlight/text/metrics/bleu.h"
 #include "headlight/train/objectives/token_task.h"
 
 namespace headlight {
@@ -48,6 +49,8 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
   const auto validate = [&model, &sets, valid = ExamplesOf(model, sets.valid, "validate on")](const PassWatch& watch) {
     const ReferenceLoss loss = LossOfPairs(model, valid, watch);
     ValidationReport report = LossReport(loss.sum, loss.tokens);
+    report.score_name = "exact";
+    report.more_scores = {{"bleu", 0}};
     if (!std::isfinite(report.loss)) return report;  // decoding needs finite logits
     std::vector<Ids> sources;
     std::size_t longest = 0;
@@ -57,17 +60,20 @@ TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets, const
     }
     const std::vector<Ids> found = GreedyTargets(model, sources, longest, watch);
     std::int64_t right = 0;
+    std::vector<std::string> texts;
+    std::vector<std::vector<std::string>> references(1);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      const std::string text = sets.decode(found[i]), target = sets.decode(sets.valid[i].target);
+      const std::string& text = texts.emplace_back(sets.decode(found[i]));
+      const std::string& target = references[0].emplace_back(sets.decode(sets.valid[i].target));
       if (text == target) ++right;
       if (i < 3) report.samples.push_back({sets.valid_sources[i], target, text});
     }
-    report.score_name = "exact";
     report.score = PerCent(right, std::ssize(found));
+    report.more_scores = {{"bleu", CorpusBleu(texts, references).score}};
     return report;
   };
   TrainingTask task = TeacherForcingTask(model, ExamplesOf(model, sets.train, "train on"), options, validate);
-  task.scores = {"exact"};
+  task.scores = {"exact", "bleu"};
   return task;
 }
 

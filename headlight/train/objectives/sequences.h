@@ -27,7 +27,8 @@ struct SequenceSets {
 };
 
 /// Trains with teacher forcing on pairs. A validation's score is the percentage of sources whose greedily decoded text
-/// equals the target. Throws Error for a sequence that does not fit into the model's positions.
+/// equals the target. It also reports the BLEU of these texts. Throws Error for a sequence that does not fit into the
+/// model's positions.
 HEADLIGHT_API TrainingTask SequenceTask(EncoderDecoder& model, const SequenceSets& sets,
                                         const TeacherForcingOptions& options);
 
