@@ -101,18 +101,24 @@ class Stage:
         pages = [page.name for page in (self.folder / "commands").glob("*.md")]
         return ["reference/commands/" + page for page in sorted(pages, key=lambda page: (page != "README.md", page))]
 
+    def generated(self, last_line):
+        """Returns the entries that follow the pages of a section, given the last of them: after the pages of reference,
+        those that are not in docs."""
+        if ": reference/" not in last_line:
+            return []
+        return ["      - C++ classes: reference/classes.md", "      - Commands:",
+                *(f"          - {page}" for page in self.commands())]
+
     def navigation(self):
         """Returns the sections and pages of docs/README.md as YAML."""
         lines, listed = ["nav:", "  - Documentation: README.md"], {"README.md"}
         for line in (DOCS / "README.md").read_text().split("\n"):
             if line.startswith("## "):
+                lines += self.generated(lines[-1])
                 lines.append(f"  - {line[3:]}:")
             elif match := re.match(r"(?:-|\d+\.) \[([^\]]*)\]\(([^)#]*\.md)\)", line):
                 lines.append(f'      - "{match[1]}": {match[2]}')
                 listed.add(match[2])
-                if match[2] == "reference/files.md":
-                    lines += ["      - C++ classes: reference/classes.md", "      - Commands:"]
-                    lines += [f"          - {page}" for page in self.commands()]
         pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
         self.problems += [f"docs/README.md does not list {page}" for page in sorted(pages - listed)]
         return "\n".join(lines) + "\n"
@@ -124,6 +130,7 @@ class Stage:
         self.add_page(pathlib.Path("README.md"), pathlib.Path("project/README.md"))
         shutil.copytree(DOCS / "images", self.source / "images")
         shutil.copytree(DOCS / "site", self.source / "site")
+        shutil.copytree(DOCS / "overrides", self.folder / "overrides", dirs_exist_ok=True)
         shutil.copytree(self.folder / "commands", self.source / "reference" / "commands")
         (self.source / "reference" / "classes.md").write_text(
             "# C++ classes\n\nThe [classes and functions](../api/annotated.html) of the installed headers, by name, and the "

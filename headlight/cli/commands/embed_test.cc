@@ -9,6 +9,7 @@
 namespace headlight::embed_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -44,7 +45,11 @@ TEST(Embed, InfoAndLookTakeAnEncoder) {
   const Outcome looked = RunProgram({"look", kFolder, "--text", "Two dogs.", "--second", "A meadow.", "--out", page});
   EXPECT_EQ(looked.exit_code, 0) << looked.err;
   EXPECT_THAT(looked.err, HasSubstr("attentions of 12 tokens"));
-  EXPECT_THAT(ReadFile(page), HasSubstr("[SEP]"));
+  EXPECT_THAT(ReadFile(page), AllOf(HasSubstr("[SEP]"), HasSubstr("<title>Two dogs. (sentences)</title>")));
+  std::string beginning;  // a title has at most 100 bytes of the text, and only whole characters
+  for (int i = 0; i < 33; ++i) beginning += "\u20ac";
+  MustRun({"look", kFolder, "--text", beginning + "\u20ac dogs", "--out", page});
+  EXPECT_THAT(ReadFile(page), HasSubstr("<title>" + beginning + "\u2026 (sentences)</title>"));
   EXPECT_THAT(RefusalOf({"look", kFolder, "--source", "Two dogs.", "--out", page}), HasSubstr("--text"));
 }
 

@@ -23,6 +23,7 @@
 #include "headlight/kinds/folding_model.h"
 #include "headlight/models/family.h"
 #include "headlight/pipelines/translation_options.h"
+#include "headlight/text/printable.h"
 
 namespace headlight::look {
 namespace {
@@ -49,6 +50,19 @@ std::vector<AttentionRecord> RecordsOf(const LookOptions& options) {
     }
   }
   return records;
+}
+
+// Returns the title of a page: the beginning of the text that the model reads, followed by the name of the model. Pages
+// of two models or of a training have only the names, and those of images only the model's.
+std::string TitleOf(const LookOptions& options, const std::vector<AttentionRecord>& records) {
+  constexpr std::size_t longest = 100;  // bytes of the text
+  if (options.against) return fmt::format("{} and {}", records[0].title, records[1].title);
+  if (options.checkpoints) return NameOfFolder(options.folder);
+  const std::string text = OnOneLine(options.source.value_or(options.text.value_or("")));
+  if (text.empty()) return records[0].title;
+  std::size_t end = std::min(text.size(), longest);
+  while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;
+  return fmt::format("{}{} ({})", text.substr(0, end), end < text.size() ? "\u2026" : "", records[0].title);
 }
 
 // Returns the index of the token whose attention over the image is shown first. `patch` is ROW:COLUMN, from 1:1. By
@@ -115,9 +129,7 @@ void Run(const LookOptions& given) {
   const bool both = sources > 0 && targets > 0;
   const std::string tokens = both ? fmt::format("{} source and {} target tokens", sources, targets)
                                   : fmt::format("{} tokens", sources + targets);
-  const std::string title = options.against       ? fmt::format("{} and {}", record.title, records[1].title)
-                            : options.checkpoints ? NameOfFolder(options.folder)
-                                                  : record.title;
+  const std::string title = TitleOf(options, records);
   const bool rollouts = options.attention == "rollout";
   for (const std::string& path : options.out) {
     auto shown = std::ranges::count(record.maps, rollouts, &AttentionMap::rollout);

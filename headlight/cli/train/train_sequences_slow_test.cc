@@ -123,8 +123,8 @@ std::vector<Ids> SpansOf(const Ids& target, const Ids& sentinels) {
 
 TEST(TrainedSequences, FillsSpansOfUnseenTexts) {
   const Language stories(AnimalStories, 20'000, {"--special", "<pad>", "--special", "</s>", "--sentinels", "20"});
-  stories.Learn("span-corruption",
-                {"--model-dim", "64", "--epochs", "10", "--learning-rate", "0.003", "--warmup", "200"});
+  stories.Learn("span-corruption", {"--format", "text", "--model-dim", "64", "--epochs", "10", "--learning-rate",
+                                    "0.003", "--warmup", "200"});
   const PipelineTokenizer tokenizer = PipelineTokenizer::Load(stories.model);
   const auto encode = [&](const std::string& text) { return tokenizer.Encode(text, {.add_special = false}).ids; };
   Bigrams bigrams;
@@ -176,7 +176,8 @@ std::vector<std::string> SentencesOf(const std::string& text) {
 TEST(TrainedSequences, DenoisesUnseenTexts) {
   const Language stories(AnimalStories, 20'000,
                          {"--special", "<s>", "--special", "<pad>", "--special", "</s>", "--special", "<mask>"});
-  stories.Learn("denoising", {"--model-dim", "64", "--epochs", "6", "--learning-rate", "0.003", "--warmup", "200"});
+  stories.Learn("denoising", {"--format", "text", "--model-dim", "64", "--epochs", "6", "--learning-rate", "0.003",
+                              "--warmup", "200"});
   const PipelineTokenizer pieces = PipelineTokenizer::Load(stories.model);
   const std::unique_ptr<EncoderDecoder> model = LoadModel<EncoderDecoder>(stories.model);
   NoiseOptions noise{.mask_id = *pieces.Find("<mask>")};
