@@ -42,6 +42,7 @@ struct Block {
   Matrix<T> c;
   Epilogue<T> epilogue;
   const Unfolded<std::uint16_t>* rounded_taps = nullptr;  // the same taps in bfloat16, or null
+  const Int8Taps* quantized_taps = nullptr;               // the same taps in int8; null unless in int8 and not plain
 
   // Calls body(panel, columns of the panel, their epilogue, next panel or null) for each panel.
   template <class Body>
@@ -126,19 +127,20 @@ struct Block {
     struct Left;
     struct Quantized;
     const std::int64_t depth = taps.columns();
-    T* const scratch = KeptScratch<Left, T>(taps.plain() ? 0 : kRowsTogether * depth);
     auto* const scales = KeptScratch<Quantized, float>(c.rows);
     if (weights.compute() == Compute::int8) {
       const Int8Path& path = Int8PathFor(c.rows);
       const std::int64_t stride = Int8Stride(depth);
       auto* const values = KeptScratch<Quantized, std::uint8_t>(c.rows * stride);
-      ForRows({0, depth}, scratch, [&](std::int64_t first, Matrix<const T> some) {
-        QuantizeRows(some, path.zero, values + first * stride, scales + first);
-      });
+      if (quantized_taps != nullptr)
+        quantized_taps->Quantize(row, c.rows, path.zero, values, scales);
+      else
+        QuantizeRows(taps.maps().Rows(row, c.rows), path.zero, values, scales);
       return ForPanels([&](const std::byte* panel, Matrix<T> columns, const Epilogue<T>& its, const std::byte* next) {
-        path.product({values, scales, c.rows, depth}, panel, columns, its.bias, its.relu, next);
+        path.product({values, scales, c.rows, depth}, panel, columns, its, next);
       });
     }
+    T* const scratch = KeptScratch<Left, T>(taps.plain() ? 0 : kRowsTogether * depth);
     const std::int64_t groups = Int4Groups(depth), stride = groups * kInt4Group;
     auto* const values = KeptScratch<Quantized, std::int8_t>(c.rows * stride);
     auto* const offsets = KeptScratch<Quantized, std::int32_t>(c.rows * groups);
@@ -282,6 +284,9 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
     const Profiled profiled("convolution", taps.rows(), taps.columns(), to.columns, packed.bytes());
     const auto rounded = RoundedTaps(maps, taps, packed.compute(),
                                      [&](const auto& in_bfloat16) { return TapsOf(shape, in_bfloat16, y.grids); });
+    std::optional<Int8Taps> quantized;
+    if constexpr (std::is_same_v<T, float>)
+      if (packed.compute() == Compute::int8 && !taps.plain()) quantized.emplace(taps);
     ForBlocks(taps, packed, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
       const Matrix<T> c = to.Rows(row, rows).Columns(column, columns);
       Block<T> block{taps,
@@ -290,10 +295,11 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
                      column / kPanelColumns,
                      c,
                      {.bias = bias == nullptr ? nullptr : bias + column, .relu = after.relu},
-                     rounded ? &*rounded : nullptr};
+                     rounded ? &*rounded : nullptr,
+                     quantized ? &*quantized : nullptr};
       if (after.residual.data == nullptr) return block.Multiply();
       const Matrix<const T> residual = after.residual.Columns(group * to.columns + column, columns).Rows(row, rows);
-      if (IsQuantized(packed.compute())) {
+      if (packed.compute() == Compute::int4) {
         block.epilogue.relu = false;
         block.Multiply();
         return AddResidual(residual, after.relu, c);

@@ -159,12 +159,12 @@ void QuantizedGemm(Matrix<const float> a, const PackedMatrix<float>& b, Matrix<f
       QuantizeRows(a, path.zero, values, scales);
     }
     const Profiled profiled("product", a.rows, a.columns, c.columns, b.bytes());
-    return ForPanels(b, c, bias, activation, Int8PanelBytes(a.columns),
-                     [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Epilogue<float>& epilogue,
-                         const std::byte* next) {
-                       path.product({values + row * stride, scales + row, block.rows, a.columns}, panel, block,
-                                    epilogue.bias, epilogue.relu, next);
-                     });
+    return ForPanels(
+        b, c, bias, activation, Int8PanelBytes(a.columns),
+        [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Epilogue<float>& epilogue,
+            const std::byte* next) {
+          path.product({values + row * stride, scales + row, block.rows, a.columns}, panel, block, epilogue, next);
+        });
   }
   const std::int64_t groups = Int4Groups(a.columns), stride = groups * kInt4Group;
   auto* values = KeptScratch<Quantized, std::int8_t>(a.rows * stride);

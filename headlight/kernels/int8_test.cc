@@ -40,11 +40,11 @@ struct Factors {
   Factors(const Factors&) = delete;
   Factors& operator=(const Factors&) = delete;
 
-  std::vector<float> Product(const Int8Path& path, const float* bias, bool relu) const {
+  std::vector<float> Product(const Int8Path& path, const float* bias, bool relu, const float* added = nullptr) const {
     std::vector<float> c(static_cast<std::size_t>(rows * (columns + 1)), -7);  // the last column must not change
     const std::vector<std::uint8_t> values = Left(path.zero);
     path.product({values.data(), scales.data(), rows, depth}, panel.data(), {c.data(), rows, columns, columns + 1},
-                 bias, relu, panel.data());
+                 {.added = {added, rows, columns, columns}, .bias = bias, .relu = relu}, panel.data());
     return c;
   }
 
@@ -68,7 +68,7 @@ TEST(Int8, IsTheExactSumOfTheIntegers) {
     for (const std::int64_t depth : {1, 3, 4, 31, 512})
       for (const std::int64_t columns : {1, 15, 16, 17, 63, 64}) {
         SCOPED_TRACE(testing::Message() << rows << " " << depth << " " << columns);
-        const auto bias = Values(columns, 3);
+        const auto bias = Values(columns, 3), added = Values(rows * columns, 4);
         const Factors factors(rows, depth, columns, Values(rows * depth, 1), Values(columns * depth, 2));
         const std::vector<std::uint8_t> values = factors.Left(128);
         std::vector<float> expected(static_cast<std::size_t>(rows * (columns + 1)), -7);
@@ -85,9 +85,14 @@ TEST(Int8, IsTheExactSumOfTheIntegers) {
         for (const Int8Path& path : Int8Paths()) {
           EXPECT_TRUE(factors.Product(path, bias.data(), false) == expected) << path.name;
           const auto positive = factors.Product(path, bias.data(), true);
+          const auto sum = factors.Product(path, bias.data(), true, added.data());
           for (std::size_t i = 0; i < expected.size(); ++i) {
-            const bool inside = i % static_cast<std::size_t>(columns + 1) != static_cast<std::size_t>(columns);
+            const std::size_t row = i / static_cast<std::size_t>(columns + 1),
+                              column = i % static_cast<std::size_t>(columns + 1);
+            const bool inside = column != static_cast<std::size_t>(columns);
             ASSERT_EQ(positive[i], inside ? std::max(expected[i], 0.0F) : -7) << path.name;
+            const float more = inside ? added[row * static_cast<std::size_t>(columns) + column] : 0;
+            ASSERT_EQ(sum[i], inside ? std::max(expected[i] + more, 0.0F) : -7) << path.name;
           }
         }
       }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "headlight/kernels/rows.h"
+
 namespace headlight::kernels {
 namespace {
 
@@ -48,45 +50,50 @@ std::size_t Unfolded<T>::MapOf(std::int64_t row) const {
 
 template <typename T>
 void Unfolded<T>::Read(std::int64_t row, std::int64_t column, const Matrix<T>& to) const {
-  const std::int64_t channels = maps_.columns, taps = std::ssize(horizontal_.offsets), line = taps * channels;
-  // Copies one row of taps at a time: elements [begin, end) of the row of taps.
-  for (std::int64_t done = 0; done < to.columns;) {
-    const std::int64_t tap_row = (column + done) / line, begin = (column + done) % line;
-    const std::int64_t end = std::min(line, begin + to.columns - done);
-    const std::int64_t vertical = vertical_.offsets[static_cast<std::size_t>(tap_row)];
-    T* target = to.data + done;
-    const auto copy = [&](const T* from, std::int64_t first, std::int64_t last) {
-      if (first < last) std::memcpy(target + (first - begin), from, static_cast<std::size_t>(last - first) * sizeof(T));
-    };
-    const auto clear = [&](std::int64_t first, std::int64_t last) {
-      if (first < last) std::memset(target + (first - begin), 0, static_cast<std::size_t>(last - first) * sizeof(T));
-    };
-    ForCells(row, to.rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
-      const Grid& grid = grids_[map];
-      const std::int64_t y = place_y * vertical_.step + vertical, x = place_x * horizontal_.step;
-      if (y < 0 || y >= grid.height) {
-        clear(begin, end);
-      } else if (adjacent_) {
-        const std::int64_t first_x = x + horizontal_.offsets.front();
-        const std::int64_t first = std::clamp(-first_x * channels, begin, end);
-        const std::int64_t last = std::clamp((grid.width - first_x) * channels, first, end);
-        clear(begin, first);
-        copy(maps_.data + (first_[map] + y * grid.width + first_x) * channels + first, first, last);
-        clear(last, end);
-      } else {
-        for (std::int64_t tap = begin / channels; tap * channels < end; ++tap) {
-          const std::int64_t first = std::max(begin, tap * channels), last = std::min(end, (tap + 1) * channels);
-          const std::int64_t at = x + horizontal_.offsets[static_cast<std::size_t>(tap)];
-          if (at < 0 || at >= grid.width)
-            clear(first, last);
-          else
-            copy(maps_.row(first_[map] + y * grid.width + at) + (first - tap * channels), first, last);
-        }
-      }
-      target += to.stride;
-    });
-    done += end - begin;
+  ForRuns(row, to.rows, column, to.columns,
+          [&](std::int64_t its_row, std::int64_t its_column, const T* elements, std::int64_t count) {
+            T* const target = to.row(its_row) + its_column;
+            const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+            if (elements == nullptr)
+              std::memset(target, 0, bytes);
+            else
+              std::memcpy(target, elements, bytes);
+          });
+}
+
+template <typename T>
+void Unfolded<T>::LargestOfTaps(const std::int32_t* of_cells, std::int32_t* of_rows) const {
+  struct OfColumns;
+  std::vector<std::int64_t> first_line = {0};  // of each result, among the lines of all results
+  std::int64_t widest = 0;
+  for (std::size_t map = 0; map < results_.size(); ++map) {
+    first_line.push_back(first_line.back() + results_[map].height);
+    widest = std::max({widest, results_[map].width, grids_[map].width});
   }
+  const auto work = [&](std::int64_t line, std::int32_t* of_columns) {
+    const auto map = static_cast<std::size_t>(std::ranges::upper_bound(first_line, line) - first_line.begin()) - 1;
+    const std::int64_t place_y = line - first_line[map], width = grids_[map].width, results = results_[map].width;
+    std::fill_n(of_columns, width, 0);
+    for (const std::int64_t offset : vertical_.offsets) {
+      const std::int64_t y = place_y * vertical_.step + offset;
+      if (y < 0 || y >= grids_[map].height) continue;
+      const std::int32_t* const from = of_cells + first_[map] + y * width;
+      for (std::int64_t x = 0; x < width; ++x) of_columns[x] = std::max(of_columns[x], from[x]);
+    }
+    std::int32_t* const to = of_rows + first_result_[map] + place_y * results;
+    std::fill_n(to, results, 0);
+    const std::int64_t step = horizontal_.step;
+    for (const std::int64_t offset : horizontal_.offsets) {
+      const std::int64_t begin = offset >= 0 ? 0 : (-offset + step - 1) / step;
+      const std::int64_t end = offset >= width ? 0 : std::min(results, (width - 1 - offset) / step + 1);
+      for (std::int64_t x = begin; x < end; ++x) to[x] = std::max(to[x], of_columns[x * step + offset]);
+    }
+  };
+  ForRowChunks(first_line.back(), widest * std::ssize(horizontal_.offsets),
+               [&](std::int64_t first, std::int64_t lines) {
+                 auto* const of_columns = KeptScratch<OfColumns, std::int32_t>(widest);
+                 for (std::int64_t line = first; line < first + lines; ++line) work(line, of_columns);
+               });
 }
 
 template class Unfolded<float>;

@@ -2,6 +2,8 @@
 // cell's taps. Products read it from the feature maps in small blocks; it is never stored as a whole.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,8 +34,16 @@ class Unfolded {
 
   std::int64_t rows() const { return rows_; }        ///< number of cells of all results
   std::int64_t columns() const { return columns_; }  ///< number of channels of all taps; taps are in row-major order
+  const Matrix<const T>& maps() const { return maps_; }
   /// Returns true if the unfolded matrix equals the rows of the maps.
   bool plain() const { return plain_; }
+
+  /// Calls body(row, column, elements, count) for the runs of adjacent elements of `rows` rows from `first_row` and
+  /// `columns` columns from `first_column`. `row` and `column` count from the first ones. `elements` points into the
+  /// maps. It is null for taps outside a map, which are zeros.
+  template <class Body>
+  void ForRuns(std::int64_t first_row, std::int64_t rows, std::int64_t first_column, std::int64_t columns,
+               const Body& body) const;
 
   /// Copies rows [row, row + to.rows) and columns [column, column + to.columns) to `to`.
   void Read(std::int64_t row, std::int64_t column, const Matrix<T>& to) const;
@@ -46,6 +56,10 @@ class Unfolded {
     Read(row, column, block);
     return block;
   }
+
+  /// Writes the largest value of each row's taps to of_rows [rows()], given a value of each cell of the maps. Values
+  /// must be at least 0, the value of taps outside a map.
+  void LargestOfTaps(const std::int32_t* of_cells, std::int32_t* of_rows) const;
 
   /// Calls body(index of the map, y, x) for the cells of rows [row, row + rows).
   template <class Body>
@@ -76,6 +90,46 @@ class Unfolded {
   bool adjacent_ = false;  // if true, the taps of a row are adjacent in memory
   bool plain_ = false;
 };
+
+template <typename T>
+template <class Body>
+void Unfolded<T>::ForRuns(std::int64_t first_row, std::int64_t rows, std::int64_t first_column, std::int64_t columns,
+                          const Body& body) const {
+  const std::int64_t channels = maps_.columns, taps = std::ssize(horizontal_.offsets), line = taps * channels;
+  // Visits one row of taps at a time: elements [begin, end) of the row of taps.
+  for (std::int64_t done = 0; done < columns;) {
+    const std::int64_t tap_row = (first_column + done) / line, begin = (first_column + done) % line;
+    const std::int64_t end = std::min(line, begin + columns - done);
+    const std::int64_t vertical = vertical_.offsets[static_cast<std::size_t>(tap_row)];
+    std::int64_t row = 0;
+    const auto run = [&](const T* from, std::int64_t first, std::int64_t last) {
+      if (first < last) body(row, done + first - begin, from, last - first);
+    };
+    ForCells(first_row, rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
+      const Grid& grid = grids_[map];
+      const std::int64_t y = place_y * vertical_.step + vertical, x = place_x * horizontal_.step;
+      if (y < 0 || y >= grid.height) {
+        run(nullptr, begin, end);
+      } else if (adjacent_) {
+        const std::int64_t first_x = x + horizontal_.offsets.front();
+        const std::int64_t first = std::clamp(-first_x * channels, begin, end);
+        const std::int64_t last = std::clamp((grid.width - first_x) * channels, first, end);
+        run(nullptr, begin, first);
+        run(maps_.data + (first_[map] + y * grid.width + first_x) * channels + first, first, last);
+        run(nullptr, last, end);
+      } else {
+        for (std::int64_t tap = begin / channels; tap * channels < end; ++tap) {
+          const std::int64_t first = std::max(begin, tap * channels), last = std::min(end, (tap + 1) * channels);
+          const std::int64_t at = x + horizontal_.offsets[static_cast<std::size_t>(tap)];
+          const bool outside = at < 0 || at >= grid.width;
+          run(outside ? nullptr : maps_.row(first_[map] + y * grid.width + at) + (first - tap * channels), first, last);
+        }
+      }
+      ++row;
+    });
+    done += end - begin;
+  }
+}
 
 /// Some rows and columns of an Unfolded, with the members of Matrix that the gradient of a weight requires.
 template <typename T>

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 #include "headlight/autograd/gradient_check.h"
 #include "headlight/autograd/tape.h"
@@ -220,6 +223,58 @@ TEST(Convolution, ComputesInEveryType) {
       EXPECT_LT(Worst(after.rows, expected), tolerance) << one.name << Name(compute);
     }
   }
+}
+
+// Packs a weight for products in int8.
+kernels::PackedMatrix<float> InInt8(const Tensor& weight) {
+  kernels::PackedMatrix<float> packed(weight.columns(), weight.rows(), Compute::int8);
+  packed.Pack(InSingle(weight).matrix<float>(), /*transposed=*/true);
+  return packed;
+}
+
+// Taps are quantized directly from the maps. The product of the unfolded taps must have the same bits.
+TEST(Convolution, Int8EqualsTheProductOfItsTaps) {
+  std::vector<Case> cases(std::begin(kCases), std::end(kCases));
+  cases.insert(cases.end(), std::begin(kLarge), std::end(kLarge));
+  for (const Case& one : cases) {
+    if (one.shape.groups > 1) continue;
+    const Tensor x = RandomMaps(one), weight = RandomWeight(one), bias = InSingle(RandomTensor({one.outputs}, 7));
+    std::fill_n(x.data<double>(), one.inputs, 0);  // the scale of a row of zeros is 0
+    Case unfolding = one;
+    const std::int64_t depth = unfolding.outputs = weight.columns();
+    const Tensor identity = Tensor::Zeros({depth, depth}, DType::float64);
+    for (std::int64_t i = 0; i < depth; ++i) identity.matrix<double>().row(i)[i] = 1;
+    const std::vector<double> taps = Convolved(unfolding, x, identity);
+    const std::vector<float> rows(taps.begin(), taps.end());
+    const auto count = std::ssize(rows) / depth;
+
+    const kernels::PackedMatrix<float> packed = InInt8(weight);
+    const Tensor product = Tensor::Empty({count, one.outputs}), residual = InSingle(RandomTensor(product.shape(), 6));
+    kernels::Gemm<float>({rows.data(), count, depth, depth}, packed, product.matrix<float>(), bias.data<float>());
+    const FeatureMaps maps{InSingle(x), one.grids};
+    const Weight in_int8{.value = {}, .packed = &packed, .compute = Compute::int8};
+    EXPECT_EQ(Convolution(maps, one.shape, in_int8, {.bias = bias}).rows.ToVector<float>(), product.ToVector<float>())
+        << one.name;
+    std::vector<float> expected = product.ToVector<float>();
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      expected[i] = std::max(0.0F, expected[i] + residual.data<float>()[i]);
+    const AfterConvolution after{.bias = bias, .residual = residual, .relu = true};
+    EXPECT_EQ(Convolution(maps, one.shape, in_int8, after).rows.ToVector<float>(), expected) << one.name;
+  }
+}
+
+TEST(Convolution, Int8KeepsNaN) {
+  const Case one{"", {.kernel = {3, 3}, .padding = {1, 1}}, 20, 8, {{5, 5}}};
+  const Tensor x = InSingle(RandomMaps(one));
+  x.matrix<float>().row(12)[19] = std::nanf("");
+  const kernels::PackedMatrix<float> packed = InInt8(RandomWeight(one));
+  const FeatureMaps y =
+      Convolution({x, one.grids}, one.shape, {.value = {}, .packed = &packed, .compute = Compute::int8});
+  for (std::int64_t row = 0; row < 5; ++row)
+    for (std::int64_t column = 0; column < 5; ++column) {
+      const bool near = std::abs(row - 2) <= 1 && std::abs(column - 2) <= 1;
+      EXPECT_EQ(std::isnan(y.rows.matrix<float>().row(row * 5 + column)[0]), near);
+    }
 }
 
 // Cases for Winograd: maps smaller and larger than a tile, maps of several blocks, and a map whose panels are divided
