@@ -54,6 +54,7 @@ Profiled::Profiled(const char* operation, std::int64_t rows, std::int64_t inputs
                static_cast<double>(bytes) + sizeof(float) * static_cast<double>(rows * (inputs + outputs))) {
   inputs_ = inputs;
   outputs_ = outputs;
+  weight_bytes_ = static_cast<double>(bytes);
 }
 
 Profiled::~Profiled() try {
@@ -68,6 +69,7 @@ Profiled::~Profiled() try {
   entry.seconds += seconds.count();
   entry.operations += operations_;
   entry.bytes += bytes_;
+  entry.weight_bytes += weight_bytes_;
 } catch (const std::bad_alloc&) {
   return;  // this call is not added to the sums
 }

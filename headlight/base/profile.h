@@ -14,8 +14,9 @@ struct ProfileEntry {
   std::string operation;
   std::int64_t calls = 0;
   double seconds = 0;
-  double operations = 0;  ///< floating-point operations of matrix products; 0 for other kernels
-  double bytes = 0;       ///< bytes read and written
+  double operations = 0;    ///< floating-point operations of matrix products; 0 for other kernels
+  double bytes = 0;         ///< bytes read and written
+  double weight_bytes = 0;  ///< bytes of the weights that products read, which `bytes` includes
 };
 
 /// Starts profiling with empty sums. While profiling is off, Profiled has almost no cost.
@@ -37,7 +38,7 @@ class HEADLIGHT_API Profiled {
  private:
   const char* operation_;  // null if profiling is off
   std::int64_t inputs_ = 0, outputs_ = 0;
-  double operations_, bytes_ = 0;
+  double operations_, bytes_ = 0, weight_bytes_ = 0;
   std::chrono::steady_clock::time_point begin_;
 };
 

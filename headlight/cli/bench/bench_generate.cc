@@ -1,5 +1,6 @@
 // headlight bench generate: measures throughput and latency of a language model for the prompt and for decoding.
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -39,14 +40,6 @@ std::vector<Ids> RandomPrompts(const Options& options, std::int64_t vocabulary, 
     for (std::int32_t i = 0; i < options.prompt_length; ++i)
       prompt.push_back(static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(vocabulary))));
   return prompts;
-}
-
-// Returns the size in bytes of the weights that the matrix products of a decoding step read.
-std::int64_t WeightBytes(const Parameters& parameters) {
-  std::int64_t bytes = 0;
-  for (const Parameter& parameter : parameters.all())
-    if (parameter.role.in_products) bytes += static_cast<std::int64_t>(parameter.packed.bytes());
-  return bytes;
 }
 
 // The times in seconds of one repetition: its start, the first tokens of all texts, and each later token of all texts.
@@ -118,7 +111,6 @@ void Run(const Options& options) {
                      {"draft", options.draft}};
   result.compute = model->parameters().all().front().compute;
   result.reading.emplace();
-  result.reading->weight_bytes = WeightBytes(model->parameters());
   std::string tokens;
   const auto nothing = [] {};
   const std::vector<Ids> warm_up = RandomPrompts(options, limits.vocabulary, random);
@@ -145,6 +137,9 @@ void Run(const Options& options) {
   });
   result.profile = TakeProfile();
   result.profiled_steps = options.new_tokens;
+  double weight_bytes = 0;
+  for (const ProfileEntry& entry : result.profile) weight_bytes += entry.weight_bytes;
+  result.reading->weight_bytes = std::llround(weight_bytes / options.new_tokens);
   result.reading->profiled_seconds = profiled.seconds[1] - profiled.seconds[0];
   result.profiled_seconds = profiled.seconds.back() - profiled.seconds[1];
   if (!options.tokens.empty()) WriteFile(options.tokens, tokens);

@@ -192,6 +192,17 @@ TEST_F(BenchTest, ContinuesRandomPrompts) {
             "blocks");
 }
 
+TEST_F(BenchTest, CountsTheExpertsThatAStepReads) {
+  const auto weight_bytes = [](const char* batch) {
+    return Bench({"generate", HEADLIGHT_SOURCE_DIR "/tests/testdata/decoders/mixtral", "--batch-size", batch,
+                  "--prompt-length", "2", "--new-tokens", "4", "--repetitions", "1"})["weight_bytes"]
+        .Integer();
+  };
+  // One text uses 2 of 4 experts. 64 texts use all of them. Panels have 64 columns of floats. An expert's projections
+  // for the gate and the values share a panel of depth 8, and its other projection has a panel of depth 5.
+  EXPECT_EQ(weight_bytes("64") - weight_bytes("1"), 2 * (8 + 5) * 64 * 4);
+}
+
 TEST_F(BenchTest, TrainsOnText) {
   std::string source, target;
   for (int i = 0; i < 40; ++i) {
