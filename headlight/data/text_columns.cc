@@ -108,7 +108,7 @@ std::initializer_list<const char*> UsualNames(TextsAsked asked) {
 
 bool HasTexts(const std::vector<std::string>& header, const TextColumns& columns, TextsAsked asked) {
   const TextColumns found = FindColumns(columns, asked, [&](const char* name) { return IsIn(header, name); });
-  return IsIn(header, found.text) && (found.text_pair.empty() || IsIn(header, found.text_pair));
+  return !found.text.empty() && IsIn(header, found.text) && (found.text_pair.empty() || IsIn(header, found.text_pair));
 }
 
 SourceText TextsOfRecord(const JsonView& record, const std::vector<std::string>& header, const TextColumns& columns,

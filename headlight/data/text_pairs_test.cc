@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "headlight/data/testing.h"
+#include "headlight/data/text_reader.h"
 
 namespace headlight::text_pairs_test {
 namespace {
@@ -50,7 +51,21 @@ TEST(TextPairs, HaveTheColumnsOfPublishedSets) {
   EXPECT_EQ(read("a.tsv", "id\tsummary\tdocument\n7\tOne.\tA long one.\n"), "A long one.|One.");
   EXPECT_EQ(read("a.tsv", "en\tde\nA dog.\tEin Hund.\n", {"de", "en"}), "Ein Hund.|A dog.");
   EXPECT_EQ(read("a.tsv", "source\tof a river\n"), "source|of a river");
+  EXPECT_EQ(read("a.csv", ",source,target\n0,a,b\n"), "a|b");
   EXPECT_EQ(read("A.JSON", R"([{"source": "a", "target": "b"}])"), "a|b");
+}
+
+TEST(TextPairs, AnEmptySideInTheFirstLineIsNoHeader) {
+  const TestFolder folder;
+  for (const char* line : {"a b\t\n", "\ta b\n", "\t\n"}) {
+    PairReader reader(folder.Write("a.tsv", std::string(line) + "c\td\n"));
+    EXPECT_THAT(reader.Next().value().location, testing::EndsWith("a.tsv:1"));
+    EXPECT_EQ(reader.Next().value().target, "d");
+  }
+  TextReader texts(folder.Write("b.tsv", "a b\t\nc\td\n"), {.asked = TextsAsked::texts});
+  EXPECT_EQ(texts.Next().value().text, "a b\t");
+  EXPECT_THAT(ErrorOf([&] { TextReader(folder.Write("c.csv", "a,,b\n1,2,3\n")); }),
+              HasSubstr("c.csv:1: expected text"));
 }
 
 TEST(SideReader, ReadsOneSideOfTwoFilesOrOfPairs) {
