@@ -31,6 +31,8 @@ bool HasSequences(std::string_view path) {
   return path.ends_with(".fasta") || path.ends_with(".fa") || path.ends_with(".faa");
 }
 
+bool BeginsAsFasta(LineInput& input) { return input.BeginsWith(">") || input.BeginsWith("\xEF\xBB\xBF>"); }
+
 void AddTextFormat(OptionTable& table, std::optional<TextFormat>& format) {
   AddChoice<TextFormat>(
       table, "--format", format,
@@ -63,7 +65,7 @@ TextReader::TextReader(const std::string& path, TextSource source) : source_(std
   const bool may_be_fasta = by_name || (source_.proteins && !source_.format);
   LineInput input(ByteInput(path), may_be_fasta ? LineInput::Marks::skipped : LineInput::Marks::kept);
   name_ = input.name();
-  if (by_name || (may_be_fasta && (input.BeginsWith(">") || input.BeginsWith("\xEF\xBB\xBF>")))) {
+  if (may_be_fasta && ((by_name && source_.proteins) || BeginsAsFasta(input))) {
     Check(!columns, "`text_column`: {} is read as FASTA, which has no columns", name_);
     sequences_.emplace(std::move(input), source_.mask);
     return;

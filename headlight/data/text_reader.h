@@ -32,11 +32,13 @@ HEADLIGHT_API void Describe(OptionTable& table, TextSource& source);
 
 /// Returns true for names of protein sequence files (protein/sequences.h): .fasta, .fa or .faa, optionally with .gz.
 HEADLIGHT_API bool HasSequences(std::string_view path);
+/// Returns true if the input begins with >, perhaps after a byte order mark, as FASTA does.
+HEADLIGHT_API bool BeginsAsFasta(LineInput& input);
 
 /// Reads the texts of a plain or gzip file, one at a time. Texts are lines, the named members of JSON lines, CSV or TSV
-/// records, or the letters of FASTA sequences. FASTA files are detected by name (HasSequences), or by a leading > if
-/// proteins are expected. A text of JSON or of a quoted CSV field may have several lines. TSV has no quotes. Only one
-/// text is in memory.
+/// records, or the letters of FASTA sequences. A file is FASTA if it has such a name (HasSequences) and begins with >.
+/// If proteins are expected, one of the two is enough, since .fa is also the ending of texts in Persian. A text of JSON
+/// or of a quoted CSV field may have several lines. TSV has no quotes. Only one text is in memory.
 class HEADLIGHT_API TextReader {
  public:
   /// Opens a file, or standard input if `path` is "-". If a header does not have the required columns, throws Error

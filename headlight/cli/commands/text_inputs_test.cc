@@ -235,6 +235,17 @@ TEST_F(TextInputsTest, ProteinsAreFastaInAnyFile) {
   EXPECT_EQ(Run({"evaluate", esm, "FILE"}, Write("plain", plain)).out, scores);
 }
 
+// The ending .fa is also that of Persian texts, for example in train.en and train.fa.
+TEST_F(TextInputsTest, TextsThatDoNotBeginAsFastaAreLinesForModelsOfTexts) {
+  const std::string bert = kData + "bert/sentences";
+  EXPECT_EQ(Lines(Run({"tokenize", bert, "FILE"}, Write("news.fa", "A dog\nTwo men\n")).out).size(), 2U);
+  EXPECT_EQ(Lines(Run({"tokenize", bert, "FILE"}, Write("a.fa", ">a\nMKV\nLA\n")).out).size(), 1U);
+  EXPECT_THAT(Run({"fill-mask", esm, "FILE"}, Write("b.fa", "MK<mask>LA\n")).err, HasSubstr("not FASTA"));
+  const std::string text = Write("text.fa", "A dog\nTwo men\n");
+  EXPECT_EQ(RunProgram({"check", text}).exit_code, 0);
+  EXPECT_EQ(RunProgram({"bleu", "--reference", text}, "A dog\nTwo men\n").exit_code, 0);
+}
+
 TEST_F(TextInputsTest, LongTextsAreRefusedOrTruncatedInTheSameWords) {
   std::string dogs;
   for (int i = 0; i < 60; ++i) dogs += "dog ";
