@@ -1,8 +1,12 @@
 #include "headlight/data/questions.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "headlight/base/error.h"
@@ -95,9 +99,30 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 
 }  // namespace
 
-AnsweredPassage QuestionOf(const JsonView& record, bool fields) {
+AnsweredPassage QuestionOf(const JsonView& record, const std::vector<std::string>& header) {
+  const bool fields = !header.empty();
+  if (fields)
+    for (const char* column : {"question", "context", "answer", "answer_start"})
+      Check(HasAny(header, {column}), "{}: there is no column {}, but {}", record.location(), column,
+            Quoted(fmt::format("{}", fmt::join(header, ", "))));
   return {TextOf(record["question"]), TextOf(record["context"]), fields ? AnswerOfFields(record) : AnswersOf(record),
           record.location()};
+}
+
+bool IsSquad(const std::string& path, std::optional<TextFormat> format) {
+  if (format || !IsJson(path)) return false;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return true;  // a pipe cannot be read twice
+  try {
+    LineReader lines(path);
+    std::optional<std::string_view> line;
+    do line = lines.Next();
+    while (line && line->empty());
+    if (line && line->starts_with('[')) return false;
+    return !line || ParseJson(*line, path).Find("data") != nullptr;
+  } catch (const Error&) {
+    return true;  // the object has several lines, or a line that is too long for a record
+  }
 }
 
 void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body) {
@@ -148,19 +173,14 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
   };
   for (const std::string& path : paths) {
     const TextFormat read_as = format.value_or(TextFormatOf(path));
-    Check(HasRecords(read_as),
-          "{}: questions are in SQuAD's files (.json), JSON lines (.jsonl) or CSV (.csv); `format` names the format",
-          path);
-    if (!format && IsJson(path)) {
+    Check(read_as != TextFormat::text,
+          "{}: questions are in .json, .jsonl, .csv or .tsv files; `format` names jsonl, csv or tsv", path);
+    if (IsSquad(path, format)) {
       ForEachOfSquad(path, add);
       continue;
     }
     Records records(LineReader(path), read_as);
-    const std::vector<std::string>& header = records.columns();
-    for (const char* column : {"question", "context", "answer", "answer_start"})
-      Check(header.empty() || std::ranges::find(header, column) != header.end(), "{}: there is no column {} in it",
-            path, column);
-    while (const auto record = records.Next()) add(QuestionOf(*record, !header.empty()));
+    while (const auto record = records.Next()) add(QuestionOf(*record, records.columns()));
   }
   return read;
 }

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "headlight/base/export.h"
 #include "headlight/base/json.h"
+#include "headlight/data/records.h"
 #include "headlight/data/text_examples.h"
 #include "headlight/text/tokenizers/answer_spans.h"
 #include "headlight/text/tokenizers/pipeline_tokenizer.h"
@@ -28,8 +30,11 @@ struct AnsweredPassage {
   std::string location;
 };
 
-/// Reads the question in a record (ReadQuestions). With `fields`, the record is a row of a table.
-HEADLIGHT_API AnsweredPassage QuestionOf(const JsonView& record, bool fields);
+/// Reads the question in a record (ReadQuestions). `header` has the columns of a table, and is empty for JSON.
+HEADLIGHT_API AnsweredPassage QuestionOf(const JsonView& record, const std::vector<std::string>& header);
+/// Returns true if a file has SQuAD's format: its name ends in .json, and it is neither an array nor lines of records.
+/// `format` overrides the file name.
+HEADLIGHT_API bool IsSquad(const std::string& path, std::optional<TextFormat> format);
 /// Calls body(question) for each question of a file in SQuAD's format.
 HEADLIGHT_API void ForEachOfSquad(const std::string& path, const std::function<void(AnsweredPassage)>& body);
 /// Returns true if the passage has the answer's text at its start offset.
@@ -49,9 +54,9 @@ struct QuestionTexts {
   std::vector<AskedQuestion> questions;  ///< only if `to_be_scored`; the windows in `texts` have the same order
 };
 
-/// Reads questions. Files whose names end in .json have SQuAD's format, version 1.1 or 2.0: {"data": [{"paragraphs":
-/// [{"context", "qas": [{"question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}. Other files are
-/// JSON lines (HasRecords) or CSV:
+/// Reads questions. Files (IsSquad) may have SQuAD's format, version 1.1 or 2.0: {"data": [{"paragraphs": [{"context",
+/// "qas": [{"question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}. Other files are JSON lines, CSV
+/// or TSV (Records):
 /// - {"question", "context", "answers"}; the answers are a list of {"text", "start"} (or "answer_start") or {"text":
 ///   [...], "answer_start": [...]},
 /// - the columns question, context, answer and answer_start.
@@ -59,7 +64,7 @@ struct QuestionTexts {
 /// Start offsets are in characters (code points) of the context. An empty list means that the context has no answer.
 /// Only the first answer is used for training. Passages are split by CutPassage. Throws Error naming line and key for
 /// other content, and for an answer that is not at its start offset. `format` overrides the format that the file name
-/// indicates, including SQuAD's format for .json.
+/// indicates.
 HEADLIGHT_API QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const PipelineTokenizer& tokenizer,
                                           std::int64_t longest, bool to_be_scored, const TextShare& share = {},
                                           std::optional<TextFormat> format = {});

@@ -1,6 +1,7 @@
 #include "headlight/data/tagged_texts.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace headlight {
 namespace {
+
+constexpr std::initializer_list<const char*> kTagNames = {"tags", "ner_tags"};
 
 struct Sentence {
   std::string text;                 // the words, separated by spaces
@@ -111,9 +114,11 @@ std::vector<std::string_view> ColumnsOfConll(std::string_view line) {
   return columns;
 }
 
+bool HasTags(const std::vector<std::string>& header) { return HasAny(header, {"tokens"}) && HasAny(header, kTagNames); }
+
 TaggedRecord TagsOf(const JsonView& record) {
   TaggedRecord tagged;
-  ForEachItem(OneOf(record, {"tags", "ner_tags"}), LabelOf, [&](std::string tag, std::string location) {
+  ForEachItem(OneOf(record, kTagNames), LabelOf, [&](std::string tag, std::string location) {
     tagged.tags.push_back(std::move(tag));
     tagged.tag_locations.push_back(std::move(location));
   });
@@ -172,9 +177,8 @@ TaggedTexts ReadTaggedTexts(const std::vector<std::string>& paths, const Pipelin
     read.tags.push_back(sentence.tags);
   };
   for (const std::string& path : paths) {
-    const TextFormat read_as = format.value_or(TextFormatOf(path));
-    if (HasRecords(read_as))
-      ForEachOfRecords(Records(LineReader(path), read_as), number, add);
+    if (std::optional<Records> records = RecordsOf(path, HasTags, format))
+      ForEachOfRecords(*std::move(records), number, add);
     else
       ForEachOfConll(path, number, add);
   }

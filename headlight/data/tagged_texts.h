@@ -31,11 +31,13 @@ struct TaggedRecord {
   std::vector<std::string> word_locations, tag_locations;
 };
 HEADLIGHT_API TaggedRecord TagsOf(const JsonView& record);
+/// Returns true if the first line of a .tsv file is a header of such records.
+HEADLIGHT_API bool HasTags(const std::vector<std::string>& header);
 
 /// Reads CoNLL files or records. In a CoNLL file, the first column of each line is a word and the last column its tag.
 /// An empty line ends a sentence. Columns are separated by spaces or tabs, and all lines have the same number of
-/// columns. Lines that begin with -DOCSTART- are skipped. Records (HasRecords) have "tokens" and "tags" or "ner_tags",
-/// as arrays or as texts separated by spaces.
+/// columns. Lines that begin with -DOCSTART- are skipped. Records (RecordsOf, HasTags) have "tokens" and "tags" or
+/// "ner_tags", as arrays or as texts separated by spaces.
 ///
 /// The words of a sentence are joined by spaces and divided into windows as in `TokenClassifier`. If windows overlap, a
 /// token has its label only in the window in which it is farthest from an edge. All tokens of a word have its tag. If

@@ -59,6 +59,13 @@ TEST(TaggedTexts, ReadsConll) {
   EXPECT_EQ(read.texts.texts[0].ids.size(), 4U);  // including [CLS] and [SEP]
 }
 
+TEST(TaggedTexts, ReadsTsvWithAHeaderOrConllColumns) {
+  Reader reader;
+  EXPECT_EQ(reader.Asked(reader.Read("a.tsv", "id\ttokens\tner_tags\n1\tthe dog\tO B-X\n2\tmen\tO\n")),
+            "the:O:0 dog:B-X:1 men:O:0 ");
+  EXPECT_EQ(reader.Asked(reader.Read("a.tsv", "the\tO\ntokens\tO\n")).substr(0, 8), "the:O:0 ");
+}
+
 TEST(TaggedTexts, ReadsJsonLines) {
   Reader reader;
   const TaggedTexts read = reader.Read("a.jsonl",

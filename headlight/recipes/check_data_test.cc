@@ -393,7 +393,7 @@ TEST_F(CheckDataTest, ReadsQuestionsAndTags) {
   EXPECT_THAT(Found(options), ElementsAre(HasSubstr("SQuAD's files, which `task` questions reads")));
   options.task = "questions";
   options.files = {Write("a.txt", "a\n")};
-  EXPECT_THAT(ErrorOf([&] { CheckData(options); }), HasSubstr("a.txt: questions are .jsonl, .csv or SQuAD's"));
+  EXPECT_THAT(ErrorOf([&] { CheckData(options); }), HasSubstr("a.txt: questions are in"));
 
   options.task = "tags";
   options.files = {Write("conll", "-DOCSTART- O\n\nAda B-PER\nslept O\n\nran\n\nAda b-per\nslept O\n")};
@@ -405,6 +405,31 @@ TEST_F(CheckDataTest, ReadsQuestionsAndTags) {
                                        "\n"
                                        R"({"tokens": ["Ada"], "ner_tags": [1, 0]})")};
   EXPECT_THAT(Found(options), ElementsAre("unreadable 1; tags.jsonl:2: 1 tokens have 2 tags"));
+}
+
+// A check accepts and refuses the same files as a training.
+TEST_F(CheckDataTest, ReadsQuestionsAndTagsAsTrainingsDo) {
+  const auto found = [&](const std::string& name, const std::string& text, const std::string& task) {
+    DataCheck options;
+    options.files = {Write(name, text)};
+    options.task = task;
+    return Found(options);
+  };
+  const std::string wrong =
+      R"({"question": "Who?", "context": "Ada slept.", "answers": [{"text": "Bob", "start": 0}]})";
+  const std::string table = "question\tcontext\tanswer\tanswer_start\nWho?\tAda slept.\tBob\t0\n";
+  for (const char* task : {"", "questions"}) {
+    EXPECT_THAT(found("a.json", "[" + wrong + "]", task), ElementsAre("answers 1; a.json:1: Bob"));
+    EXPECT_THAT(found("a.json", wrong + "\n", task), ElementsAre("answers 1; a.json:1: Bob"));
+    EXPECT_THAT(found("a.tsv", table, task), ElementsAre("answers 1; a.tsv:2: Bob"));
+    EXPECT_THAT(found("a.csv", "question,context,answers\nWho?,Ada slept.,Ada\n", task),
+                ElementsAre(HasSubstr("unreadable 1; a.csv:2: there is no column answer")));
+  }
+  for (const char* task : {"", "tags"})
+    EXPECT_THAT(found("a.tsv", "tokens\ttags\nAda slept\tB-PER\n", task),
+                ElementsAre("unreadable 1; a.tsv:2: 2 tokens have 1 tags"));
+  EXPECT_THAT(found("a.tsv", "Ada\tB-PER\nslept\tVB\tO\n\nslept\tO\nAda\tB-PER\n", "tags"),
+              ElementsAre(HasSubstr("a.tsv:2: 3 columns, and the")));
 }
 
 TEST_F(CheckDataTest, FindsEmptyFiles) {

@@ -82,8 +82,9 @@ CheckedRow QuestionRow(AnsweredPassage question) {
 // Returns true if the first line of a .tsv file is a header.
 bool FitsHeader(const std::vector<std::string>& header, const DataCheck& options, const std::string& path) {
   if (options.task == "labels") return IsLabeledHeader(header, options.columns, path + ":1");
-  if (options.task != "texts" && HasSides(header, options.pairs)) return true;
-  return options.task != "pairs" && HasTexts(header, options.columns, TextsAsked::texts);
+  const auto may_be = [&](const char* task) { return options.task.empty() || options.task == task; };
+  return (may_be("tags") && HasTags(header)) || (may_be("pairs") && HasSides(header, options.pairs)) ||
+         (may_be("texts") && HasTexts(header, options.columns, TextsAsked::texts));
 }
 
 CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header, const DataCheck& options) {
@@ -100,7 +101,7 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
     TextPair pair = PairOf(record, header, columns);
     row = {.texts = {std::move(pair.source), std::move(pair.target)}, .is_pair = true};
   } else if (task == "questions") {
-    row = QuestionRow(QuestionOf(record, !header.empty()));
+    row = QuestionRow(QuestionOf(record, header));
   } else if (task == "tags") {
     const TaggedRecord tagged = TagsOf(record);
     row = TaggedRow(tagged.words, tagged.tags, record.location());
@@ -121,11 +122,14 @@ struct RowReader::Source {
   std::optional<LineInput> lines = {};  // does not check UTF-8, since invalid UTF-8 is a separate finding
   std::optional<Records> records = {};
   std::deque<AnsweredPassage> questions = {};
-  std::optional<std::string> first_line = {};  // the first line of a .tsv file without a header
+  std::string first_line = {};  // the first line of a .tsv file without a header
+  bool repeats_first = false;   // true if NextLine has yet to return it
   bool tabbed = false, of_squad = false;
   std::int64_t questions_read = 0;
+  std::size_t conll_columns = 0;  // of the first line
 
   std::optional<std::string_view> NextLine() {
+    if (std::exchange(repeats_first, false)) return first_line;
     const auto line = lines->Next();
     if (!line || lines->line_number() > 1) return line;
     constexpr std::string_view mark = "\xEF\xBB\xBF";
@@ -149,6 +153,9 @@ struct RowReader::Source {
       if (first == 0) first = lines->line_number();
       Check(columns.size() > 1, "{}:{}: expected a word and its tag, with a space or a tab between", lines->name(),
             lines->line_number());
+      if (conll_columns == 0) conll_columns = columns.size();
+      Check(columns.size() == conll_columns, "{}:{}: {} columns, and the lines before have {}", lines->name(),
+            lines->line_number(), columns.size(), conll_columns);
       words.emplace_back(columns.front());
       tags.emplace_back(columns.back());
     }
@@ -156,8 +163,7 @@ struct RowReader::Source {
 
   std::optional<CheckedRow> NextTabbed() {
     for (;;) {
-      const std::optional<std::string> first = std::exchange(first_line, std::nullopt);
-      const std::optional<std::string_view> line = first ? first : NextLine();
+      const std::optional<std::string_view> line = NextLine();
       if (!line) return std::nullopt;
       if (line->empty()) continue;
       CheckedRow row{.texts = ColumnsOf(*line), .line = lines->line_number()};
@@ -177,20 +183,21 @@ RowReader::RowReader(const std::string& path, const DataCheck& options)
     : source_(std::make_unique<Source>(Source{.options = options})) {
   const std::string& task = options.task;
   const TextFormat format = options.format.value_or(TextFormatOf(path));
-  Check(!HasSequences(path), "{}: text is checked in plain files and in .tsv, .csv, .jsonl and .json, perhaps .gz",
-        path);
-  if (!options.format && task == "questions" && IsJson(path)) {
+  if (task == "questions" && IsSquad(path, options.format)) {
     source_->of_squad = true;
     ForEachOfSquad(path, [&](AnsweredPassage question) { source_->questions.push_back(std::move(question)); });
     return;
   }
-  if (format == TextFormat::jsonl || format == TextFormat::csv) {
+  if (HasRecords(format) || (task == "questions" && format == TextFormat::tsv)) {
     source_->records.emplace(LineReader(path), format);
     return;
   }
-  Check(task != "questions", "{}: questions are .jsonl, .csv or SQuAD's .json; `format` names the format", path);
+  Check(task != "questions", "{}: questions are in .json, .jsonl, .csv or .tsv files; `format` names jsonl, csv or tsv",
+        path);
   source_->lines.emplace(ByteInput(path));
-  if (format == TextFormat::tsv && task != "tags") {
+  Check(options.format || !HasSequences(path) || !BeginsAsFasta(*source_->lines),
+        "{}: text is checked in plain files and in .tsv, .csv, .jsonl and .json, perhaps .gz", path);
+  if (format == TextFormat::tsv) {
     const auto line = source_->NextLine();
     std::vector<std::string> header = line ? ColumnsOf(*line) : std::vector<std::string>();
     if (options.format || FitsHeader(header, options, path)) {
@@ -201,7 +208,8 @@ RowReader::RowReader(const std::string& path, const DataCheck& options)
           "{}: `task` must say whether its columns are pairs, or texts and their label, since the first line names no "
           "such columns",
           path);
-    if (line) source_->first_line = *line;
+    source_->first_line = line.value_or("");
+    source_->repeats_first = line.has_value();
   }
   const TextColumns& columns = options.columns;
   Check(columns.text.empty() && columns.text_pair.empty() && columns.label.empty() && options.pairs.source.empty() &&

@@ -261,7 +261,7 @@ void Describe(OptionTable& table, TokenClassifierTraining& options) {
 }
 
 void Describe(OptionTable& table, QuestionAnswererTraining& options) {
-  Describe(table, options, kTextDefaults, "SQuAD's .json, or JSON lines of {\"question\", \"context\", \"answers\"}");
+  Describe(table, options, kTextDefaults, "SQuAD's .json, or records with question, context and answers");
   AddTextFormat(table, options.source.format);
 }
 

@@ -47,7 +47,7 @@ void Add(Command& train) {
       "its encoder and gets a new head.\n\n"
       "Examples:\n"
       "  headlight train image-classification --train photos/train --valid photos/valid --out model\n"
-      "  headlight train image-classification --train labels.csv --validate-split 0.1 --from vit-base --out model\n"
+      "  headlight train image-classification --train labels.csv --validate-split 0.1 --from vit --out model\n"
       "  headlight train image-classification --preset small-gray-images --validate-split 0.1 --out model \\\n    "
       "--train train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz";
   command.run = [options] { Run(*options); };
