@@ -1,5 +1,7 @@
 #include "headlight/recipes/convert_gguf.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -88,10 +90,10 @@ std::int64_t UsualType(std::span<const GgufTensorPlan> plans) {
   return GgufFileTypeOf(InfoOf(type).name).id;
 }
 
-// Sets the pooling of a sentence-transformers folder.
-void SetPooling(const std::string& folder, std::int64_t model, GgufMetadata& metadata) {
-  const SentenceModules modules = ReadSentenceModules(folder, model);
-  if (!modules.given) return;
+// Sets the pooling of a sentence-transformers folder. Returns its other settings, which have no keys.
+std::vector<std::string> SetPooling(const std::string& folder, const JsonView& config, GgufMetadata& metadata) {
+  const SentenceModules modules = ReadSentenceModules(folder, config["hidden_size"].Integer(1));
+  if (!modules.given) return {};
   constexpr Pooling known[] = {Pooling::mean, Pooling::first, Pooling::last};  // numbered from 1 in GGUF
   const auto found = std::ranges::find(known, modules.poolings.front());
   Check(modules.poolings.size() == 1 && found != std::end(known),
@@ -100,6 +102,16 @@ void SetPooling(const std::string& folder, std::int64_t model, GgufMetadata& met
                             [](const VectorModule& module) { return module.kind == VectorModule::Kind::normalize; }),
         "{}: modules.json has a module after the pooling that GGUF does not have", folder);
   metadata.SetInteger("bert.pooling_type", found - known + 1);
+  std::vector<std::string> left_out;
+  if (modules.normalizes()) left_out.emplace_back("the normalization of vectors");
+  if (std::ranges::any_of(modules.prompts, [](const auto& prompt) { return !prompt.second.empty(); }))
+    left_out.emplace_back("the prompts");
+  if (modules.longest && *modules.longest < config["max_position_embeddings"].Integer(1))
+    left_out.push_back(fmt::format("the longest text of {} tokens", *modules.longest));
+  if (modules.truncate_dim) left_out.push_back(fmt::format("the length of a vector, {}", *modules.truncate_dim));
+  if (modules.similarity != Similarity::cosine)
+    left_out.push_back(fmt::format("the similarity {}", Name(modules.similarity)));
+  return left_out;
 }
 
 void CheckOut(const GgufConversion& options) {
@@ -116,6 +128,7 @@ GgufConverted ConvertToGguf(const GgufConversion& options, const GgufConversionO
   std::optional<Gguf> file;
   std::optional<ModelFolder> folder;
   GgufSource source;
+  GgufConverted converted;
   if (IsGguf(options.model)) {
     file.emplace(options.model);
     source = GgufSourceOf(*file);
@@ -123,12 +136,13 @@ GgufConverted ConvertToGguf(const GgufConversion& options, const GgufConversionO
     folder = OpenModelFolder(options.model);
     Check(!folder->config["quantization_config"].present(), "{}: convert the weights that are not quantized",
           folder->config["quantization_config"].location());
-    const Json config = ConfigFor(*folder);
-    source = GgufSourceOf(*folder, config);
+    const Json complete = ConfigFor(*folder);
+    const JsonView config(complete, folder->config.location());
+    source = GgufSourceOf(*folder, complete);
     source.metadata.SetText("general.name", NameOf(options.model));
     if (folder->config["model_type"].String() == "bert")
-      SetPooling(options.model, folder->config["hidden_size"].Integer(1), source.metadata);
-    SetGgufTokenizer(options.model, JsonView(config, folder->config.location()), source.metadata);
+      converted.left_out = SetPooling(options.model, config, source.metadata);
+    SetGgufTokenizer(options.model, config, source.metadata);
   }
   ImportanceMatrix importance;
   if (!options.importance.empty() && IsGguf(options.importance)) {
@@ -151,7 +165,6 @@ GgufConverted ConvertToGguf(const GgufConversion& options, const GgufConversionO
   }
   if (options.type.empty() && folder) source.metadata.SetInteger("general.file_type", UsualType(plans));
   if (!options.type.empty() || folder) source.metadata.SetInteger("general.quantization_version", 2);
-  GgufConverted converted;
   std::int64_t total = 0, done = 0;
   for (const GgufTensorPlan& plan : plans) {
     total += plan.Rows() * plan.RowNumbers();

@@ -30,6 +30,7 @@ struct GgufConversionObserver {
 struct GgufConverted {
   std::vector<std::pair<GgufType, std::int64_t>> tensors;  ///< number of tensors of each type
   std::int64_t bytes = 0;                                  ///< size of all tensors
+  std::vector<std::string> left_out = {};  ///< what changes the folder's vectors and has no key, such as a prompt
 };
 
 /// Converts a model tensor by tensor, with bounded memory. The file has the same bytes for any number of threads.

@@ -1,4 +1,6 @@
 // headlight convert: converts a model to a folder in float32, int8 or int4, or to a GGUF file.
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -88,6 +90,8 @@ void WriteGguf(const Options& options) {
   std::string types;
   for (const auto& [type, count] : converted.tensors) types += fmt::format("{} in {}, ", count, InfoOf(type).name);
   Note("{}: tensors: {}{:.1f} MB", options.out, types, static_cast<double>(converted.bytes) / 1e6);
+  if (!converted.left_out.empty())
+    Note("{}: warning: left out, because GGUF has no key for it: {}", options.out, fmt::join(converted.left_out, ", "));
 }
 
 void Run(const Options& options) {

@@ -351,6 +351,24 @@ TEST_F(ConvertCommandTest, SentencesKeepPoolingPromptAndLength) {
   ExpectSame(sentences, {"embed", "--truncate"}, longer);
 }
 
+TEST_F(ConvertTest, NamesTheSettingsThatGgufLeavesOut) {
+  const std::string sentences = folder.File("sentences"), file = folder.File("a.gguf");
+  fs::copy(kData + "bert/sentences", sentences, fs::copy_options::recursive);
+  WriteFile(sentences + "/config_sentence_transformers.json",
+            R"({"prompts": {"query": "A dog: ", "document": ""}, "similarity_fn_name": "dot"})");
+  const Outcome all = RunProgram({"convert", sentences, "--out", file});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_THAT(all.err, HasSubstr("the normalization of vectors, the prompts, the longest text of 20 tokens, the "
+                                 "similarity dot"));
+  WriteFile(sentences + "/config_sentence_transformers.json", R"({"prompts": {"query": ""}})");
+  WriteFile(sentences + "/sentence_bert_config.json", R"({"max_seq_length": 512})");
+  WriteFile(sentences + "/modules.json", R"([{"type": "x.Transformer", "path": ""},
+                                             {"type": "x.Pooling", "path": "1_Pooling"}])");
+  const Outcome none = RunProgram({"convert", sentences, "--out", file, "--overwrite"});
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_EQ(none.err.find("left out"), std::string::npos) << none.err;
+}
+
 TEST_F(ConvertTest, SaysAndStoresWhatItQuantized) {
   const std::string from = kData + "bert/sentences";
   EXPECT_THAT(
