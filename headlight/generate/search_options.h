@@ -20,7 +20,7 @@ using StopCondition = std::function<bool(std::span<const std::int32_t> ids)>;
 
 struct SearchOptions {
   std::int32_t beam_size = 1;  ///< if 1, greedy search or sampling
-  std::int32_t n_best = 1;     ///< at most beam_size
+  std::int32_t n_best = 1;     ///< at most beam_size; several samples need a request each, with other streams
   double length_penalty = 1;   ///< alpha: a finished text scores log-probability / length^alpha
   Stopping stopping = Stopping::no_better;
   bool sample = false;  ///< requires a beam_size of 1

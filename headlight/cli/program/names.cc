@@ -27,6 +27,7 @@ constexpr std::string_view kCommon[] = {
     "--alignments",
     "--annotations",
     "--attention",
+    "--baseline",
     "--batch-size",
     "--batch-tokens",
     "--beam-size",
@@ -90,6 +91,7 @@ constexpr std::string_view kCommon[] = {
     "--vae",
     "--valid",
     "--validate-split",
+    "--variant",
     "--vocabulary-size",
     "--window-step",
 };

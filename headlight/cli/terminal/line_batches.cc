@@ -21,7 +21,8 @@ namespace {
 // Throws Error if the file cannot be read twice. For a shard, the lines are counted before they are processed.
 void CheckSeekable(const std::string& path) {
   std::error_code ignored;
-  Check(path != "-" && !std::filesystem::is_fifo(path, ignored), "--shard: {} can be read only once: name a file",
+  Check(path != "-" && !std::filesystem::is_fifo(path, ignored),
+        "{} can be read only once: with --shard or mpirun the input must be a file",
         path == "-" ? "standard input" : path);
 }
 
