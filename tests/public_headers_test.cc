@@ -61,6 +61,26 @@ TEST(PublicHeaders, UsersHeadersIncludeOnlyEachOther) {
   EXPECT_THAT(Wrong(ReadIncludes(users), users, true), testing::IsEmpty());
 }
 
+// Returns one complaint for each comment after a declaration that Doxygen leaves out. Comments of private members and
+// of forward declarations are not for users.
+std::vector<std::string> UndocumentedIn(const std::string& header, std::istream& text) {
+  static const std::regex comment(R"(\s*[^/\s].*;\s+// .*)"), own(R"(.*_( = .*|\{.*)?;\s+//.*|(class|struct) \w+;.*)");
+  std::vector<std::string> complaints;
+  for (std::string line; std::getline(text, line);)
+    if (std::regex_match(line, comment) && !std::regex_match(line, own)) complaints.push_back(header + ":" + line);
+  return complaints;
+}
+
+TEST(PublicHeaders, CommentsOfMembersAreDocumentation) {
+  for (const std::string& header : ReadList("user_headers.txt")) {
+    std::ifstream text(HEADLIGHT_SOURCE_DIR "/" + header);
+    EXPECT_THAT(UndocumentedIn(header, text), testing::IsEmpty());
+  }
+  std::istringstream bad(
+      "  int a = 0;  // in pixels\n  int b = 0;  ///< in pixels\n  int c_ = 0;  // own\nclass D;  // d.h\n");
+  EXPECT_THAT(UndocumentedIn("a.h", bad), testing::ElementsAre("a.h:  int a = 0;  // in pixels"));
+}
+
 // Checks that headlight.h includes all users' headers of these folders.
 TEST(PublicHeaders, UmbrellaIncludesEveryPipeline) {
   const Headers users = ReadList("user_headers.txt");

@@ -24,11 +24,11 @@ inline Box BoxOfShares(double x, double y, double across, double down, std::int6
 /// An annotated object of an image.
 struct LabeledBox {
   Box box;
-  std::int32_t label = 0;  // the class index
+  std::int32_t label = 0;  ///< the class index
   /// The area of the object's outline in pixels, which determines its size category in COCO. If there is no outline,
   /// this is the area of the box.
   double area = 0;
-  bool crowd = false;  // if true, a group of objects: not used in training; evaluation ignores detections in it
+  bool crowd = false;  ///< if true, a group of objects: not used in training; evaluation ignores detections in it
   bool operator==(const LabeledBox&) const = default;
 };
 
@@ -36,7 +36,7 @@ struct LabeledBox {
 struct FoundBox {
   Box box;
   std::int32_t label = 0;
-  double score = 0;  // 0 to 1
+  double score = 0;  ///< 0 to 1
   bool operator==(const FoundBox&) const = default;
 };
 

@@ -16,7 +16,7 @@ constexpr std::int64_t kMostIdxBytes = std::int64_t{1} << 32;
 
 struct IdxArray {
   std::vector<std::int64_t> shape = {};
-  std::vector<std::uint8_t> values = {};  // in row-major order
+  std::vector<std::uint8_t> values = {};  ///< in row-major order
 };
 
 /// Reads an IDX file. Throws Error naming the file if it is not an array of unsigned bytes, is truncated or has

@@ -15,7 +15,7 @@ namespace headlight {
 
 /// An image that has not been read yet. ReadImage of image/decoding/decode.h reads it.
 struct ImageSource {
-  std::string path;  // the path of the file; - is standard input
+  std::string path;  ///< the path of the file; - is standard input
   /// The IDX file, shared by all of its images, and the image's index from 0. Null for other files.
   std::shared_ptr<const IdxImages> idx = {};
   std::int64_t index = 0;

@@ -12,26 +12,26 @@
 namespace headlight {
 
 struct ImageSegment {
-  std::int32_t id = 0;        // consecutive, starting at 1
-  std::int32_t label_id = 0;  // the class index
-  double score = 0;           // 0 to 1
-  std::int64_t area = 0;      // in pixels
-  std::string label = {};     // the name of the class, set by ImageSegmenter
+  std::int32_t id = 0;        ///< consecutive, starting at 1
+  std::int32_t label_id = 0;  ///< the class index
+  double score = 0;           ///< 0 to 1
+  std::int64_t area = 0;      ///< in pixels
+  std::string label = {};     ///< the name of the class, set by ImageSegmenter
   bool operator==(const ImageSegment&) const = default;
 };
 
 struct Segmentation {
   std::int64_t height = 0, width = 0;
-  std::vector<std::int32_t> ids = {};       // [height, width] the segment id of each pixel, or 0 if it has none
-  std::vector<ImageSegment> segments = {};  // in the order of their ids
+  std::vector<std::int32_t> ids = {};       ///< [height, width] the segment id of each pixel, or 0 if it has none
+  std::vector<ImageSegment> segments = {};  ///< in the order of their ids
   bool operator==(const Segmentation&) const = default;
 };
 
 /// A candidate for a segment.
 struct MaskedThing {
   std::int32_t label = 0;
-  float score = 0;               // 0 to 1
-  std::vector<float> mask = {};  // the probability of each cell in the grid of masks
+  float score = 0;               ///< 0 to 1
+  std::vector<float> mask = {};  ///< the probability of each cell in the grid of masks
 };
 
 struct SegmentRules {

@@ -18,9 +18,9 @@ HEADLIGHT_API std::string AttentionPage(const AttentionRecord& record);
 
 struct PageOptions {
   std::string title = {};
-  int query = 0;                    // the token whose attention over an image is initially selected
-  std::optional<double> mass = {};  // if given, each head initially shows the cells with this fraction of its weight
-  bool slider = false;  // true if the records are snapshots of a training run, in order; false if they are models
+  int query = 0;                    ///< the token whose attention over an image is initially selected
+  std::optional<double> mass = {};  ///< if given, each head initially shows the cells with this fraction of its weight
+  bool slider = false;  ///< true if the records are snapshots of a training run, in order; false if they are models
 };
 
 /// Returns a page for several records, such as records of two models or training snapshots. The records are named by

@@ -15,18 +15,18 @@ namespace headlight {
 
 /// The elements of the queries and keys, from which attention scores are computed.
 struct AttentionElements {
-  int size = 0;                   // size of a head's query or key
-  std::vector<float> query, key;  // [heads, query, size] and [heads, key, size]
+  int size = 0;                   ///< size of a head's query or key
+  std::vector<float> query, key;  ///< [heads, query, size] and [heads, key, size]
 };
 
 /// All heads of one attention of one layer.
 struct AttentionMap {
   AttentionKind kind = AttentionKind::encoder_self;
-  int layer = 0;  // from 0; displayed from 1
+  int layer = 0;  ///< from 0; displayed from 1
   int heads = 0, queries = 0, keys = 0;
-  std::vector<float> weights;  // [heads, query, key]; a row sums to 1
-  bool rollout = false;        // if true, made by AddRollout: one head, rollout over the layers up to this one
-  bool relevance = false;      // if true, made by RelevanceOf: one head, relevance over the layers from this one on
+  std::vector<float> weights;  ///< [heads, query, key]; a row sums to 1
+  bool rollout = false;        ///< if true, made by AddRollout: one head, rollout over the layers up to this one
+  bool relevance = false;      ///< if true, made by RelevanceOf: one head, relevance over the layers from this one on
   std::optional<AttentionElements> elements = {};
 
   float at(int head, int query, int key) const {
@@ -38,11 +38,11 @@ struct AttentionMap {
 
 /// An image whose cells, such as patches, are tokens.
 struct ImageTokens {
-  Image image;  // the image as the input of the model
+  Image image;  ///< the image as the input of the model
   /// The token of the upper left cell. The tokens of the other cells follow in row-major order. The last cells may have
   /// no token.
   int first = 0;
-  int rows = 0, columns = 0;  // numbers of rows and columns of cells
+  int rows = 0, columns = 0;  ///< numbers of rows and columns of cells
   /// The box of each token, in pixels, if tokens are regions of the image instead of cells. The regions are shown on a
   /// grid of rows and columns.
   std::vector<Box> boxes = {};
@@ -50,15 +50,15 @@ struct ImageTokens {
 };
 
 struct AttentionRecord {
-  std::string title;  // for example the model's name; may be empty
+  std::string title;  ///< for example the model's name; may be empty
   /// The encoder's tokens, or the regions of an image; empty for decoder-only models.
   std::vector<std::string> source_tokens;
   /// The decoder's tokens, or the words that accompany an image; empty for encoder-only models.
   std::vector<std::string> target_tokens;
-  std::vector<AttentionMap> maps;  // in display order
+  std::vector<AttentionMap> maps;  ///< in display order
   /// Indices of special tokens, such as [CLS], which the user may want to hide.
   std::vector<int> source_special = {}, target_special = {};
-  std::optional<ImageTokens> source_image = {}, target_image = {};  // set if the tokens are parts of an image
+  std::optional<ImageTokens> source_image = {}, target_image = {};  ///< set if the tokens are parts of an image
   /// For detectors, the box of each detected object (target token), in pixels of source_image.
   std::vector<Box> target_boxes = {};
 
@@ -87,10 +87,10 @@ HEADLIGHT_API float LargestWeight(const AttentionMap& map);
 /// Makes a map from the input of an AttentionHook, in a pass with one sentence.
 HEADLIGHT_API AttentionMap MapOf(const LayerAttention& seen);
 
-HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  // such as "Cross-attention"
-HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   // for example "cross", the value of an option
-HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        // such as "Attention rollout (encoder)"
-HEADLIGHT_API std::string MapName(const AttentionMap& map);         // such as "cross", "rollout-encoder" or "relevance"
+HEADLIGHT_API std::string_view AttentionTitle(AttentionKind kind);  ///< such as "Cross-attention"
+HEADLIGHT_API std::string_view AttentionName(AttentionKind kind);   ///< for example "cross", the value of an option
+HEADLIGHT_API std::string MapTitle(const AttentionMap& map);        ///< such as "Attention rollout (encoder)"
+HEADLIGHT_API std::string MapName(const AttentionMap& map);  ///< such as "cross", "rollout-encoder" or "relevance"
 
 /// Throws Error unless there is at least one map, there are at most `most` weights in total, and every map matches the
 /// tokens. Also requires weights in [0, 1], masked weights of 0, and valid indices of images and special tokens.

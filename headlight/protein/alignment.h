@@ -14,14 +14,14 @@
 
 namespace headlight {
 
-inline constexpr int kGap = 21;               // the value of a gap in a row of residue types
-inline constexpr int kAlignmentLetters = 22;  // the number of residue types, plus one for the gap
+inline constexpr int kGap = 21;               ///< the value of a gap in a row of residue types
+inline constexpr int kAlignmentLetters = 22;  ///< the number of residue types, plus one for the gap
 
 /// A sequence aligned to the query. The columns are the query's residues.
 struct AlignmentRow {
   std::string name;
-  std::vector<std::uint8_t> residues;   // [columns] residue types as returned by ResidueOfAnyLetter, or kGap
-  std::vector<std::int32_t> deletions;  // [columns] the number of this row's residues inserted before each column
+  std::vector<std::uint8_t> residues;   ///< [columns] residue types as returned by ResidueOfAnyLetter, or kGap
+  std::vector<std::int32_t> deletions;  ///< [columns] the number of this row's residues inserted before each column
 };
 
 struct AlignmentOptions {
@@ -82,7 +82,7 @@ class HEADLIGHT_API AlignmentReader {
 
 /// A whole alignment in memory.
 struct Alignment {
-  std::vector<AlignmentRow> rows;  // the first row is the query
+  std::vector<AlignmentRow> rows;  ///< the first row is the query
 };
 HEADLIGHT_API Alignment ReadAlignment(const std::string& path, AlignmentOptions options = {});
 

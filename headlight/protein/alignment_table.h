@@ -19,21 +19,21 @@ struct Deletions {
 
 struct AlignmentTable {
   struct Row {
-    std::vector<std::uint8_t> residues;  // [residues] as in AlignmentRow
-    std::vector<Deletions> deletions;    // only for columns with deletions, in ascending order
+    std::vector<std::uint8_t> residues;  ///< [residues] as in AlignmentRow
+    std::vector<Deletions> deletions;    ///< only for columns with deletions, in ascending order
   };
-  std::vector<Row> rows;       // distinct rows; the first is the query
-  std::vector<float> profile;  // [residues, kAlignmentLetters] letter frequencies over all distinct rows
-  std::int64_t read = 0;       // the number of rows in the files
-  std::int64_t distinct = 0;   // the number of distinct rows, at least rows.size()
+  std::vector<Row> rows;       ///< distinct rows; the first is the query
+  std::vector<float> profile;  ///< [residues, kAlignmentLetters] letter frequencies over all distinct rows
+  std::int64_t read = 0;       ///< the number of rows in the files
+  std::int64_t distinct = 0;   ///< the number of distinct rows, at least rows.size()
 
   std::int64_t residues() const { return static_cast<std::int64_t>(rows.front().residues.size()); }
 };
 
 struct AlignmentTableOptions {
-  AlignmentOptions alignment = {};                  // the options for reading each file
-  std::int64_t most_cells = std::int64_t{1} << 28;  // the maximum number of residues in memory, one byte each
-  std::uint64_t seed = 0;                           // the seed for sampling rows if not all of them fit in memory
+  AlignmentOptions alignment = {};                  ///< the options for reading each file
+  std::int64_t most_cells = std::int64_t{1} << 28;  ///< the maximum number of residues in memory, one byte each
+  std::uint64_t seed = 0;                           ///< the seed for sampling rows if not all of them fit in memory
 };
 
 /// Reads several alignments of one query, in order. AlphaFold reads alignments from UniRef90, BFD and MGnify. Rows with

@@ -27,10 +27,10 @@
 
 namespace headlight {
 
-inline constexpr int kResidueTypes = 21;    // the 20 amino acids and X
-inline constexpr int kUnknownResidue = 20;  // the index of X
+inline constexpr int kResidueTypes = 21;    ///< the 20 amino acids and X
+inline constexpr int kUnknownResidue = 20;  ///< the index of X
 inline constexpr int kAtom14 = 14, kAtom37 = 37;
-inline constexpr std::size_t kAtomN = 0, kAtomCa = 1, kAtomC = 2, kAtomCb = 3, kAtomO = 4;  // indices in atom37
+inline constexpr std::size_t kAtomN = 0, kAtomCa = 1, kAtomC = 2, kAtomCb = 3, kAtomO = 4;  ///< indices in atom37
 inline constexpr int kRigidGroups = 8;
 inline constexpr int kChiAngles = 4;
 
@@ -41,8 +41,8 @@ HEADLIGHT_API std::optional<int> Atom37Of(std::string_view name);
 struct ResidueAtom {
   std::string name;
   int atom37 = 0;
-  int group = 0;     // the rigid group of the atom
-  Vector3 position;  // the ideal position in the group's frame
+  int group = 0;     ///< the rigid group of the atom
+  Vector3 position;  ///< the ideal position in the group's frame
 };
 
 /// The bonds and bond angles of a residue type. Atoms are indices in atom14. Lengths are in angstrom and angles in
@@ -59,8 +59,8 @@ struct BondAngle {
 
 struct ResidueType {
   char letter = 'X';
-  std::string name = "UNK";        // the three-letter name
-  std::vector<ResidueAtom> atoms;  // the type's atoms, in the order of atom14
+  std::string name = "UNK";        ///< the three-letter name
+  std::vector<ResidueAtom> atoms;  ///< the type's atoms, in the order of atom14
   /// The four atoms (atom14) of each of the type's torsions chi1, chi2, ...
   std::vector<std::array<int, 4>> chi;
   /// Pairs of atoms with ambiguous names, since rotating the last chi by 180 degrees swaps them: OD1 and OD2 of ASP,
@@ -98,15 +98,15 @@ using PerResidueType = typename ArrayOf<T, kResidueTypes, axes...>::type;
 
 struct ResidueTables {
   PerResidueType<bool, kAtom14> has_atom14;
-  PerResidueType<bool, kAtom37> has_atom37;                // always false for OXT, which is only at the end of a chain
-  PerResidueType<std::int32_t, kAtom14> atom14_to_atom37;  // the index in atom37 of each atom in atom14
-  PerResidueType<std::int32_t, kAtom37> atom37_to_atom14;  // the index in atom14 of each atom in atom37
-  PerResidueType<std::int32_t, kAtom14> atom14_group;      // the rigid group of each atom
-  PerResidueType<float, kAtom14, 3> atom14_position;       // the ideal position of each atom in its group's frame
-  PerResidueType<std::int32_t, kAtom14> atom14_swap;   // the other atom of an ambiguous pair, otherwise the atom itself
-  PerResidueType<bool, kAtom14> atom14_ambiguous;      // true if the atom's name is ambiguous
-  PerResidueType<bool, kRigidGroups> has_group;        // true for backbone and psi, and for chi angles of the type
-  PerResidueType<bool, kRigidGroups> group_ambiguous;  // true for a chi angle that is only known up to 180 degrees
+  PerResidueType<bool, kAtom37> has_atom37;  ///< always false for OXT, which is only at the end of a chain
+  PerResidueType<std::int32_t, kAtom14> atom14_to_atom37;  ///< the index in atom37 of each atom in atom14
+  PerResidueType<std::int32_t, kAtom37> atom37_to_atom14;  ///< the index in atom14 of each atom in atom37
+  PerResidueType<std::int32_t, kAtom14> atom14_group;      ///< the rigid group of each atom
+  PerResidueType<float, kAtom14, 3> atom14_position;       ///< the ideal position of each atom in its group's frame
+  PerResidueType<std::int32_t, kAtom14> atom14_swap;       ///< the other atom of an ambiguous pair, or the atom itself
+  PerResidueType<bool, kAtom14> atom14_ambiguous;          ///< true if the atom's name is ambiguous
+  PerResidueType<bool, kRigidGroups> has_group;        ///< true for backbone and psi, and for chi angles of the type
+  PerResidueType<bool, kRigidGroups> group_ambiguous;  ///< true for a chi angle that is only known up to 180 degrees
   /// The 4 x 4 matrix of each group's frame at torsion 0, relative to the previous group. omega, phi, psi and chi1 are
   /// relative to the backbone, chi2 is relative to chi1, and so on. The identity for the backbone and omega; zero for
   /// chi angles that do not exist, and for X.
@@ -115,7 +115,7 @@ struct ResidueTables {
   /// origin, and a point in the xy plane. Only valid if has_group is true.
   PerResidueType<std::int32_t, kRigidGroups, 3> group_atoms;
   PerResidueType<bool, kChiAngles> has_chi;
-  PerResidueType<std::int32_t, kChiAngles, 4> chi_atoms;  // the four atoms (atom37) of each chi angle
+  PerResidueType<std::int32_t, kChiAngles, 4> chi_atoms;  ///< the four atoms (atom37) of each chi angle
 };
 HEADLIGHT_API const ResidueTables& TablesOfResidues();
 

@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-using BackboneAtoms = std::array<Vector3, 4>;  // N, CA, C, O
+using BackboneAtoms = std::array<Vector3, 4>;  ///< N, CA, C, O
 
 enum class SecondaryStructure : char { coil = '-', helix = 'H', strand = 'E' };
 

@@ -24,9 +24,9 @@ inline constexpr std::size_t kMostResidues = std::size_t{1} << 17;
 HEADLIGHT_API std::optional<int> ResidueOfAnyLetter(char letter);
 
 struct ProteinSequence {
-  std::string name;       // the header without the > and surrounding spaces
-  std::string letters;    // in upper case: the 20 amino acids, X, B, Z, U, O and J, which are not converted
-  std::int64_t line = 0;  // the line of the header
+  std::string name;       ///< the header without the > and surrounding spaces
+  std::string letters;    ///< in upper case: the 20 amino acids, X, B, Z, U, O and J, which are not converted
+  std::int64_t line = 0;  ///< the line of the header
 };
 
 /// Converts letters to residue types, as in ResidueOfAnyLetter. Throws Error for other characters.

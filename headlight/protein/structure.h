@@ -15,10 +15,10 @@
 namespace headlight {
 
 struct HEADLIGHT_API Residue {
-  int type = kUnknownResidue;  // a modified residue has the type of its parent, such as MET for MSE
-  std::string name = "UNK";    // the three-letter name in the file
-  int number = 0;              // the author's number, which may skip values, decrease or be negative
-  char insertion = ' ';        // the insertion code; 52, 52A and 52B are different residues
+  int type = kUnknownResidue;  ///< a modified residue has the type of its parent, such as MET for MSE
+  std::string name = "UNK";    ///< the three-letter name in the file
+  int number = 0;              ///< the author's number, which may skip values, decrease or be negative
+  char insertion = ' ';        ///< the insertion code; 52, 52A and 52B are different residues
   /// For each atom (atom37): true if its position is known, its position in angstrom, and its B factor. In predictions,
   /// the B factor is pLDDT (0 to 100). A residue that was not observed has no known atoms.
   std::array<bool, kAtom37> known{};

@@ -19,7 +19,7 @@ namespace headlight {
 
 /// A chain of a known structure, aligned to the chain that is predicted.
 struct ProteinTemplate {
-  std::string name;  // such as "1abc.cif.gz, chain A"
+  std::string name;  ///< such as "1abc.cif.gz, chain A"
   /// The aligned residue for each residue of the chain that is predicted. The type is kGap if no residue is aligned.
   std::vector<Residue> residues;
 
@@ -53,9 +53,9 @@ inline constexpr std::int64_t kTemplateAngles = kAlignmentLetters + 7 * 5;
 /// The features of a template. As in AlphaFold and OpenFold, the positions of unknown atoms are 0. Torsions with
 /// unknown atoms are computed from these zeros.
 struct TemplateFeatures {
-  std::vector<std::int32_t> types;                       // [residues] residue types, or kGap
-  Tensor beta;                                           // [residues, 3] C beta, or C alpha for glycine, in angstrom
-  std::vector<std::uint8_t> beta_known, backbone_known;  // [residues] the backbone is N, C alpha and C
+  std::vector<std::int32_t> types;                       ///< [residues] residue types, or kGap
+  Tensor beta;                                           ///< [residues, 3] C beta, or C alpha for glycine, in angstrom
+  std::vector<std::uint8_t> beta_known, backbone_known;  ///< [residues] the backbone is N, C alpha and C
   /// [residues, 57] the one-hot type (22), then the sine and cosine of the seven torsions omega, phi, psi and chi1 to
   /// chi4. The same 14 values follow with ambiguous angles rotated by 180 degrees. The last 7 values are 1 for known
   /// torsions.

@@ -24,7 +24,7 @@ inline Vector3 Unit(const Vector3& a) { return (1 / Norm(a)) * a; }
 
 /// A rigid transform x -> rotation x + origin. The columns of the rotation are the frame's axes.
 struct RigidFrame {
-  std::array<Vector3, 3> rows = {Vector3{1, 0, 0}, Vector3{0, 1, 0}, Vector3{0, 0, 1}};  // the rows of the rotation
+  std::array<Vector3, 3> rows = {Vector3{1, 0, 0}, Vector3{0, 1, 0}, Vector3{0, 0, 1}};  ///< the rows of the rotation
   Vector3 origin;
 
   Vector3 operator()(const Vector3& point) const {

@@ -57,6 +57,7 @@ class HEADLIGHT_API IndexBuilder {
   /// Creates the folder if it does not exist. Throws Error if the folder contains other files, or an index of another
   /// model.
   IndexBuilder(const std::string& folder, const IndexModel& model);
+  /// Does not write: call Flush after the last Add, or the items since the last Flush are lost.
   ~IndexBuilder();
   IndexBuilder(IndexBuilder&&) noexcept;
   IndexBuilder& operator=(IndexBuilder&&) noexcept;
@@ -68,7 +69,7 @@ class HEADLIGHT_API IndexBuilder {
   void Add(const IndexItem& item, std::span<const float> vector);
   /// Removes the items for which `gone` is true, and returns their number. Calls Flush first.
   std::int64_t RemoveIf(const std::function<bool(const IndexItem&)>& gone);
-  /// Writes the added items. Add also calls Flush regularly.
+  /// Writes the added items. Add calls it once a minute and for each full file, but not for the last items.
   void Flush();
 
   std::int64_t size() const;
