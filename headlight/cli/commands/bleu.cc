@@ -102,7 +102,8 @@ void Add(Command& program) {
       NewCommand(program, "bleu", "Score translations by BLEU, chrF and TER, as sacreBLEU does", Run);
   command
       .Add("--reference", options.references,
-           "Reference translations, one line or record (see --format) for each of the input; may be repeated")
+           "Reference translations, one line or record (see --format) for each translation on standard input; may be "
+           "repeated")
       .Required()
       .Type("FILE");
   Describe(command, options.metrics);

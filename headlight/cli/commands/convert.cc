@@ -154,6 +154,7 @@ void Add(Command& program) {
       "count more.\n\n"
       "Examples:\n"
       "  headlight convert model --out model-int8 --compute int8\n"
+      "  headlight convert gpt2 --out gpt2.gguf --type Q4_K_M\n"
       "  headlight convert gpt2 --out gpt2.gguf --type Q4_K_M --importance sample.txt\n"
       "  headlight convert params_model_3_ptm.npz --out model_3_ptm --compute float32";
 }

@@ -105,8 +105,8 @@ void Add(Command& program) {
   AddComputeOption(command, options.compute);
   command.footer =
       "\nEach line of the output is a segment: PATH, ID, LABEL, SCORE and AREA in pixels, separated by tabs. A "
-      "pixel belongs to the most probable segment there. A segment that loses most of its pixels to others is "
-      "dropped. --out has the format of COCO's panoptic annotations.\n\n"
+      "pixel belongs to the most probable segment there. A segment that keeps at most 80% of the pixels that it "
+      "claims is dropped. --out has the format of COCO's panoptic annotations.\n\n"
       "Examples:\n"
       "  headlight segment detr-resnet-50-panoptic street.jpg --out masks.png --overlay segments.png\n"
       "  headlight segment detr-resnet-50-panoptic photos/ --json --out masks/ > segments.jsonl";

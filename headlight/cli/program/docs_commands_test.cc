@@ -1,7 +1,9 @@
 // Parses the commands in the documentation and in the help texts, and checks that their options exist.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -109,6 +111,7 @@ struct DocsCommands : testing::Test {
         const std::size_t end = message.find(": no such f");  // "folder" or "file"
         if (end == std::string::npos) return message;
         const std::string path = message.substr(0, end);
+        if (message.find("no such model in the cache") != std::string::npos) models.insert(path);
         if (path.ends_with(".gguf"))
           WriteFile(path, "");
         else
@@ -125,33 +128,59 @@ struct DocsCommands : testing::Test {
       for (const std::vector<std::string>& words : ShellCommands(line))
         if (const auto arguments = Arguments(words)) {
           ++count;
+          for (std::size_t i = 0; i + 1 < arguments->size(); ++i)
+            if ((*arguments)[i] == "--out") outputs.insert((*arguments)[i + 1]);
           if (const std::string mistake = MistakeIn(*arguments); !mistake.empty())
             mistakes.push_back(where + ": " + line + ": " + mistake);
         }
     return mistakes;
   }
 
+  std::vector<std::string> MistakesOfPages() {
+    const fs::path root = HEADLIGHT_SOURCE_DIR;
+    std::vector<fs::path> pages = {root / "README.md"};
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs"))
+      if (entry.path().extension() == ".md") pages.push_back(entry.path());
+    std::vector<std::string> all;
+    for (const fs::path& page : pages)
+      std::ranges::move(Mistakes(page.lexically_relative(root), CodeOf(ReadFile(page))), std::back_inserter(all));
+    return all;
+  }
+
+  std::vector<std::string> MistakesOfHelps() {
+    std::vector<std::string> all;
+    for (const Command* command : LeavesOf(*program))
+      std::ranges::move(
+          Mistakes(FullName(*command), Joined(Lines(std::string(DivideFooter(command->footer).second) + "\n"))),
+          std::back_inserter(all));
+    return all;
+  }
+
   const fs::path before = fs::current_path();
   const TemporaryFolder folder;
   const std::unique_ptr<Command> program = MakeProgram();
   int count = 0;
+  std::set<std::string> models, outputs;  // names that the commands use as models, and values of --out
 };
 
 TEST_F(DocsCommands, OfPagesParse) {
-  const fs::path root = HEADLIGHT_SOURCE_DIR;
-  std::vector<fs::path> pages = {root / "README.md"};
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs"))
-    if (entry.path().extension() == ".md") pages.push_back(entry.path());
-  for (const fs::path& page : pages)
-    EXPECT_THAT(Mistakes(page.lexically_relative(root), CodeOf(ReadFile(page))), testing::IsEmpty());
+  EXPECT_THAT(MistakesOfPages(), testing::IsEmpty());
   EXPECT_GT(count, 100);
 }
 
 TEST_F(DocsCommands, OfHelpsParse) {
-  for (const Command* command : LeavesOf(*program))
-    EXPECT_THAT(Mistakes(FullName(*command), Joined(Lines(std::string(DivideFooter(command->footer).second) + "\n"))),
-                testing::IsEmpty());
+  EXPECT_THAT(MistakesOfHelps(), testing::IsEmpty());
   EXPECT_GT(count, 100);
+}
+
+// Checks that each short name of a model is in a table of the guide, or that another command writes the model.
+TEST_F(DocsCommands, NamesOfModelsAreExplained) {
+  MistakesOfPages();
+  MistakesOfHelps();
+  const std::string guide = ReadFile(HEADLIGHT_SOURCE_DIR "/docs/guides/get_a_model.md");
+  EXPECT_GT(models.size(), 20U);
+  for (const std::string& model : models)
+    EXPECT_TRUE(outputs.contains(model) || guide.find("`" + model + "`") != std::string::npos) << model;
 }
 
 TEST_F(DocsCommands, PlantedMistakesAreFound) {

@@ -17,7 +17,8 @@ void Add(Command& train) {
       "Examples:\n"
       "  headlight train tokenizer --byte-level --vocabulary-size 8000 --out tokens captions.txt\n"
       "  headlight train captions --train train.tsv --valid valid.tsv --tokenizer tokens --image-size 64 --out model\n"
-      "  headlight train captions --train captions.json --images train2017 --valid val.tsv --from vit-gpt2 --out m\n"
+      "  headlight train captions --train captions.json --images train2017 --valid val.tsv \\\n    "
+      "--from vit-gpt2-image-captioning --out model\n"
       "  headlight caption model photos/";
 }
 

@@ -37,7 +37,7 @@ void Add(Command& train) {
       kNewHead +
       "Examples:\n"
       "  headlight train classification --train train.tsv --valid val.tsv --from model --out classifier\n"
-      "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta --out classifier\n"
+      "  headlight train classification --train pairs.jsonl --valid val.jsonl --from roberta-base --out classifier\n"
       "  headlight train classification --train stsb.csv --valid val.csv --from bert --problem-type regression \\\n"
       "    --label-column score --out similarity";
   AddTraining(train, "tagging", "Train a tagger of words, such as named entities (from scratch a BERT)",
