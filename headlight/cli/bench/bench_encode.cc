@@ -306,7 +306,7 @@ void Add(Command& bench) {
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
       "\nExamples:\n"
-      "  headlight bench encode bert-base --batch-size 32 --length 8:128 --compute int8 --threads 2\n"
+      "  headlight bench encode bert-base-uncased --batch-size 32 --length 8:128 --compute int8 --threads 2\n"
       "  headlight bench encode vit-base-patch16-224 --batch-size 16 --compute int8 --threads 2\n"
       "  headlight bench encode clip-vit-base-patch32 --batch-size 32 --length 6:30 --threads 2\n"
       "  headlight bench encode detr-resnet-50 --batch-size 4 --image-size 1066x800 800x1066 --threads 2";

@@ -132,7 +132,7 @@ void Add(Command& program) {
                "Folder to write, or a file that ends in .gguf; a GGUF file is only converted to another", "PATH")
       .Required();
   command.Add("--overwrite", options.overwrite, "Replace the file --out, or the folder if it holds a model");
-  command.Add("--type", options.type, "Types of the tensors in a GGUF file [those of the model]")
+  command.Add("--type", options.type, "Types of the tensors in a GGUF file, such as Q4_K_M [those of the model]")
       .Type("TYPE")
       .Check(CheckType);
   command.AddFile("--importance", options.importance, "Text that weights errors by activations, or an imatrix in GGUF");

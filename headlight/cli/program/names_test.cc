@@ -35,6 +35,10 @@ TEST(ShortHelp, HasTheCommonOptionsAndTheLongOneAll) {
   const std::string brief = RunProgram({"translate", "--help"}).out, all = RunProgram({"translate", "--help-all"}).out;
   EXPECT_THAT(brief, testing::AllOf(HasSubstr("--beam-size"), Not(HasSubstr("--no-repeat-ngram-size"))));
   EXPECT_THAT(all, testing::AllOf(HasSubstr("--no-repeat-ngram-size"), HasSubstr("(also --num-beams)")));
+  EXPECT_THAT(RunProgram({"search", "--help"}).out,
+              testing::AllOf(HasSubstr("--model DIR"), HasSubstr("--names FILE")));
+  EXPECT_THAT(RunProgram({"convert", "--help"}).out,
+              testing::AllOf(HasSubstr("--type TYPE"), HasSubstr("--type Q4_K_M")));
 }
 
 // Checks that the examples in each short help use only options that the short help lists.
