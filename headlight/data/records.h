@@ -24,7 +24,7 @@ HEADLIGHT_API TextFormat TextFormatOf(std::string_view path);
 /// Returns true for names that end in .json, optionally with .gz.
 HEADLIGHT_API bool IsJson(std::string_view path);
 /// Returns true for JSON lines and CSV.
-bool HasRecords(TextFormat format);
+HEADLIGHT_API bool HasRecords(TextFormat format);
 /// Returns true if a file name indicates JSON lines or CSV.
 HEADLIGHT_API bool HasRecords(std::string_view path);
 
