@@ -86,6 +86,18 @@ void Sentences(const std::string& folder, const std::string&) {
   fmt::print("{}\n", vectors.elements());
 }
 
+void Search(const std::string& folder, const std::string& index) {
+  const std::vector<std::string> texts = {"A dog runs.", "A cat sleeps."};
+  const Embedder embedder = Embedder::Load(folder);
+  IndexBuilder builder(index,
+                       {.folder = folder, .fingerprint = FingerprintOf(folder), .dimension = embedder.dimension()});
+  for (const std::string& text : texts) builder.Add({.name = text}, embedder.Embed(text));
+  builder.Flush();  // writes the last items
+  const VectorIndex vectors = VectorIndex::Open(index);
+  for (const VectorIndex::Hit& hit : vectors.Search(embedder.Embed("A puppy."), /*top=*/10))
+    fmt::print("{:.3f} {}\n", hit.score, vectors.Item(hit.row).name);
+}
+
 void ImageGpt(const std::string& folder, const std::string&) {
   const ImageGenerator generator = ImageGenerator::Load(folder);
   for (const Image& image : generator.Generate({.count = 4, .temperature = 0.95, .seed = 7}))
@@ -103,12 +115,19 @@ void Gpt(const std::string& folder, const std::string&) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(const std::string&, const std::string&)>> chapters = {
-      {"vit", Vit},           {"dino", Dino},
-      {"captions", Captions}, {"answers", Answers},
-      {"dalle", Dalle},       {"t5", T5},
-      {"heads", Heads},       {"tags", Tags},
-      {"bert", BertFolder},   {"sentences", Sentences},
-      {"imagegpt", ImageGpt}, {"gpt", Gpt}};
+      {"vit", Vit},
+      {"dino", Dino},
+      {"captions", Captions},
+      {"answers", Answers},
+      {"dalle", Dalle},
+      {"t5", T5},
+      {"heads", Heads},
+      {"tags", Tags},
+      {"bert", BertFolder},
+      {"sentences", Sentences},
+      {"search", Search},
+      {"imagegpt", ImageGpt},
+      {"gpt", Gpt}};
   if (argc != 4 || !chapters.contains(argv[1])) {
     fmt::print("usage: example_pipelines CHAPTER MODEL IMAGE\n");
     return 0;

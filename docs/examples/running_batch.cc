@@ -15,6 +15,14 @@ Hypothesis Alone(const LanguageModel& model, const DecodingRequest& request) {
     for (const Decoded& text : batch.Step()) return text.hypotheses.front();
 }
 
+void Report(const LanguageModel& model, const DecodingRequest& request, int pass, const Decoded& text) {
+  const Hypothesis& found = text.hypotheses.front();
+  const Hypothesis alone = Alone(model, request);
+  const bool same = found.ids == alone.ids && found.log_probability == alone.log_probability;
+  fmt::print("pass {}: text {} has {} tokens, {}\n", pass, text.id, found.ids.size(),
+             same ? "as alone" : "not as alone");
+}
+
 }  // namespace
 
 int main() {
@@ -32,12 +40,6 @@ int main() {
   for (int pass = 1; !batch.empty(); ++pass) {
     if (pass == 3) batch.Add(requests[1]);
     if (pass == 4) batch.Add(requests[2]);
-    for (const Decoded& text : batch.Step()) {
-      const Hypothesis& found = text.hypotheses.front();
-      const Hypothesis alone = Alone(gpt, requests[text.id]);
-      fmt::print(
-          "pass {}: text {} has {} tokens, {}\n", pass, text.id, found.ids.size(),
-          found.ids == alone.ids && found.log_probability == alone.log_probability ? "as alone" : "not as alone");
-    }
+    for (const Decoded& text : batch.Step()) Report(gpt, requests[text.id], pass, text);
   }
 }
