@@ -14,7 +14,8 @@ struct ScoredRow {
   float score = 0;
 };
 
-/// Collects the rows with the `top` largest scores. If scores are equal, the row that was added first ranks higher.
+/// Collects the rows with the `top` largest scores. If scores are equal, the smaller row number ranks
+/// higher.
 /// Rows with a score of NaN are ignored.
 class BestRows {
  public:
