@@ -25,8 +25,8 @@ const std::map<std::string, OptionValues> kEsmPresets = {{"esm2-8m", Published("
 void AddEsmPresets(OptionTable& table, std::string& preset) {
   table
       .Add("--preset", preset,
-           "An ESM-2 of this size with its own tokenizer, and default settings of its paper; for sequences "
-           "of residues")
+           "An ESM-2 of this size with its own tokenizer, and the paper's dropout, peak learning rate and weight "
+           "decay as defaults; for sequences of residues")
       .Check(OneOf({"esm2-8m", "esm2-35m", "esm2-150m", "esm2-650m", "esm2-3b"}))
       .Excludes(table.Get("--from"))
       .Excludes(table.Get("--tokenizer"))

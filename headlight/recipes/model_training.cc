@@ -176,7 +176,8 @@ void DescribeOptimization(OptionTable& table, ModelTraining& options, const Trai
   add_with_default("--log-every", options.log_every, AtLeast(0), "Log every N steps; 0: never");
   add_with_default("--seed", options.seed, Seed(), "Random seed; the same seed gives the same run");
   table.Add("--resume", options.resume,
-            "Resume the training in `out`, or start it; its learning rate follows a new `epochs` or `steps`");
+            "Resume the training in `out`, or start it if there is none; with a new `epochs` or `steps` the "
+            "schedule has the new length");
 }
 
 void ApplyPreset(OptionTable& table, const ModelTraining& options, const OptionValues& values) {

@@ -116,7 +116,7 @@ struct TrainingWords {
   std::string valid = {};  ///< empty if there is no validation
   std::string from = {};   ///< empty if there is no fine-tuning
   const char* batch = "--batch-tokens";
-  const char* batch_description = "Tokens per batch: of the target, if there is one";
+  const char* batch_description = "Tokens per batch";
 };
 
 /// Describes the options, which must outlive the table.

@@ -45,7 +45,8 @@ void Describe(OptionTable& table, RegionTraining& options, const std::string& tr
       .Group(kModelGroup)
       .Default("12");
   DescribeSkipErrors(table, options.skip_errors);
-  table.Get("--layers").Describe("Layers of the text, and of the image; co-attention precedes the upper half");
+  table.Get("--layers")
+      .Describe("Layers of each stream, text and image; co-attention precedes each layer of the upper half");
 }
 
 TrainingFolder BeginRegionTraining(RegionTraining& options) {

@@ -220,7 +220,8 @@ void Describe(OptionTable& table, ContrastiveTraining& options) {
   AddChoice<Architecture>(
       table, "--family", options.family,
       {{"clip", Architecture::clip}, {"siglip", Architecture::siglip}, {"bert", Architecture::bert}},
-      "Images with texts by a softmax over the batch or a sigmoid for each pair; or texts with texts")
+      "Model from scratch: clip for images with texts, with a softmax over the batch; siglip, with a sigmoid for each "
+      "pair; bert for texts with texts")
       .Excludes(from)
       .Group(kModelGroup);
   const auto add_size = [&](const char* name, auto& value, std::int64_t most, const char* description) -> Option& {

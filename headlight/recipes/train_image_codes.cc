@@ -38,10 +38,11 @@ void Describe(OptionTable& table, ImageCodesTraining& options) {
     table.Remove(name);
   DescribeSkipErrors(table, options.skip_errors);
   table.Get("--layers").Describe("Convolutions that halve the size of an image");
-  table.Get("--model-dim").Describe("Channels");
+  table.Get("--model-dim").Describe("Channels of the convolutions");
   AddModelNumber(table, "--image-size", options.vae.image, Between(2, 4096),
                  "Pixels of a side, to which the center of an image is resized");
-  AddModelNumber(table, "--codes", options.vae.codes, Between(2, 1 << 16), "Codes");
+  AddModelNumber(table, "--codes", options.vae.codes, Between(2, 1 << 16),
+                 "Size of the codebook: the number of different codes");
   AddModelNumber(table, "--code-dim", options.vae.code_width, Between(1, 1 << 15), "Size of a code's embedding");
   AddModelNumber(table, "--blocks", options.vae.blocks, Between(0, 1024),
                  "Residual blocks between the halved image and the codes");

@@ -133,8 +133,8 @@ void Describe(OptionTable& table, TextToImageTraining& options) {
   const auto folder = [&](const char* name, std::string& value, const char* description) {
     table.Add(name, value, description).Model(ExistingFolder()).Excludes(from).Type("DIR");
   };
-  folder("--vae", options.vae, "Folder of the discrete VAE of a model from scratch");
-  folder("--tokenizer", options.tokenizer, "Folder of its tokenizer");
+  folder("--vae", options.vae, "Folder of the discrete VAE for a model from scratch, which `train image-codes` trains");
+  folder("--tokenizer", options.tokenizer, "Folder of the tokenizer for a model from scratch");
   AddModelNumber(table, "--text-positions", options.text_positions, Between(1, 1 << 14), "Tokens of the longest text");
   const std::vector<std::string> kinds = GridAttentionNames();
   table

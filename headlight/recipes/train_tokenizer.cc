@@ -79,7 +79,8 @@ void Describe(OptionTable& table, TokenizerTraining& options) {
   table.Add("--vocabulary-size", how.size, AtLeast(1), "Most tokens, special ones included").ShowDefault();
   table
       .Add("--special", how.special,
-           "A token that is never split; may be repeated; these are the first ids in this order [the usual ones]")
+           "A token that is never split; may be repeated; these are the first ids in this order [byte-level: "
+           "<|endoftext|>; wordpiece: [PAD] [UNK] [CLS] [SEP] [MASK]; others: <pad> </s> <unk>]")
       .Check(NotEmpty())
       .Type("TOKEN")
       .OneAtATime();  // otherwise [PAD] would be parsed as a list

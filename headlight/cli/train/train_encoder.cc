@@ -51,6 +51,7 @@ void Add(Command& train) {
                 kNewHead +
                 "Examples:\n"
                 "  headlight train tagging --train eng.train --valid eng.testa --from bert --out names\n"
+                "  headlight train tokenizer --subword-type wordpiece --out tokens train.txt\n"
                 "  headlight train tagging --train train.jsonl --valid val.jsonl --tokenizer tokens --out names\n"
                 "  echo 'Ada Lovelace was born in London.' | headlight tag names";
   AddTraining(train, "question-answering", "Train a model to find answers in passages (from scratch a BERT)",

@@ -28,6 +28,8 @@ void Add(Command& train) {
       "Examples:\n"
       "  headlight train seq2seq --train train.jsonl --valid val.jsonl --from flan-t5-small --prefix 'summarize: ' "
       "\\\n    --out model\n"
+      "  headlight train tokenizer --byte-level --special '<s>' --special '<pad>' --special '</s>' --special '<mask>' "
+      "\\\n    --out tokens train.txt\n"
       "  headlight train seq2seq --train train.tsv --valid val.tsv --tokenizer tokens --out model --layers 3\n"
       "  headlight summarize model articles.txt --prefix 'summarize: '";
   AddTraining(train, "span-corruption", "Pretrain by filling in masked spans, as T5 (from scratch a T5)",

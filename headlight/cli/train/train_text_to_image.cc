@@ -14,6 +14,8 @@ void Add(Command& train) {
       "codes, which validations report as text_loss and image_loss. Of several texts of an image each epoch "
       "uses one.\n\n"
       "Examples:\n"
+      "  headlight train image-codes --train photos --validate-split 0.05 --out vae\n"
+      "  headlight train tokenizer texts.txt --out words\n"
       "  headlight train text-to-image --train train.tsv --valid val.tsv --vae vae --tokenizer words --out shapes\n"
       "  headlight train text-to-image --train captions.json --images photos --valid val.tsv --from shapes --out m";
 }

@@ -13,7 +13,8 @@ void Add(Command& train) {
       "\nAn image is read as a whole and as the pixels of each box. Answers are classes, those of the training "
       "data; others count as wrong. If questions have a \"kind\", validations report the accuracy of each kind. "
       "A model of --from without a head for these answers gets a new head.\n\n"
-      "Example:\n"
+      "Examples:\n"
+      "  headlight train tokenizer --subword-type wordpiece --out tokens train.txt\n"
       "  headlight train visual-question-answering --train scenes/questions.en.jsonl --valid more/questions.en.jsonl "
       "\\\n    --boxes scenes/annotations.json more/annotations.json --tokenizer tokens --out model";
 }
