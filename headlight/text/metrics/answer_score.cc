@@ -50,23 +50,23 @@ std::vector<std::string> NormalizedWords(std::string_view text) {
   return words;
 }
 
-double WordF1(const std::vector<std::string>& answer, const std::vector<std::string>& right) {
-  if (answer.empty() || right.empty()) return answer == right ? 1 : 0;
+double WordF1(const std::vector<std::string>& answer, const std::vector<std::string>& reference) {
+  if (answer.empty() || reference.empty()) return answer == reference ? 1 : 0;
   std::map<std::string_view, std::int64_t> counts;
-  for (const std::string& word : right) ++counts[word];
+  for (const std::string& word : reference) ++counts[word];
   double same = 0;
   for (const std::string& word : answer)
     if (const auto found = counts.find(word); found != counts.end() && found->second-- > 0) ++same;
-  return 2 * same / static_cast<double>(answer.size() + right.size());
+  return 2 * same / static_cast<double>(answer.size() + reference.size());
 }
 
 }  // namespace
 
-AnswerScore ScoreAnswer(std::string_view answer, std::span<const std::string> right) {
+AnswerScore ScoreAnswer(std::string_view answer, std::span<const std::string> references) {
   const std::vector<std::string> words = NormalizedWords(answer);
   bool any = false;
   AnswerScore best;
-  for (const std::string& one : right) {
+  for (const std::string& one : references) {
     const std::vector<std::string> expected = NormalizedWords(one);
     if (expected.empty()) continue;
     any = true;

@@ -16,6 +16,6 @@ struct AnswerScore {
   bool exact = false;
   double f1 = 0;  ///< F1 of words, from 0 to 1
 };
-HEADLIGHT_API AnswerScore ScoreAnswer(std::string_view answer, std::span<const std::string> right);
+HEADLIGHT_API AnswerScore ScoreAnswer(std::string_view answer, std::span<const std::string> references);
 
 }  // namespace headlight

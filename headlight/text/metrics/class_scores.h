@@ -11,8 +11,9 @@ namespace headlight {
 
 /// The counts of one class, or of one kind of item.
 struct ClassCounts {
-  std::int64_t right = 0, found = 0,
-               both = 0;  ///< counts of true, predicted, and correctly predicted members
+  std::int64_t labeled = 0;         ///< items of this class
+  std::int64_t predicted = 0;       ///< items that were predicted to be of this class
+  std::int64_t true_positives = 0;  ///< items of this class that were predicted to be of it
   /// Return metrics from 0 to 1, or 0 if the denominator is 0.
   double precision() const;
   double recall() const;
@@ -25,7 +26,7 @@ class HEADLIGHT_API ClassScores {
   explicit ClassScores(std::size_t classes) : classes_(classes) {}
 
   /// Adds the true class and the predicted class of an item. A negative number means no class.
-  void Add(std::int32_t right, std::int32_t found);
+  void Add(std::int32_t label, std::int32_t predicted);
 
   std::int64_t count() const { return count_; }
   double accuracy() const;  ///< 0 to 1
@@ -34,7 +35,7 @@ class HEADLIGHT_API ClassScores {
 
  private:
   std::vector<ClassCounts> classes_;
-  std::int64_t count_ = 0, right_ = 0;
+  std::int64_t count_ = 0, correct_ = 0;
 };
 
 }  // namespace headlight

@@ -39,23 +39,23 @@ std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags) {
   return entities;
 }
 
-void EntityScore::Add(std::span<const std::string_view> right, std::span<const std::string_view> found) {
-  Ensure(right.size() == found.size(), "there are {} tags for {} words", found.size(), right.size());
-  const std::vector<Entity> expected = EntitiesOf(right), guessed = EntitiesOf(found);
-  for (const Entity& entity : expected) ++by_name_[std::string(entity.name)].right;
+void EntityScore::Add(std::span<const std::string_view> reference, std::span<const std::string_view> predicted) {
+  Ensure(reference.size() == predicted.size(), "there are {} tags for {} words", predicted.size(), reference.size());
+  const std::vector<Entity> expected = EntitiesOf(reference), guessed = EntitiesOf(predicted);
+  for (const Entity& entity : expected) ++by_name_[std::string(entity.name)].labeled;
   for (const Entity& entity : guessed) {
     ClassCounts& counts = by_name_[std::string(entity.name)];
-    ++counts.found;
-    if (std::ranges::find(expected, entity) != expected.end()) ++counts.both;
+    ++counts.predicted;
+    if (std::ranges::find(expected, entity) != expected.end()) ++counts.true_positives;
   }
 }
 
 ClassCounts EntityScore::all() const {
   ClassCounts sum;
   for (const auto& [name, counts] : by_name_) {
-    sum.right += counts.right;
-    sum.found += counts.found;
-    sum.both += counts.both;
+    sum.labeled += counts.labeled;
+    sum.predicted += counts.predicted;
+    sum.true_positives += counts.true_positives;
   }
   return sum;
 }

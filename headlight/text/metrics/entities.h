@@ -37,7 +37,7 @@ std::vector<Entity> EntitiesOf(std::span<const std::string_view> tags);
 class EntityScore {
  public:
   /// Adds the reference tags and the predicted tags of a sentence, which must have equal sizes.
-  void Add(std::span<const std::string_view> right, std::span<const std::string_view> found);
+  void Add(std::span<const std::string_view> reference, std::span<const std::string_view> predicted);
   double precision() const;
   double recall() const;
   double f1() const;

@@ -8,12 +8,12 @@ namespace headlight {
 LogitScores::LogitScores(std::size_t classes)
     : classes_(classes), confusions_(classes > kMostConfused ? 0 : classes * classes) {}
 
-void LogitScores::Add(std::int32_t right, std::span<const float> logits) {
+void LogitScores::Add(std::int32_t label, std::span<const float> logits) {
   const auto most = std::ranges::max_element(logits);
-  const auto found = static_cast<std::int32_t>(most - logits.begin());
-  classes_.Add(right, found);
-  const auto at = static_cast<std::size_t>(right);
-  if (!confusions_.empty()) ++confusions_[at * logits.size() + static_cast<std::size_t>(found)];
+  const auto predicted = static_cast<std::int32_t>(most - logits.begin());
+  classes_.Add(label, predicted);
+  const auto at = static_cast<std::size_t>(label);
+  if (!confusions_.empty()) ++confusions_[at * logits.size() + static_cast<std::size_t>(predicted)];
   const float of_right = logits[at];
   const auto before = std::ranges::count_if(logits, [&](float logit) { return logit > of_right; }) +
                       std::ranges::count(logits.first(at), of_right);

@@ -20,7 +20,7 @@ class HEADLIGHT_API LogitScores {
 
   /// Adds an example's true class and its logits, one per class. The prediction is the first class with the
   /// largest logit.
-  void Add(std::int32_t right, std::span<const float> logits);
+  void Add(std::int32_t label, std::span<const float> logits);
 
   const ClassScores& classes() const { return classes_; }
   double loss() const;           ///< the mean negative log-probability of the true class

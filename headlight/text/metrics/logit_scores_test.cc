@@ -29,7 +29,7 @@ TEST(LogitScores, MatchScikitLearn) {
     EXPECT_NEAR(one.precision(), golden["precision"].Items()[i].Number(), 1e-12);
     EXPECT_NEAR(one.recall(), golden["recall"].Items()[i].Number(), 1e-12);
     EXPECT_NEAR(one.f1(), golden["f1"].Items()[i].Number(), 1e-12);
-    EXPECT_EQ(one.right, golden["count"].Items()[i].Integer());
+    EXPECT_EQ(one.labeled, golden["count"].Items()[i].Integer());
   }
   ASSERT_EQ(scores.confusions().size(), classes * classes);
   for (std::size_t i = 0; i < scores.confusions().size(); ++i)

@@ -90,11 +90,11 @@ void SetScores(std::span<const ClassCounts> classes, const std::vector<std::stri
   ClassCounts all;
   double macro = 0;
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    all.right += classes[i].right;
-    all.found += classes[i].found;
-    all.both += classes[i].both;
+    all.labeled += classes[i].labeled;
+    all.predicted += classes[i].predicted;
+    all.true_positives += classes[i].true_positives;
     macro += classes[i].f1() / static_cast<double>(classes.size());
-    if (classes[i].right + classes[i].found > 0) report.classes.push_back(ClassOf(labels[i], classes[i]));
+    if (classes[i].labeled + classes[i].predicted > 0) report.classes.push_back(ClassOf(labels[i], classes[i]));
   }
   report.score_name = "micro_f1";
   report.score = 100 * all.f1();
@@ -135,9 +135,9 @@ ValidationReport ValidateTargets(const TextEncoder& model, const std::vector<Tex
             const std::vector<std::int32_t>& right = texts[static_cast<std::size_t>(batch.labels[row])].labels;
             const bool is = std::ranges::find(right, static_cast<std::int32_t>(label)) != right.end();
             const bool guessed = found[row * labels.size() + label] >= 0;
-            classes[label].right += is;
-            classes[label].found += guessed;
-            classes[label].both += is && guessed;
+            classes[label].labeled += is;
+            classes[label].predicted += guessed;
+            classes[label].true_positives += is && guessed;
           }
       });
   report.perplexity = 0;

@@ -70,13 +70,13 @@ ValidationReport ValidateEncoder(
 }
 
 ValidationReport::Class ClassOf(const std::string& name, const ClassCounts& counts) {
-  return {name, 100 * counts.precision(), 100 * counts.recall(), 100 * counts.f1(), counts.right};
+  return {name, 100 * counts.precision(), 100 * counts.recall(), 100 * counts.f1(), counts.labeled};
 }
 
 std::vector<ValidationReport::Class> ClassesOf(const std::vector<std::string>& labels, const ClassScores& scores) {
   std::vector<ValidationReport::Class> classes;
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (const ClassCounts& counts = scores.classes()[i]; counts.right + counts.found > 0)
+    if (const ClassCounts& counts = scores.classes()[i]; counts.labeled + counts.predicted > 0)
       classes.push_back(ClassOf(labels[i], counts));
   return classes;
 }
