@@ -80,7 +80,7 @@ bool IsUnsupportedImagePath(std::string_view path) {
   return std::ranges::find(endings, EndingOf(path)) != std::end(endings);
 }
 
-std::int64_t CountOtherImages(std::span<const std::string> sources) {
+std::int64_t CountUnsupportedImages(std::span<const std::string> sources) {
   std::int64_t count = 0;
   for (const std::string& source : sources) {
     std::error_code ignored;

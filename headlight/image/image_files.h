@@ -35,8 +35,8 @@ HEADLIGHT_API bool IsUnsupportedImagePath(std::string_view path);
 /// no images.
 HEADLIGHT_API std::vector<std::string> ImageFilesIn(const std::string& folder);
 
-/// Returns the number of files in these folders and their subfolders that have unsupported image formats.
-HEADLIGHT_API std::int64_t CountOtherImages(std::span<const std::string> sources);
+/// Returns the number of files with unsupported image formats in the folders among `sources` and their subfolders.
+HEADLIGHT_API std::int64_t CountUnsupportedImages(std::span<const std::string> sources);
 
 /// Returns the images of all sources, in order. A folder selects the files of ImageFilesIn, and an IDX file selects all
 /// of its images. The name() of an image in an IDX file selects only that image. "-" is standard input and may occur

@@ -134,7 +134,7 @@ bool IsNameOfSet(std::string_view label) {
 }
 
 void NoteOtherImages(const std::vector<std::string>& sources, const TrainingObserver& observer) {
-  if (const std::int64_t count = CountOtherImages(sources); count > 0)
+  if (const std::int64_t count = CountUnsupportedImages(sources); count > 0)
     Note(observer,
          fmt::format("{}: {} file{} left out: JPEG, PNG, WebP, BMP, GIF and TIFF are read, and not .avif, .heic, "
                      ".svg and the like",

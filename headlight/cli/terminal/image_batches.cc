@@ -167,7 +167,7 @@ std::vector<ImageSource> ListInputImages(const std::vector<std::string>& inputs)
 }
 
 void NoteOtherImages(const std::vector<std::string>& sources) {
-  if (const std::int64_t count = CountOtherImages(sources); count > 0)
+  if (const std::int64_t count = CountUnsupportedImages(sources); count > 0)
     Note("{}: {} file{} left out: JPEG, PNG, WebP, BMP, GIF and TIFF are read, and not .avif, .heic, .svg and the like",
          fmt::join(sources, ", "), count, count == 1 ? " is" : "s are");
 }
