@@ -187,6 +187,9 @@ void Describe(OptionTable& table, TranslationTraining& options) {
       {.train = "Source and target text, plain or gzip, whose lines are pairs; or one file of pairs: a source, a tab "
                 "and its target on each line, or .jsonl or .csv",
        .valid = "Source and target text to validate on, in the same formats"});
+  table.Get("--warmup")
+      .Default(fmt::format("{}, with `preset` multi30k {}, or a tenth of the steps if at most twice as many",
+                           kTranslationDefaults.longest_warmup, kMulti30kWarmup));
   table.Get("--batch-tokens").Describe("Target tokens per batch");
   for (const char* files : {"--train", "--valid"}) table.Get(files).Type("SRC TGT|PAIRS");
   table
