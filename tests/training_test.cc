@@ -111,7 +111,7 @@ struct Setting {
     return options;
   }
 
-  TrainingKeep Keep(const std::string& name) const {
+  TrainingOutput Output(const std::string& name) const {
     return {.checkpoint = folder.File(name), .run = Json::Object{{"what", "a test"}}, .save_best = {}, .save_last = {}};
   }
 };
@@ -133,7 +133,7 @@ TEST(Training, TheLossDecreasesAndIsReported) {
                                       },
                                   .note = {},
                                   .stop = {}};
-  const TrainingResult result = Train(setting.Task(*model), options, setting.Keep("c"), false, observer);
+  const TrainingResult result = Train(setting.Task(*model), options, setting.Output("c"), false, observer);
   EXPECT_EQ(result.end, TrainingEnd::limit);
   EXPECT_EQ(result.steps, 60);
   EXPECT_EQ(losses.size(), 15U);
@@ -159,7 +159,7 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
   const Setting setting;
   const TrainingOptions options = setting.Options();
   const auto whole = setting.Model();
-  Train(setting.Task(*whole), options, setting.Keep("whole"), false, {});
+  Train(setting.Task(*whole), options, setting.Output("whole"), false, {});
 
   // The run is stopped repeatedly in the middle of an epoch, as with Ctrl-C, and resumed with a new model.
   std::vector<float> resumed;
@@ -171,7 +171,7 @@ TEST(Training, AnInterruptedRunEndsWithTheSameBits) {
                                     .validation = {},
                                     .note = {},
                                     .stop = [&] { return step == stop; }};
-    Train(setting.Task(*model), options, setting.Keep("parts"), true, observer);
+    Train(setting.Task(*model), options, setting.Output("parts"), true, observer);
     resumed = model->parameters().values().ToVector<float>();
   }
   EXPECT_EQ(resumed, whole->parameters().values().ToVector<float>());
@@ -207,26 +207,26 @@ TEST(Training, AnotherSeedGivesAnotherRun) {
   const Setting setting;
   TrainingOptions options = setting.Options();
   const auto one = setting.Model(), other = setting.Model();
-  Train(setting.Task(*one), options, setting.Keep("one"), false, {});
+  Train(setting.Task(*one), options, setting.Output("one"), false, {});
   options.seed = 2;  // changes only dropout, not the batches
-  Train(setting.Task(*other), options, setting.Keep("other"), false, {});
+  Train(setting.Task(*other), options, setting.Output("other"), false, {});
   EXPECT_NE(one->parameters().values().ToVector<float>(), other->parameters().values().ToVector<float>());
 }
 
 TEST(Training, RefusesACheckpointOfAnotherRun) {
   const Setting setting;
   const auto model = setting.Model();
-  TrainingKeep keep = setting.Keep("c");
-  Train(setting.Task(*model), setting.Options(), keep, false, {});
-  keep.run = Json::Object{{"what", "another"}};
-  EXPECT_THAT(ErrorOf([&] { Train(setting.Task(*model), setting.Options(), keep, true, {}); }),
+  TrainingOutput output = setting.Output("c");
+  Train(setting.Task(*model), setting.Options(), output, false, {});
+  output.run = Json::Object{{"what", "another"}};
+  EXPECT_THAT(ErrorOf([&] { Train(setting.Task(*model), setting.Options(), output, true, {}); }),
               testing::HasSubstr("what \"a test\", not \"another\""));
 }
 
 TEST(Training, ANaNLossStopsItAndKeepsTheCheckpoint) {
   const Setting setting;
   const auto model = setting.Model();
-  const TrainingKeep keep = setting.Keep("c");
+  const TrainingOutput output = setting.Output("c");
   std::int64_t step = 0;
   const TrainingObserver observer{.step = {},
                                   .progress =
@@ -239,11 +239,11 @@ TEST(Training, ANaNLossStopsItAndKeepsTheCheckpoint) {
                                   .validation = {},
                                   .note = {},
                                   .stop = {}};
-  EXPECT_THAT(ErrorOf([&] { Train(setting.Task(*model), setting.Options(), keep, false, observer); }),
+  EXPECT_THAT(ErrorOf([&] { Train(setting.Task(*model), setting.Options(), output, false, observer); }),
               testing::HasSubstr("at step 12"));
   Optimizer optimizer(setting.Options().adam, model->parameters());
   TrainingState state;
-  LoadCheckpoint(keep.checkpoint, keep.run, state, optimizer, setting.Task(*model));
+  LoadCheckpoint(output.checkpoint, output.run, state, optimizer, setting.Task(*model));
   EXPECT_EQ(optimizer.step, 9);
   for (const float value : model->parameters().values().span<float>()) EXPECT_TRUE(std::isfinite(value));
 }
@@ -261,7 +261,7 @@ TEST(Training, Bfloat16TrainsLikeFloat32) {
     observer.validation = [&](const ValidationReport& report) {
       losses[static_cast<int>(compute)].push_back(report.loss);
     };
-    Train(setting.Task(*model), options, setting.Keep(Name(compute)), false, observer);
+    Train(setting.Task(*model), options, setting.Output(Name(compute)), false, observer);
   }
   ASSERT_EQ(losses[0].size(), losses[1].size());
   EXPECT_LT(losses[0].back(), 0.9 * losses[0].front());
@@ -293,7 +293,7 @@ TEST(Training, StepsAfterTheFirstEpochAllocateNoMemory) {
                                         EXPECT_EQ(GetStorageStatistics().system_allocations, allocations);
                                         return false;
                                       }};
-  Train(setting.Task(*model), options, setting.Keep("c"), false, observer);
+  Train(setting.Task(*model), options, setting.Output("c"), false, observer);
   SetThreads(threads);
 }
 
@@ -303,7 +303,7 @@ TEST(Training, NamesImpossibleOptions) {
   const auto error = [&](auto change) {
     TrainingOptions options = setting.Options();
     change(options);
-    return ErrorOf([&] { Train(setting.Task(*model), options, setting.Keep("c"), false, {}); });
+    return ErrorOf([&] { Train(setting.Task(*model), options, setting.Output("c"), false, {}); });
   };
   EXPECT_THAT(error([](auto& options) { options.steps = 0; }), testing::HasSubstr("needs a limit"));
   EXPECT_THAT(error([](auto& options) { options.log_every = -1; }), testing::HasSubstr("negative"));

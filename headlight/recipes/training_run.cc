@@ -271,12 +271,12 @@ TrainingResult RunTraining(const TrainingTask& task, TrainingOptions options, co
     add(report);
     if (observer.validation) observer.validation(report);
   };
-  const TrainingKeep keep{.checkpoint = checkpoint,
-                          .run = settings,
-                          .save_best = [&] { run.save(run.out); },
-                          .save_last = [&] { ReplaceFolder(run.out + "/last", run.save); }};
+  const TrainingOutput output{.checkpoint = checkpoint,
+                              .run = settings,
+                              .save_best = [&] { run.save(run.out); },
+                              .save_last = [&] { ReplaceFolder(run.out + "/last", run.save); }};
   if (observer.prepared) observer.prepared(run.labels);
-  const TrainingResult result = Train(task, options, keep, run.resume, watching);
+  const TrainingResult result = Train(task, options, output, run.resume, watching);
   if (result.end == TrainingEnd::stopped)
     Note(observer, fmt::format("stopped after step {}; `resume` continues from here", result.steps));
   if (result.end == TrainingEnd::finished)

@@ -46,12 +46,12 @@ namespace {
 
 class Training {
  public:
-  Training(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
+  Training(const TrainingTask& task, const TrainingOptions& options, const TrainingOutput& output,
            const TrainingObserver& observer)
       : task_(task),
         model_(*task.model),
         options_(options),
-        keep_(keep),
+        output_(output),
         ranks_(options.ranks),
         observer_(ranks_.first() ? observer : TrainingObserver{.stop = observer.stop}),
         optimizer_(options.adam, model_.parameters(),
@@ -75,12 +75,12 @@ class Training {
 
  private:
   TrainingResult RunOnRank(bool resume) {
-    ranks_.CheckSame(keep_.run, model_.parameters());
+    ranks_.CheckSame(output_.run, model_.parameters());
     model_.parameters().PrepareTraining();
-    char has_checkpoint = resume && ranks_.first() && HasCheckpoint(keep_.checkpoint) ? 1 : 0;
+    char has_checkpoint = resume && ranks_.first() && HasCheckpoint(output_.checkpoint) ? 1 : 0;
     if (ranks_.several()) Broadcast(*ranks_.ranks(), BytesOf(std::span(&has_checkpoint, 1)));
     if (has_checkpoint != 0) {
-      LoadCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_, ranks_.ranks());
+      LoadCheckpoint(output_.checkpoint, output_.run, state_, optimizer_, task_, ranks_.ranks());
       saved_step_ = optimizer_.step;
       if (state_.finished && (AtLimit() || OutOfPatience())) return Result(TrainingEnd::finished);
       Note(fmt::format("resumed after step {}", optimizer_.step));
@@ -97,7 +97,7 @@ class Training {
       end = TrainingEnd::stopped;
     }
     if (end == TrainingEnd::stopped) Save();
-    if (keep_.save_last && ranks_.first()) keep_.save_last();
+    if (output_.save_last && ranks_.first()) output_.save_last();
     if (end != TrainingEnd::stopped) {
       state_.finished = true;
       Save();
@@ -108,7 +108,7 @@ class Training {
   TrainingEnd Loop() {
     const auto begin = [&] { return StepBatches(task_, state_.position, options_.accumulation, ranks_.ranks()); };
     const bool resumed = state_.position.epoch > 0 || state_.position.batch > 0;
-    StepBatches batches = resumed ? InFile(keep_.checkpoint + "/state.json", begin) : begin();
+    StepBatches batches = resumed ? InFile(output_.checkpoint + "/state.json", begin) : begin();
     log_begin_ = Clock::now();
     for (;;) {
       if (ValidationIsDue()) ValidateAndKeep();
@@ -242,10 +242,10 @@ class Training {
   [[noreturn]] void FailDiverged(const char* what, std::int64_t step, const std::string& location) const {
     std::string kept = "there is no checkpoint yet";
     if (saved_step_ > 0)
-      kept = fmt::format("the last checkpoint, {} (step {}), is kept", keep_.checkpoint, saved_step_);
+      kept = fmt::format("the last checkpoint, {} (step {}), is kept", output_.checkpoint, saved_step_);
     if (saved_step_ > 0 && state_.best_step > 0)
       kept = fmt::format("the best model (step {}) and the last checkpoint, {} (step {}), are kept", state_.best_step,
-                         keep_.checkpoint, saved_step_);
+                         output_.checkpoint, saved_step_);
     Fail(
         "the training has diverged: the {} is not finite at step {} ({}, learning rate {:.2e}); {}. Try a lower "
         "learning rate, a longer warm-up or a smaller limit of the gradient's norm",
@@ -290,14 +290,15 @@ class Training {
       FailDiverged("validation loss", report.step, fmt::format("epoch {}", report.epoch));
     report.best = KeepIfBest(report, options_.validate_metric, task_.last_is_best, state_);
     if (observer_.validation) observer_.validation(report);
-    if (report.best && keep_.save_best && ranks_.first()) keep_.save_best();
+    if (report.best && output_.save_best && ranks_.first()) output_.save_best();
   }
 
   void Finish() {
     if (state_.validated_step != optimizer_.step) ValidateAndKeep();  // the run ended between two validations
     if (options_.average_last > 1 && state_.snapshots.size() > 1) {
       Note(fmt::format("averaging the last {} validations' values", state_.snapshots.size()));
-      WithState(MeanOfSnapshots(keep_.checkpoint, state_, model_.parameters(), ranks_.ranks()), [&] { ValidateNow(); });
+      WithState(MeanOfSnapshots(output_.checkpoint, state_, model_.parameters(), ranks_.ranks()),
+                [&] { ValidateNow(); });
     }
   }
 
@@ -319,7 +320,7 @@ class Training {
   }
 
   void Save() {
-    SaveCheckpoint(keep_.checkpoint, keep_.run, state_, optimizer_, task_, ranks_.ranks());
+    SaveCheckpoint(output_.checkpoint, output_.run, state_, optimizer_, task_, ranks_.ranks());
     saved_step_ = optimizer_.step;
     last_save_ = Clock::now();
   }
@@ -336,7 +337,7 @@ class Training {
   const TrainingTask& task_;
   Model& model_;
   const TrainingOptions& options_;
-  const TrainingKeep& keep_;
+  const TrainingOutput& output_;
   TrainingRanks ranks_;
   const TrainingObserver observer_;
   Optimizer optimizer_;
@@ -351,9 +352,9 @@ class Training {
 
 }  // namespace
 
-TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep, bool resume,
-                     const TrainingObserver& observer) {
-  return Training(task, options, keep, observer).Run(resume);
+TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingOutput& output,
+                     bool resume, const TrainingObserver& observer) {
+  return Training(task, options, output, observer).Run(resume);
 }
 
 }  // namespace headlight

@@ -78,7 +78,7 @@ struct TrainingResult {
 };
 
 /// Describes a run and how its results are saved. With several ranks, only rank 0 writes files.
-struct TrainingKeep {
+struct TrainingOutput {
   std::string checkpoint;           // checkpoint folder
   Json run;                         // properties that must be equal in a resumed run: data, model, options
   std::function<void()> save_best;  // called when the parameters are the best so far on the validation set
@@ -94,7 +94,7 @@ HEADLIGHT_API void CheckTrainingOptions(const TrainingOptions& options);
 /// run has already ended, nothing is done, unless its limits or its patience are larger now. Throws Error with the
 /// number of the step if the loss or the gradient is not finite. Earlier checkpoints and models are kept. With several
 /// ranks, an error names the rank and the step. If another rank failed, OtherRankFailed is thrown.
-HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options, const TrainingKeep& keep,
-                                   bool resume, const TrainingObserver& observer);
+HEADLIGHT_API TrainingResult Train(const TrainingTask& task, const TrainingOptions& options,
+                                   const TrainingOutput& output, bool resume, const TrainingObserver& observer);
 
 }  // namespace headlight

@@ -36,11 +36,11 @@ struct Setting {
                                .note = {},
                                .stop = {}};
 
-  TrainingKeep Keep() const {
+  TrainingOutput Output() const {
     return {.checkpoint = folder.File("c"), .run = Json::Object{}, .save_best = {}, .save_last = {}};
   }
   TrainingResult Run(const TrainingTask& task, const TrainingOptions& options, bool resume = false) {
-    return Train(task, options, Keep(), resume, observer);
+    return Train(task, options, Output(), resume, observer);
   }
   std::vector<float> Values() const { return model.parameters().values().ToVector<float>(); }
 };
@@ -54,9 +54,9 @@ TEST(Trainer, TrainsOnAnyPayload) {
 TEST(Trainer, ARunResumesOnlyWithTheSameSettings) {
   Setting setting;
   const auto train = [&](Json::Object run, int steps) {
-    TrainingKeep keep = setting.Keep();
-    keep.run = Json(std::move(run));
-    Train(SidesTask(setting.model), PointOptions(steps), keep, /*resume=*/true, setting.observer);
+    TrainingOutput output = setting.Output();
+    output.run = Json(std::move(run));
+    Train(SidesTask(setting.model), PointOptions(steps), output, /*resume=*/true, setting.observer);
   };
   train({{"seed", 1}, {"gradient_type", "bfloat16"}}, 4);
   EXPECT_THAT(ErrorOf([&] { train({{"seed", 1}}, 8); }), HasSubstr("gradient_type \"bfloat16\", not none"));

@@ -60,8 +60,8 @@ std::vector<End> Train(const std::string& folder, const Run& run) {
         .validation = [&](const ValidationReport& report) { end.validated.push_back(report.loss); },
         .note = {},
         .stop = [&] { return run.stop > 0 && step == run.stop && ranks.rank() + 1 == ranks.size(); }};
-    const TrainingKeep keep{.checkpoint = folder, .run = of, .save_best = {}, .save_last = {}};
-    headlight::Train(task, options, keep, run.resume, observer);
+    const TrainingOutput output{.checkpoint = folder, .run = of, .save_best = {}, .save_last = {}};
+    headlight::Train(task, options, output, run.resume, observer);
     end.values = model.parameters().values().ToVector<float>();
   });
   return ends;
