@@ -61,6 +61,7 @@ set(user_headers
   headlight/pipelines/word_alignment.h
   headlight/protein/alignment.h
   headlight/protein/alignment_table.h
+  headlight/protein/files/structure_files.h
   headlight/protein/residues.h
   headlight/protein/secondary_structure.h
   headlight/protein/sequences.h

@@ -1,5 +1,5 @@
 // Includes all pipelines, image files, search, and HTML pages that show attention. Not included are hub/, recipes/,
-// metrics and tokenizers.
+// protein/files/, metrics and tokenizers.
 // ReadImage, WritePng and the other functions of image/decoding/ require the library headlight::images. The other
 // functions require only headlight::headlight.
 #pragma once

@@ -81,6 +81,61 @@ TEST(PublicHeaders, CommentsOfMembersAreDocumentation) {
   EXPECT_THAT(UndocumentedIn("a.h", bad), testing::ElementsAre("a.h:  int a = 0;  // in pixels"));
 }
 
+// Returns one complaint for each header that a comment names as a folder and a file and that is not installed. Comments
+// of forward declarations and names of kernels are for developers.
+std::vector<std::string> NotInstalledIn(const std::string& header, std::istream& text, const Headers& installed) {
+  static const std::regex comment(R"([^/]*//(.*))"), forward(R"((class|struct) \w+;.*)"),
+      name(R"([a-z0-9_]+/[a-z0-9_/]+\.h\b)");
+  std::vector<std::string> complaints;
+  for (std::string line; std::getline(text, line);) {
+    std::smatch match;
+    if (std::regex_match(line, forward) || !std::regex_match(line, match, comment)) continue;
+    const std::string words = match[1];
+    for (std::sregex_iterator one(words.begin(), words.end(), name), end; one != end; ++one)
+      if (!one->str().starts_with("kernels/") && !installed.contains("headlight/" + one->str()))
+        complaints.push_back(header + ": " + one->str());
+  }
+  return complaints;
+}
+
+TEST(PublicHeaders, CommentsNameOnlyInstalledHeaders) {
+  const Headers users = ReadList("user_headers.txt");
+  Headers installed = ReadList("engine_headers.txt");
+  installed.insert(users.begin(), users.end());
+  for (const std::string& header : users) {
+    std::ifstream text(HEADLIGHT_SOURCE_DIR "/" + header);
+    EXPECT_THAT(NotInstalledIn(header, text, installed), testing::IsEmpty());
+  }
+  std::istringstream bad("class A;  // a/a.h\n/// A function such as B of b/c/b.h, or C of base/error.h.\n");
+  EXPECT_THAT(NotInstalledIn("a.h", bad, installed), testing::ElementsAre("a.h: b/c/b.h"));
+}
+
+// Returns the member functions of structs and classes that are defined in a source and that the library does not
+// export.
+std::vector<std::string> HiddenMembersIn(std::istream& text) {
+  static const std::regex type(R"((struct|class) (HEADLIGHT_API )?\w+.*\{)"),
+      function(R"(  [^/ ][^={]*\)( const)?;.*)");
+  std::vector<std::string> hidden;
+  bool is_hidden = false;
+  for (std::string line; std::getline(text, line);) {
+    if (std::regex_match(line, type)) is_hidden = line.find("HEADLIGHT_API") == std::string::npos;
+    if (line.starts_with("}")) is_hidden = false;
+    if (is_hidden && std::regex_match(line, function) && line.find("HEADLIGHT_API") == std::string::npos)
+      hidden.push_back(line);
+  }
+  return hidden;
+}
+
+TEST(PublicHeaders, MemberFunctionsAreExported) {
+  for (const std::string& header : ReadList("user_headers.txt")) {
+    std::ifstream text(HEADLIGHT_SOURCE_DIR "/" + header);
+    EXPECT_THAT(HiddenMembersIn(text), testing::IsEmpty()) << header;
+  }
+  std::istringstream bad(
+      "struct A {\n  int a() const;\n  int b() const { return 1; }\n};\nclass HEADLIGHT_API B {\n  int c();\n};\n");
+  EXPECT_THAT(HiddenMembersIn(bad), testing::ElementsAre("  int a() const;"));
+}
+
 // Checks that headlight.h includes all users' headers of these folders.
 TEST(PublicHeaders, UmbrellaIncludesEveryPipeline) {
   const Headers users = ReadList("user_headers.txt");

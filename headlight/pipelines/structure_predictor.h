@@ -1,8 +1,11 @@
 // Protein structure prediction from sequences and alignments.
 //   const StructurePredictor predictor = StructurePredictor::Load("params_model_3_ptm.npz");
-//   const std::string path = "query.a3m";
-//   const PredictedStructure predicted = predictor.Predict(ReadAlignmentTable({&path, 1}), {.seed = 1});
+//   const std::vector<std::string> alignments = {"query.a3m"};
+//   const PredictedStructure predicted = predictor.Predict(ReadAlignmentTable(alignments), {.seed = 1});
 //   for (const float plddt : predicted.plddt) fmt::print("{:.1f}\n", plddt);
+//   WriteFile("query.cif", WriteMmcif(predicted.structure));  // protein/files/structure_files.h
+//   // An ESMFold, and an AlphaFold without an alignment:
+//   const PredictedStructure single = StructurePredictor::Load("esmfold").Predict(TableOfSequence("MKVLAEYTWGRD"));
 #pragma once
 
 #include <cstdint>
@@ -28,10 +31,9 @@ struct PredictionObserver;  // pipelines/prediction_observer.h
 
 struct PredictOptions {
   std::uint64_t seed = 1;  ///< selects the alignment rows that each pass samples, and the letters that it masks
-  /// The number of recycling passes after the first pass, rows of the alignment (MSA), and extra MSA rows,
-  /// respectively. By default, the model's configuration is used.
-  std::optional<int> recycles = {};
-  std::optional<std::int64_t> rows = {}, extra = {};
+  std::optional<int> recycles = {};             ///< recycling passes after the first [the model's]
+  std::optional<std::int64_t> rows = {};        ///< rows of the alignment (MSA), the centers of clusters [the model's]
+  std::optional<std::int64_t> extra = {};       ///< extra MSA rows [the model's]
   std::vector<ProteinTemplate> templates = {};  ///< templates of the query, from ReadTemplates in protein/templates.h
   /// Stops recycling if the root mean square change of the distances between C alphas is below this value, in angstrom.
   /// 0 disables early stopping. AlphaFold-Multimer uses 0.5.

@@ -70,7 +70,7 @@ struct ResidueType {
   std::vector<Bond> bonds;
   std::vector<BondAngle> angles;
 
-  std::optional<int> Atom14Of(std::string_view atom) const;
+  HEADLIGHT_API std::optional<int> Atom14Of(std::string_view atom) const;
 };
 
 /// Returns all residue types, [kResidueTypes].

@@ -36,9 +36,9 @@ struct ProteinChain {
   std::vector<Residue> residues;
 
   /// Returns the one-letter codes of the residues.
-  std::string Letters() const;
+  HEADLIGHT_API std::string Letters() const;
   /// Returns the residue types, [residues].
-  std::vector<std::uint8_t> Types() const;
+  HEADLIGHT_API std::vector<std::uint8_t> Types() const;
 };
 
 struct Structure {

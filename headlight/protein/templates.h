@@ -2,6 +2,7 @@
 // of them (Jumper et al., "Highly accurate protein structure prediction with AlphaFold", 2021, supplement, sections
 // 1.2.3 and 1.2.9, table 1).
 //   const std::vector<ProteinTemplate> templates = ReadTemplates({"1abc.cif.gz"}, "", query, ReadStructure);
+//   // ReadStructure: protein/files/structure_files.h
 //   const TemplateFeatures features = FeaturesOf(templates.front());
 #pragma once
 
@@ -24,7 +25,7 @@ struct ProteinTemplate {
   std::vector<Residue> residues;
 
   /// Returns the number of aligned residues.
-  std::int64_t aligned() const;
+  HEADLIGHT_API std::int64_t aligned() const;
 };
 
 /// Returns a template in which residue i is aligned to residue places[i] of the chain. An index of -1 means that
@@ -34,8 +35,8 @@ HEADLIGHT_API ProteinTemplate TemplateOf(std::string name, const ProteinChain& c
                                          std::span<const std::int32_t> places);
 
 /// Returns the templates of a query (residue types as in protein/residues.h), from structures read by `read`.
-/// - Without an alignment, one chain of each structure is used, in order: the chain with the highest score of a local
-///   alignment to the query (protein/sequence_alignment.h). Ties go to the first chain.
+/// - Without an alignment, one chain of each structure is used, in order. It is the chain whose local alignment to the
+///   query (Smith-Waterman, BLOSUM62) has the highest score. Ties go to the first chain.
 /// - With an alignment (A3M, A2M, aligned FASTA or Stockholm), its rows after the query are used, in order. A row's
 ///   name begins with the name of a structure's file without extensions, then _ and the chain, as in 1abc_A. Without a
 ///   chain, the file must have only one chain. The row's letters must be a part of the chain's sequence; X matches any

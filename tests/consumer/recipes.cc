@@ -1,5 +1,6 @@
-// Trains a translator on two files of lines, and saves it in the folder OUT.
+// Trains a translator on two files of lines, and saves it in the folder OUT. Also writes and reads a structure.
 //   consumer_recipes SOURCE TARGET OUT
+#include <headlight/protein/files/structure_files.h>
 #include <headlight/recipes/train_translation.h>
 
 #include <cstdio>
@@ -23,5 +24,9 @@ int main(int argc, char** argv) {
   const headlight::TrainingResult result = headlight::TrainTranslation(
       options, {.validation = [&](const headlight::ValidationReport& report) { loss = report.loss; }});
   std::printf("%d steps, validation loss %.3f\n", static_cast<int>(result.steps), loss);
-  return 0;
+  headlight::Residue glycine{.type = *headlight::ResidueOfLetter('G'), .name = "GLY", .number = 1};
+  glycine.known[headlight::kAtomCa] = true;
+  const headlight::Structure one{.name = "one", .chains = {{.name = "A", .residues = {glycine}}}};
+  const headlight::Structure read = headlight::ParseStructure(headlight::WriteMmcif(one), "one.cif");
+  return read.chains.at(0).Letters() == "G" ? 0 : 1;
 }

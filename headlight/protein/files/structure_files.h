@@ -1,5 +1,6 @@
-// Reads and writes structure files in PDB and mmCIF format, with gemmi. This is a separate library, so text-only
-// programs do not link gemmi.
+// Reads and writes structure files in PDB and mmCIF format, with gemmi. Requires the library headlight::recipes, so
+// programs that only use models do not link gemmi.
+//   WriteFile("query.cif", WriteMmcif(predicted.structure));
 #pragma once
 
 #include <optional>
@@ -29,12 +30,12 @@ HEADLIGHT_API Structure ParseStructure(std::string_view text, const std::string&
 
 /// The metadata of a prediction, for the ModelCIF categories in the files of AlphaFold's database.
 struct PredictionNote {
-  std::string title;     // the entry's title
-  std::string software;  // the name of the program that predicted the structure
+  std::string title;     ///< the entry's title
+  std::string software;  ///< the name of the program that predicted the structure
   std::string version;
   /// The pLDDT of the whole model, 0 to 100. The pLDDT of each residue is the B factor of its CA.
   std::optional<double> mean_plddt;
-  std::optional<double> ptm;  // 0 to 1
+  std::optional<double> ptm;  ///< 0 to 1
 };
 
 /// Formats a structure as mmCIF, with entities and sequence. With a note, adds ModelCIF's _ma_model_list, _ma_qa_metric
