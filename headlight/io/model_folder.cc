@@ -61,8 +61,10 @@ bool IsForeign(std::string_view name) { return EndsInOneOf(name, {".h5", ".msgpa
   for (const std::string& name : NamesIn(path)) {
     if (IsNpz(name)) Fail("{}: holds the weights of a model: name this file instead of its folder", File(path, name));
     if (IsPickle(name) || IsForeign(name)) {
-      Fail("{}: weights in this format are not read: save them as {} with Transformers' model.save_pretrained(FOLDER)",
-           File(path, name), kWeights);
+      Fail(
+          "{}: weights in this format are not read: {}save them as {} with Transformers' model.save_pretrained(FOLDER)",
+          File(path, name), IsPickle(name) ? fmt::format("rename a file of torch.save to {}, or ", kTorchWeights) : "",
+          kWeights);
     }
   }
   Fail("{}: holds neither {} nor {}: there are no weights", path, kWeights, kTorchWeights);

@@ -77,6 +77,7 @@ TEST(ModelFolder, NamesMissingAndUnsupportedFiles) {
       {"pytorch_model.bin", "pytorch_model.bin: neither"},
       {"pytorch_model.bin.index.json", "pytorch_model.bin.index.json: byte 1"},
       {"model.ckpt", "model.ckpt: weights in this format"},
+      {"finetuning_ptm_2.pt", "rename a file of torch.save to pytorch_model.bin"},
       {"model.gguf", "model.gguf: weights in this format"},
       {"model.safetensors.index.json", "model.safetensors.index.json: byte 1"}};
   for (const auto& [name, message] : weights) {
