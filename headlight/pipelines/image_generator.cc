@@ -46,6 +46,7 @@ std::int64_t ImageGenerator::width() const { return state_->size.width; }
 std::vector<Image> ImageGenerator::Draw(const std::vector<std::vector<std::int32_t>>& begun,
                                         const TextToImageOptions& options) const {
   const ImageGpt& model = *state_->model;
+  Check(options.guidance == 1, "`guidance` must be 1, not {}: an ImageGPT reads no text", options.guidance);
   if (begun.empty()) return {};
   const std::int64_t pixels = height() * width();
   TokensToDraw wanted = {.prompts = {}, .count = pixels - std::ssize(begun.front())};

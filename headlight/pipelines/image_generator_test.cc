@@ -118,6 +118,13 @@ TEST_F(ImageGeneratorTest, TopKOfOneIsGreedy) {
 TEST_F(ImageGeneratorTest, RefusesInvalidInput) {
   const ImageGenerator generator = ImageGenerator::Load(folder.path());
   EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 0}); }), HasSubstr("`count`"));
+  EXPECT_THAT(ErrorOf([&] { generator.Generate({.guidance = 2}); }), HasSubstr("`guidance` must be 1, not 2"));
+  EXPECT_THAT(ErrorOf([&] {
+                generator.Complete(
+                    std::vector<Image>(1, {.height = 4, .width = 6, .pixels = std::vector<std::uint8_t>(72)}), 2,
+                    {.guidance = 2});
+              }),
+              HasSubstr("`guidance`"));
   EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 1, .temperature = 0}); }), HasSubstr("temperature"));
   EXPECT_THAT(ErrorOf([&] { generator.Generate({.count = 1, .top_p = 0}); }), HasSubstr("top_p"));
   const Image image{.height = 1, .width = 1, .pixels = {1, 2, 3}};

@@ -16,7 +16,7 @@ struct TextToImageOptions {
   std::int32_t top_k = 0;  ///< 0: all tokens
   double top_p = 1;        ///< above 0, at most 1
   /// The scale of classifier-free guidance, at least 0, for a model that was also trained on images without texts. 1
-  /// disables guidance. Above 1, images follow the text more closely and vary less.
+  /// disables guidance. Above 1, images follow the text more closely and vary less. ImageGenerator accepts only 1.
   double guidance = 1;
   std::uint64_t seed = 1;          ///< images are reproducible for a fixed seed
   std::uint64_t first_stream = 0;  ///< image i of a call is sampled from the random stream (seed, first_stream + i)
