@@ -1,7 +1,9 @@
 // Visual question answering with a fixed set of answers. The input is the regions in boxes, or the whole image.
 //   const RegionAnswerer answerer = RegionAnswerer::Load("model");
-//   const Image image = ReadImage("street.jpg");
-//   fmt::print("{}\n", answerer.Answer(image, boxes, "How many cars are there?").front().answer);
+//   const Image image = ReadImage("scenes/test/0.png");
+//   std::vector<Box> boxes;
+//   for (const DetectedObject& found : ObjectDetector::Load("detr").Detect(image)) boxes.push_back(found.box);
+//   fmt::print("{}\n", answerer.Answer(image, boxes, "How many shapes are there?").front().answer);
 #pragma once
 
 #include <cstdint>
@@ -30,9 +32,10 @@ class HEADLIGHT_API RegionAnswerer {
   /// Returns true if the model requires regions, or false for a ViLT, which processes whole images.
   bool reads_boxes() const;
   /// Returns the `top_k` most probable answers, the best first. The scores of all answers sum to 1. The `boxes` of
-  /// objects in the image are in pixels, as returned by an ObjectDetector. Boxes outside the image are ignored. Throws
-  /// Error if there are boxes and the model does not accept boxes, and if `top_k` is below 1. Throws Error if the
-  /// question is not UTF-8, empty or too long, and if the image has no pixels.
+  /// objects in the image are in pixels, such as DetectedObject::box. Boxes outside the image are ignored. Without
+  /// boxes, the whole image is the only region. Throws Error if there are boxes and the model does not accept boxes,
+  /// and if `top_k` is below 1. Throws Error if the question is not UTF-8, empty or too long, and if the image has no
+  /// pixels.
   std::vector<VisualAnswer> Answer(const Image& image, std::span<const Box> boxes, std::string_view question,
                                    std::int64_t top_k = 1) const;
 
