@@ -9,14 +9,15 @@
 
 namespace headlight {
 
-void AddComputeOption(OptionTable& command, std::optional<Compute>& compute) {
+void AddComputeOption(OptionTable& command, std::optional<Compute>& compute, ModelFiles files) {
   AddChoice<Compute>(command, "--compute", compute,
                      {{"float32", Compute::float32},
                       {"bfloat16", Compute::bfloat16},
                       {"int8", Compute::int8},
                       {"int4", Compute::int4}},
-                     "Type of the weights: int8 is fastest for batches, int4 for one text; bfloat16 needs AVX-512 BF16 "
-                     "[float32, or the type of a quantized folder or GGUF file]");
+                     "Type of the weights: int8 is fastest for batches, int4 for one input; bfloat16 needs "
+                     "AVX-512 BF16 [float32, or the type of a quantized folder" +
+                         std::string(files == ModelFiles::folders_and_gguf ? " or GGUF file]" : "]"));
 }
 
 void AddDraftOption(OptionTable& command, bool& draft) {
@@ -27,7 +28,7 @@ void AddDraftOption(OptionTable& command, bool& draft) {
 }
 
 void AddTranslationOptions(OptionTable& command, LoadOptions& load, TranslateOptions& options) {
-  AddComputeOption(command, load.compute);
+  AddComputeOption(command, load.compute, ModelFiles::folders_and_gguf);
   command.Add("--shortlist", load.shortlist,
               "Restrict the output vocabulary to the folder's shortlist, often faster; `headlight shortlist` "
               "makes it");
@@ -51,7 +52,7 @@ void AddTaskOptions(OptionTable& command, TranslateOptions& options) {
   command
       .Add("--task", options.task,
            "Take the prefix and settings from this entry of task_specific_params in config.json, such as "
-           "translation_en_to_de")
+           "summarization or translation_en_to_de")
       .Check(NotEmpty())
       .Type("NAME");
   command.Add("--prefix", options.prefix, "Put this before each text, as T5 expects, such as 'summarize: '")

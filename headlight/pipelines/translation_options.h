@@ -12,8 +12,12 @@ namespace headlight {
 struct LoadOptions;
 struct TranslateOptions;
 
-/// Binds --compute to `compute`, which must outlive `command`.
-HEADLIGHT_API void AddComputeOption(OptionTable& command, std::optional<Compute>& compute);
+/// The models that a command reads.
+enum class ModelFiles { folders, folders_and_gguf };
+
+/// Binds --compute to `compute`, which must outlive `command`. `files` only selects the help.
+HEADLIGHT_API void AddComputeOption(OptionTable& command, std::optional<Compute>& compute,
+                                    ModelFiles files = ModelFiles::folders);
 
 /// Binds --draft to `draft`, which must outlive `command`.
 HEADLIGHT_API void AddDraftOption(OptionTable& command, bool& draft);

@@ -40,7 +40,7 @@ void Describe(OptionTable& table, DataCheck& options) {
   table
       .AddFile(
           "FILE", options.files,
-          "Text (plain, .tsv, .csv, .jsonl, .json, perhaps .gz), or folders with a folder of images for each class")
+          "Text (lines, .tsv, .csv, .jsonl or .json; plain or gzip), or folders with a folder of images for each class")
       .Required();
   table.AddFile("--valid", options.valid, "Validation data, in the same formats: rows that are also in FILE are leaks");
   table

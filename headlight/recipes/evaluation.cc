@@ -165,9 +165,8 @@ void Describe(OptionTable& table, Evaluation& options) {
       .Default(fmt::format("{}", kMostPixels));
   Describe(table, options.source_of_texts);
   table.Add("--truncate", options.truncate,
-            "Classes of texts, encoder and decoder, images with texts: leave out the end of a text that is too long "
-            "for the model, "
-            "instead of refusing it");
+            "Leave out the end of a text that is too long for the model, instead of refusing it (text classifiers, "
+            "encoder-decoders, CLIP, SigLIP)");
   table.Add("--end", options.end, "Language models: also count the token that ends each text");
   AddPairAndLabelColumns(table, options.columns, "Options");
   AddPairColumns(table, options.pairs, "Options");

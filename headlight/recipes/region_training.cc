@@ -23,7 +23,8 @@ void Describe(OptionTable& table, RegionTraining& options, const std::string& tr
   Describe(table, static_cast<ModelTraining&>(options), kRegionDefaults,
            {.train = train,
             .valid = "Files to validate on, in the same formats",
-            .from = "Folder of a ViLBERT, LXMERT or VisualBERT to train further, with its tokenizer",
+            .from = "Folder of a ViLBERT, LXMERT or VisualBERT that reads pixels of regions, with its tokenizer, to "
+                    "train further",
             .batch = "--batch-size",
             .batch_description = batch});
   Option& from = table.Get("--from");

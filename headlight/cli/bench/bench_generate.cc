@@ -158,7 +158,7 @@ void Add(Command& bench) {
       .Add("--new-tokens", options.new_tokens, AtLeast(1),
            "Tokens generated after the first, which the pass over the prompt gives")
       .ShowDefault();
-  AddComputeOption(command, options.compute);
+  AddComputeOption(command, options.compute, ModelFiles::folders_and_gguf);
   AddDraftOption(command, options.draft);
   command.Add("--repetitions", options.repetitions, AtLeast(1), "Batches to measure, after one to warm up")
       .ShowDefault();

@@ -144,7 +144,7 @@ void Add(Command& program) {
   const auto [command, options] = NewCommand(program, "answer", "Answer questions from passages or images", Run);
   AddFolder(command, options.folder,
             "Folder of an encoder with a question-answering head, a T5, BART or BLIP, a ViLT with answers, or a "
-            "ViLBERT, LXMERT or VisualBERT that headlight trained; or GGUF file of a T5");
+            "ViLBERT, LXMERT or VisualBERT that reads pixels of regions; or GGUF file of a T5");
   Option& input = command.Add("FILE", options.input,
                               "Lines of QUESTION<tab>PASSAGE, or of QUESTION<tab>IMAGE with the path of an image, "
                               "or records with question and context or image (see --format), plain or gzip; - is "
@@ -175,7 +175,7 @@ void Add(Command& program) {
   Describe(command, options.source);
   AddTruncate(command, options);
   AddSkipErrors(command, options).Excludes(question);
-  AddComputeOption(command, options.answerer.load.compute);
+  AddComputeOption(command, options.answerer.load.compute, ModelFiles::folders_and_gguf);
   command.footer =
       "\nEach line of the output is SCORE<tab>BEGIN<tab>END<tab>ANSWER. SCORE is the probability of the answer, "
       "summed over its occurrences. BEGIN and END are characters of the passage, counted from 0. If \"no "
@@ -189,7 +189,7 @@ void Add(Command& program) {
       "  headlight answer t5-small questions.tsv\n"
       "  headlight answer blip-vqa-base --image cats.jpg --question 'How many cats are there?'\n"
       "  headlight answer vilt-b32-finetuned-vqa --image cats.jpg --question 'How many cats are there?'\n"
-      "  headlight answer vilbert --image street.jpg --question 'How many cars are there?' --detector detr-resnet-50";
+      "  headlight answer vilbert --image scenes/test/0.png --question 'How many shapes are there?' --detector detr";
 }
 
 }  // namespace headlight::answer

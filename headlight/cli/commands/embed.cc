@@ -376,7 +376,7 @@ void Add(Command& program) {
   Describe(command, options.source);
   AddSkipErrors(command, options, ReadBy::either);
   AddShard(command, options.shard).Excludes(search);
-  AddComputeOption(command, options.compute);
+  AddComputeOption(command, options.compute, ModelFiles::folders_and_gguf);
   command.footer =
       "\nA folder of sentence-transformers says in modules.json how a text's vector is pooled; the default is the "
       "mean of its tokens. An image's vector is its class token after the last norm, or the mean of all states "

@@ -206,7 +206,7 @@ void Add(Command& program) {
               "Leave out the beginning of a prompt that is too long for the model, with a warning, instead of refusing "
               "it");
   AddSkipErrors(command, options).Excludes(prompt);
-  AddComputeOption(command, options.compute);
+  AddComputeOption(command, options.compute, ModelFiles::folders_and_gguf);
   AddDraftOption(command, options.draft);
   AddGenerateImagesOptions(command, options.images);
   command.footer =

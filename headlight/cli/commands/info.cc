@@ -99,9 +99,13 @@ void Add(Command& program) {
   AddModel(command, options.folder, "Folder of the model, a GGUF file, or an .npz file of AlphaFold 2");
   command.Add("--json", options.json, "Print one JSON object");
   command.footer =
-      "\nmemory_bytes is the memory of the loaded weights, and stored the size of their tensors by type. "
-      "positions is the maximum input in tokens, and longest_text that of `embed`. read lists the files and "
-      "settings that commands read, and ignored the others with a reason.\n\n"
+      "\nSome names of the output:\n"
+      "  memory_bytes   memory of the loaded weights\n"
+      "  stored         size of the tensors in the files, by type\n"
+      "  positions      maximum input, in tokens\n"
+      "  longest_text   maximum input of `embed`, in tokens\n"
+      "  read           files and settings that commands read\n"
+      "  ignored        the others, each with the reason\n\n"
       "Example:\n"
       "  headlight info model --json";
 }

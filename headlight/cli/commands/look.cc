@@ -245,7 +245,7 @@ void Add(Command& program) {
       "  headlight look vit --image cat.jpg --mass 0.6 --out heads.png\n"
       "  headlight look blip --image cat.jpg --layer 12 --out words.html\n"
       "  headlight look blip-vqa --image cats.jpg --question 'How many cats?' --out question.html\n"
-      "  headlight look vilbert --image cats.jpg --question 'How many cats?' --detector detr --out regions.html\n"
+      "  headlight look vilbert --image scene.png --question 'How many shapes?' --detector detr --out regions.html\n"
       "  headlight look clip --text 'a cat on a sofa' --out text.html\n"
       "  headlight look clip --image cat.jpg --text 'a cat' --out score.html --out score.png\n"
       "  headlight look detr --image street.jpg --layer 6 --out street.html --out boxes.png\n"

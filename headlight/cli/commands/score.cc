@@ -196,7 +196,7 @@ void Add(Command& program) {
       .Type("DIR");
   Describe(command, options.source);
   AddSkipErrors(command, options);
-  AddComputeOption(command, options.compute);
+  AddComputeOption(command, options.compute, ModelFiles::folders_and_gguf);
   command.footer =
       "\nEach line of the output is LOG-PROBABILITY<tab>PERPLEXITY<tab>BITS-PER-BYTE<tab>TEXT. Totals go to "
       "standard error. Logarithms are natural, and the perplexity is exp(-log-probability / tokens).\n\n"

@@ -193,9 +193,8 @@ void Add(Command& program) {
       .Check(NotEmpty());
   command
       .Add("QUERY", options.query,
-           "Text, or path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF); for a model of both, a query without "
-           "spaces "
-           "that ends as an image's name is an image, which must exist")
+           "Text, or path of an image (JPEG, PNG, WebP, BMP, GIF or TIFF); with a CLIP or SigLIP, a query without "
+           "spaces that ends in .jpg, .png or another ending of images is read as an image file")
       .Required()
       .Check(NotEmpty());
   command
@@ -212,7 +211,7 @@ void Add(Command& program) {
   command.AddFile("--out", options.out, "Write a page of the results with images", "FILE.html");
   command.Add("--json", options.json,
               "Print one JSON object per result: image, text or id, and score, the first column of the output");
-  AddComputeOption(command, options.compute);
+  AddComputeOption(command, options.compute, ModelFiles::folders_and_gguf);
   command.footer =
       "\nEach line of the output is SCORE<tab>NAME, with the nearest first. The score of a folder's index is the "
       "cosine, and all its vectors are compared. The score of an index of FAISS is the inner product with the "

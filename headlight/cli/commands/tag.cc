@@ -71,8 +71,8 @@ void Add(Command& program) {
        {"simple", TagAggregation::simple},
        {"none", TagAggregation::none}},
       "Label of a word: that of its first token, of the mean probabilities, or of its most probable "
-      "token; simple joins tokens by their own labels, also within a word; none prints each token [first; simple "
-      "for labels S-X and E-X]");
+      "token; simple joins tokens by their own labels, also within a word; none prints each token [first, or "
+      "simple if the model has labels S-X or E-X (BIOES)]");
   command.Add("--max-input-length", options.max_input_length, AtLeast(1), "Tokens of a window [the model's maximum]");
   command.Add("--stride", options.stride, AtLeast(0),
               "Tokens that neighboring windows share; windows are tagged independently, and of overlapping spans the "
