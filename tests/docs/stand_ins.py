@@ -255,6 +255,7 @@ def make_drawings(stage, build):
         write_lines(stage / "kinds" / kind / "texts.txt", [one["captions"][0] for one in captions])
         for name in ("captions.tsv", "val.tsv"):
             write_lines(out.parent / name, [f"{folder}/{one['path']}\t{one['captions'][0]}" for one in captions])
+    subprocess.run([build / "example_shape_scenes", stage / "scenes" / "test", "12", "2"], check=True, capture_output=True)
     texts = [line.split("\t")[1] for path in (stage / "held_out.tsv", stage / "kinds/regions/captions.tsv")
              for line in path.read_text().splitlines()]
     write_lines(stage / "captions.txt", [*texts, "a red circle left of a blue square"])
