@@ -151,7 +151,7 @@ void Run(const Options& options) {
 void Add(Command& bench) {
   const auto [command, options] =
       NewCommand(bench, "generate", "Measure how fast a language model reads prompts and generates text", Run);
-  AddFolder(command, options.folder, "Folder of the model, with or without a tokenizer");
+  AddFolder(command, options.folder, "Folder of the model, with or without a tokenizer, or GGUF file");
   command.Add("--batch-size", options.batch_size, Between(1, 65536), "Texts generated at once").ShowDefault();
   command.Add("--prompt-length", options.prompt_length, AtLeast(1), "Tokens per prompt").ShowDefault();
   command

@@ -153,6 +153,22 @@ TEST_F(Options, HelpFitsATerminal) {
   for (const std::string& line : Lines(HelpOf(*program, HelpLevel::all))) EXPECT_LE(line.size(), 112U) << line;
 }
 
+// Checks that --compute names GGUF files only in commands that read one. `search` reads the model of its index.
+TEST_F(Options, ComputeNamesFilesThatTheCommandReads) {
+  int with_gguf = 0;
+  for (const Command* command : LeavesOf(*program)) {
+    const Option* const compute = command->Find("--compute");
+    if (compute == nullptr || compute->description().find("quantized folder") == std::string::npos) continue;
+    bool reads_gguf = command->name == "search";
+    for (const OptionGroup& group : OptionGroupsOf(*command))
+      for (const Option* option : group.options)
+        if (option->is_argument() && option->description().find("GGUF") != std::string::npos) reads_gguf = true;
+    EXPECT_EQ(compute->description().find("GGUF") != std::string::npos, reads_gguf) << FullName(*command);
+    with_gguf += reads_gguf ? 1 : 0;
+  }
+  EXPECT_GT(with_gguf, 5);
+}
+
 TEST_F(Options, SeedsHaveOneDefault) {
   int seeds = 0;
   for (const Command* command : LeavesOf(*program)) {
