@@ -102,7 +102,9 @@ def remove(path):
 def run_bounded(build, name, arguments):
     """Replaces this process by the program, called with bounded arguments."""
     if name == "headlight":
-        arguments = bounded(arguments) + ([] if "--threads" in arguments or arguments[:1] == ["help"] else ["--threads", "1"])
+        arguments = bounded(arguments)
+        if "--threads" not in arguments and arguments[:1] != ["help"]:
+            arguments += ["--threads", "1"]
     elif len(arguments) > 1:
         arguments = [min(argument, str(MOST_EXAMPLES), key=int) if argument.isdigit() and i == first_number(arguments)
                      else argument for i, argument in enumerate(arguments)]
@@ -124,6 +126,11 @@ def write_wrappers(folder, build):
             wrapper.chmod(0o755)
 
 
+def has_bfloat16():
+    """Returns true if the processor has AVX-512 BF16, and the environment allows it."""
+    return "HEADLIGHT_CPU" not in os.environ and "avx512_bf16" in Path("/proc/cpuinfo").read_text().split()
+
+
 def link_if_large(source, target):
     """Copies a small file. Links a large one: these are weights, which programs replace and do not change."""
     (os.link if os.path.getsize(source) > 100_000 else shutil.copy2)(source, target)
@@ -131,27 +138,30 @@ def link_if_large(source, target):
 
 def run_page(page, stage, build):
     commands = commands_of(page)
+    replaced = REPLACED | ({} if has_bfloat16() else {r"--compute bfloat16": "--compute float32"})
     failed = ran = 0
     with tempfile.TemporaryDirectory(dir=stage.parent) as temporary:
         folder = Path(temporary) / "page"
         shutil.copytree(stage, folder, copy_function=link_if_large)
         write_wrappers(folder, build)
-        environment = os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}", "HOME": temporary, "HF_HUB_OFFLINE": "1"}
+        path = f"{folder}/bin:{os.environ['PATH']}"
+        environment = os.environ | {"PATH": path, "HOME": temporary, "HF_HUB_OFFLINE": "1"}
         for command in commands:
             reason = next((why for pattern, why in SKIPPED.items() if re.search(pattern, command)), None)
             if reason:
                 print(f"skipped, it {reason}: {command}")
                 continue
             ran += 1
-            for pattern, text in REPLACED.items():
+            for pattern, text in replaced.items():
                 command = re.sub(pattern, text, command)
             for kind in (kind for pattern, kind in KINDS.items() if re.search(pattern, command)):
                 for path in (folder / "kinds" / kind).iterdir():
                     remove(folder / path.name)
                     (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
             try:
-                result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True,
-                                        stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS)
+                result = subprocess.run(
+                    ["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True,
+                    stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS)
                 code, output = result.returncode, result.stderr
             except subprocess.TimeoutExpired:
                 code, output = 124, f"took more than {COMMAND_SECONDS} seconds"

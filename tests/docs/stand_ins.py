@@ -89,7 +89,8 @@ def make_labeled_texts(stage):
     for name, part in parts.items():
         write_lines(stage / "kinds" / "labels" / f"{name}.tsv",
                     ["text\tlabel", *(f"{text}\t{label}" for text, label in part)])
-    write_lines(stage / "kinds" / "texts" / "questions.tsv", [f"What {verb[1]}?\tA {animal[1]} {verb[1]}." for animal, verb in itertools.product(ANIMALS, VERBS)])
+    write_lines(stage / "kinds" / "texts" / "questions.tsv",
+                [f"What {verb[1]}?\tA {animal[1]} {verb[1]}." for animal, verb in itertools.product(ANIMALS, VERBS)])
     write_lines(stage / "pairs.tsv", [f"A dog {verb[1]}.\tAn animal {verb[1]}." for verb in VERBS])
     tokens = [[("Ada", "B-PER"), ("lives", "O"), ("in", "O"), ("Rome", "B-LOC")],
               [("Ben", "B-PER"), ("was", "O"), ("in", "O"), ("Paris", "B-LOC")]] * 4
@@ -235,12 +236,14 @@ def make_voc(stage):
             objects = "".join(
                 f"<object><name>{names[one['category_id']]}</name><bndbox><xmin>{x + 1:.0f}</xmin><ymin>{y + 1:.0f}</ymin>"
                 f"<xmax>{x + width:.0f}</xmax><ymax>{y + height:.0f}</ymax></bndbox></object>"
-                for one in scenes["annotations"] if one["image_id"] == image["id"] for x, y, width, height in [one["bbox"]])
+                for one in scenes["annotations"] if one["image_id"] == image["id"]
+                for x, y, width, height in [one["bbox"]])
             (root / "Annotations" / f"{stem}.xml").write_text(
                 f"<annotation><filename>{stem}.jpg</filename><size><width>{image['width']}</width>"
                 f"<height>{image['height']}</height><depth>3</depth></size>{objects}</annotation>")
+        stems = [Path(image["file_name"]).stem for image in scenes["images"]]
         for part in ("train", "val", "test"):
-            write_lines(root / "ImageSets" / "Main" / f"{part}.txt", [Path(image["file_name"]).stem for image in scenes["images"]])
+            write_lines(root / "ImageSets" / "Main" / f"{part}.txt", stems)
 
 
 def make_drawings(stage, build):
@@ -315,7 +318,8 @@ def make_image_models(make):
     for shard in range(1, 5):
         make.run("embed", "clip", "photos", "--index", f"photos.{shard}", "--shard", f"{shard}/4")
     for name, folder in {"detr-resnet-50-panoptic": "detectors/detr_masks", "mini": "dalle/dalle_mini",
-                         "mbart-large-50-many-to-many-mmt": "encoder_decoders/mbart_text", "blip-image-captioning-base": "captions/blip_text",
+                         "mbart-large-50-many-to-many-mmt": "encoder_decoders/mbart_text",
+                         "blip-image-captioning-base": "captions/blip_text",
                          "blip-vqa-base": "captions/blip_answers_text"}.items():
         shutil.copytree(TESTDATA / folder, make.stage / name)
 
@@ -336,7 +340,8 @@ def make_proteins(make):
     for number in (3, 4):
         shutil.copy(published / "params_model_3_ptm.npz", stage / f"params_model_{number}_ptm.npz")
     shutil.copy(published / "templates" / "params_model_1_ptm.npz", stage / "params_model_1.npz")
-    for name, folder in {"alphafold": "alphafold/model", "kinds/folding/model": "alphafold/model", "esmfold": "esmfold"}.items():
+    folders = {"alphafold": "alphafold/model", "kinds/folding/model": "alphafold/model", "esmfold": "esmfold"}
+    for name, folder in folders.items():
         shutil.copytree(TESTDATA / folder, stage / name)
     for name in ("experiment.cif", "1abc.cif", "2xyz.pdb", "1zmm.pdb", "kinds/structures/structures/a.pdb",
                  "kinds/structures/structures/b.pdb"):
