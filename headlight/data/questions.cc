@@ -99,14 +99,23 @@ std::vector<std::int32_t> LabelsOf(const Window& window, TokenRange answer) {
 
 }  // namespace
 
-AnsweredPassage QuestionOf(const JsonView& record, const std::vector<std::string>& header) {
-  const bool fields = !header.empty();
-  if (fields)
-    for (const char* column : {"question", "context", "answer", "answer_start"})
-      Check(HasAny(header, {column}), "{}: there is no column {}, but {}", record.location(), column,
-            Quoted(fmt::format("{}", fmt::join(header, ", "))));
+AnsweredPassage QuestionOf(const JsonView& record, bool fields) {
   return {TextOf(record["question"]), TextOf(record["context"]), fields ? AnswerOfFields(record) : AnswersOf(record),
           record.location()};
+}
+
+void CheckQuestionColumns(const std::vector<std::string>& header, const std::string& location) {
+  for (const char* column : {"question", "context", "answer", "answer_start"})
+    if (!HasAny(header, {column}))
+      Fail("{}: there is no column {}, but {}", location, column, Quoted(fmt::format("{}", fmt::join(header, ", "))));
+}
+
+Records QuestionRecords(const std::string& path, TextFormat format) {
+  Check(format != TextFormat::text,
+        "{}: questions are in .json, .jsonl, .csv or .tsv files; `format` names jsonl, csv or tsv", path);
+  Records records(LineReader(path), format);
+  if (!records.columns().empty()) CheckQuestionColumns(records.columns(), path + ":1");
+  return records;
 }
 
 bool IsSquad(const std::string& path, std::optional<TextFormat> format) {
@@ -119,7 +128,10 @@ bool IsSquad(const std::string& path, std::optional<TextFormat> format) {
     do line = lines.Next();
     while (line && line->empty());
     if (line && line->starts_with('[')) return false;
-    return !line || ParseJson(*line, path).Find("data") != nullptr;
+    if (!line) return true;
+    const Json record = ParseJson(*line, path);
+    const Json* const data = record.Find("data");
+    return data != nullptr && data->As<Json::Array>() != nullptr;
   } catch (const Error&) {
     return true;  // the object has several lines, or a line that is too long for a record
   }
@@ -172,15 +184,12 @@ QuestionTexts ReadQuestions(const std::vector<std::string>& paths, const Pipelin
     for (const PassageAnswer& answer : answers) asked.answers.push_back(answer.text);
   };
   for (const std::string& path : paths) {
-    const TextFormat read_as = format.value_or(TextFormatOf(path));
-    Check(read_as != TextFormat::text,
-          "{}: questions are in .json, .jsonl, .csv or .tsv files; `format` names jsonl, csv or tsv", path);
     if (IsSquad(path, format)) {
       ForEachOfSquad(path, add);
       continue;
     }
-    Records records(LineReader(path), read_as);
-    while (const auto record = records.Next()) add(QuestionOf(*record, records.columns()));
+    Records records = QuestionRecords(path, format.value_or(TextFormatOf(path)));
+    while (const auto record = records.Next()) add(QuestionOf(*record, !records.columns().empty()));
   }
   return read;
 }

@@ -30,8 +30,12 @@ struct AnsweredPassage {
   std::string location;
 };
 
-/// Reads the question in a record (ReadQuestions). `header` has the columns of a table, and is empty for JSON.
-HEADLIGHT_API AnsweredPassage QuestionOf(const JsonView& record, const std::vector<std::string>& header);
+/// Reads the question in a record (ReadQuestions). With `fields`, the record is a row of a table.
+HEADLIGHT_API AnsweredPassage QuestionOf(const JsonView& record, bool fields);
+/// Throws Error, naming the location, if a table does not have the columns of questions.
+HEADLIGHT_API void CheckQuestionColumns(const std::vector<std::string>& header, const std::string& location);
+/// Opens records of questions. Throws Error for lines of text, and for a table without the columns.
+HEADLIGHT_API Records QuestionRecords(const std::string& path, TextFormat format);
 /// Returns true if a file has SQuAD's format: its name ends in .json, and it is neither an array nor lines of records.
 /// `format` overrides the file name.
 HEADLIGHT_API bool IsSquad(const std::string& path, std::optional<TextFormat> format);

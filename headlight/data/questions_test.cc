@@ -180,7 +180,7 @@ TEST(Questions, ReadsCsv) {
   EXPECT_THAT(ErrorOf([&] { read("question,context,answer,answer_start\nwho?,a dog,dog,-2\n"); }),
               HasSubstr("is not at character -2"));
   EXPECT_THAT(ErrorOf([&] { read("question,context,answers\nwho?,a dog,\n"); }),
-              HasSubstr("a.csv:2: there is no column answer, but"));
+              HasSubstr("a.csv:1: there is no column answer, but"));
 }
 
 TEST(Questions, ReadsTsv) {

@@ -217,6 +217,14 @@ std::optional<Unfolded<std::uint16_t>> RoundedTaps(const MapRows<const T>& maps,
   return {};
 }
 
+// Prepares taps for products in int8, unless they are rows of the maps. Returns nullopt for other types.
+template <typename T>
+std::optional<Int8Taps> QuantizedTaps(const Unfolded<T>& taps, Compute compute) {
+  if constexpr (std::is_same_v<T, float>)
+    if (compute == Compute::int8 && !taps.plain()) return Int8Taps(taps);
+  return {};
+}
+
 template <typename T>
 MapRows<T> Channels(const MapRows<T>& maps, std::int64_t group, std::int64_t groups) {
   const std::int64_t channels = maps.rows.columns / groups;
@@ -284,9 +292,7 @@ void Convolve(const ConvolutionShape& shape, const MapRows<const T>& x, std::spa
     const Profiled profiled("convolution", taps.rows(), taps.columns(), to.columns, packed.bytes());
     const auto rounded = RoundedTaps(maps, taps, packed.compute(),
                                      [&](const auto& in_bfloat16) { return TapsOf(shape, in_bfloat16, y.grids); });
-    std::optional<Int8Taps> quantized;
-    if constexpr (std::is_same_v<T, float>)
-      if (packed.compute() == Compute::int8 && !taps.plain()) quantized.emplace(taps);
+    const std::optional<Int8Taps> quantized = QuantizedTaps(taps, packed.compute());
     ForBlocks(taps, packed, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
       const Matrix<T> c = to.Rows(row, rows).Columns(column, columns);
       Block<T> block{taps,
@@ -370,11 +376,20 @@ void ConvolveTransposed(const ConvolutionShape& shape, const MapRows<const T>& y
         }
         const Profiled profiled("transposed convolution", taps.rows(), taps.columns(), inputs, packed.bytes());
         const auto rounded = RoundedTaps(maps, taps, compute, unfold);
+        const std::optional<Int8Taps> quantized = QuantizedTaps(taps, compute);
         ForBlocks(taps, packed, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
           const Epilogue<T> epilogue{.bias = bias == nullptr ? nullptr : bias + group * inputs + column};
           struct Result;
           const Matrix<T> c{KeptScratch<Result, T>(rows * columns), rows, columns, columns};
-          Block<T>{taps, packed, row, column / kPanelColumns, c, epilogue, rounded ? &*rounded : nullptr}.Multiply();
+          Block<T>{taps,
+                   packed,
+                   row,
+                   column / kPanelColumns,
+                   c,
+                   epilogue,
+                   rounded ? &*rounded : nullptr,
+                   quantized ? &*quantized : nullptr}
+              .Multiply();
           const T* from = c.data;
           taps.ForCells(row, rows, [&](std::size_t map, std::int64_t place_y, std::int64_t place_x) {
             T* const cell = to.row(row_of(map, place_y, place_x)) + column;

@@ -113,12 +113,12 @@ template <class Product>
 void ForPanels(const PackedMatrix<float>& b, Matrix<float> c, const float* bias, Activation activation,
                std::int64_t panel_bytes, const Product& product) {
   ForBlocks(b, c, bias, activation, /*accumulate=*/false,
-            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, Epilogue<float> epilogue,
+            [&](std::int64_t row, const std::byte* panel, Matrix<float> block, const Epilogue<float>& epilogue,
                 const std::byte* next) {
               for (std::int64_t column = 0; column < block.columns; column += kPanelColumns, panel += panel_bytes) {
-                product(row, panel, block.Columns(column, std::min(kPanelColumns, block.columns - column)), epilogue,
+                const std::int64_t columns = std::min(kPanelColumns, block.columns - column);
+                product(row, panel, block.Columns(column, columns), epilogue.Columns(column, columns),
                         column + kPanelColumns < block.columns ? panel + panel_bytes : next);
-                if (epilogue.bias != nullptr) epilogue.bias += kPanelColumns;
               }
             });
 }

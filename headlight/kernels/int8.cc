@@ -14,9 +14,8 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kQuad = 4;  // number of integers in a column that one instruction multiplies and adds
 constexpr std::int64_t kHeader = kPanelColumns * (sizeof(float) + 2 * sizeof(std::int32_t));
-constexpr std::int64_t kQuadRow = kPanelColumns * kQuad;  // bytes of a row of quads
+constexpr std::int64_t kQuadRow = kPanelColumns * kInt8Quad;  // bytes of a row of quads
 
 struct PanelView {
   explicit PanelView(const std::byte* panel)
@@ -54,9 +53,9 @@ void PlainProduct(const Int8Rows& a, const std::byte* panel, Matrix<float> c, co
     std::array<std::int32_t, kPanelColumns> sums{};
     for (std::int64_t k = 0; k < a.depth; ++k) {
       const auto left = static_cast<std::int8_t>(a.values[row * stride + k]);
-      const std::int8_t* right = b.values + k / kQuad * kQuadRow + k % kQuad;
+      const std::int8_t* right = b.values + k / kInt8Quad * kQuadRow + k % kInt8Quad;
       for (std::int64_t column = 0; column < c.columns; ++column)
-        sums[static_cast<std::size_t>(column)] += left * right[column * kQuad];
+        sums[static_cast<std::size_t>(column)] += left * right[column * kInt8Quad];
     }
     FinishRow(sums.data(), a.scales[row], b.scales, epilogue, c, row);
   }
@@ -79,7 +78,7 @@ void ProductByTiles(const Tiles& tiles, const Int8Rows& a, const std::byte* pane
   const std::int64_t count = TilesOf(a.rows), lines = next == nullptr ? 0 : Int8PanelBytes(a.depth) / Lines::kBytes;
   ForTiles(a.rows, [&](std::int64_t tile, std::int64_t row, std::int64_t rows) {
     const std::int64_t first = lines * tile / count, last = lines * (tile + 1) / count;
-    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, stride / kQuad, b, a.scales + row,
+    tiles[static_cast<std::size_t>(rows - 1)](a.values + row * stride, stride, stride / kInt8Quad, b, a.scales + row,
                                               c.Rows(row, rows), epilogue.Rows(row, rows), next + first * Lines::kBytes,
                                               last - first);
   });
@@ -144,7 +143,7 @@ HEADLIGHT_VNNI void VnniTile(const std::uint8_t* a, std::int64_t a_stride, std::
   for (const std::int8_t* const end = values + quads * kQuadRow; values != end; ++lines) {
     const char* ahead = lines->first;
     const std::int8_t* const until = values + std::min(end - values, lines->count * kQuadRow);
-    for (; values != until; values += kQuadRow, a += kQuad, ahead += lines->apart) {
+    for (; values != until; values += kQuadRow, a += kInt8Quad, ahead += lines->apart) {
       _mm_prefetch(ahead, _MM_HINT_T0);
       __m512i right[vectors];
       for (int v = 0; v < vectors; ++v) right[v] = _mm512_loadu_si512(values + v * 64);
@@ -182,8 +181,8 @@ HEADLIGHT_VNNI void AmxProduct(const Int8Rows& a, const std::byte* panel, Matrix
       AmxMultiplyInt8({.a = a.values + row * stride,
                        .row_stride = stride,
                        .rows = rows,
-                       .units = stride / kQuad,
-                       .b = b.values + begin * kQuad,
+                       .units = stride / kInt8Quad,
+                       .b = b.values + begin * kInt8Quad,
                        .to = sums,
                        .to_stride = width * std::ptrdiff_t{sizeof(std::int32_t)}});
       for (std::int64_t column = begin; column < std::min(begin + width, c.columns); column += 16) {
@@ -270,12 +269,12 @@ HEADLIGHT_AVX2 void Avx2Tile(const std::uint8_t* a, std::int64_t a_stride, std::
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v)
         row[v] = _mm256_sub_epi32(_mm256_setzero_si256(), LoadBytes(b.negative + begin + v * 8));
-    const std::int8_t* values = b.values + begin * kQuad;
+    const std::int8_t* values = b.values + begin * kInt8Quad;
     const std::uint8_t* left = a;
     for (const std::int8_t* const end = values + quads * kQuadRow; values != end; ++lines) {
       const char* ahead = lines->first;
       const std::int8_t* const until = values + std::min(end - values, lines->count * kQuadRow);
-      for (; values != until; values += kQuadRow, left += kQuad, ahead += lines->apart) {
+      for (; values != until; values += kQuadRow, left += kInt8Quad, ahead += lines->apart) {
         _mm_prefetch(ahead, _MM_HINT_T0);
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) {
@@ -317,12 +316,12 @@ HEADLIGHT_AVX_VNNI void AvxVnniTile(const std::uint8_t* a, std::int64_t a_stride
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v)
         row[v] = _mm256_sub_epi32(_mm256_setzero_si256(), LoadBytes(b.offsets + begin + v * 8));
-    const std::int8_t* values = b.values + begin * kQuad;
+    const std::int8_t* values = b.values + begin * kInt8Quad;
     const std::uint8_t* left = a;
     for (const std::int8_t* const end = values + quads * kQuadRow; values != end; ++lines) {
       const char* ahead = lines->first;
       const std::int8_t* const until = values + std::min(end - values, lines->count * kQuadRow);
-      for (; values != until; values += kQuadRow, left += kQuad, ahead += lines->apart) {
+      for (; values != until; values += kQuadRow, left += kInt8Quad, ahead += lines->apart) {
         _mm_prefetch(ahead, _MM_HINT_T0);
         __m256i right[vectors];
 #pragma GCC unroll 8
@@ -354,10 +353,10 @@ std::int64_t Int8PanelBytes(std::int64_t depth) { return kHeader + Int8Stride(de
 
 void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, const std::int8_t* values, float scale) {
   std::int32_t sum = 0, negative = 0;
-  auto* to = reinterpret_cast<std::int8_t*>(panel + kHeader) + column * kQuad;
+  auto* to = reinterpret_cast<std::int8_t*>(panel + kHeader) + column * kInt8Quad;
   for (std::int64_t k = 0; k < Int8Stride(depth); ++k) {
     const std::int8_t value = k < depth ? values[k] : std::int8_t{0};
-    to[k / kQuad * kQuadRow + k % kQuad] = value;
+    to[k / kInt8Quad * kQuadRow + k % kInt8Quad] = value;
     sum += value;
     negative += std::min<std::int32_t>(value, 0);
   }
@@ -369,9 +368,9 @@ void PackInt8Column(std::byte* panel, std::int64_t depth, std::int64_t column, c
 
 void UnpackInt8Column(const std::byte* panel, std::int64_t depth, std::int64_t column, float* values) {
   const PanelView b(panel);
-  const std::int8_t* from = b.values + column * kQuad;
+  const std::int8_t* from = b.values + column * kInt8Quad;
   for (std::int64_t k = 0; k < depth; ++k) {
-    const std::int8_t quantized = from[k / kQuad * kQuadRow + k % kQuad];
+    const std::int8_t quantized = from[k / kInt8Quad * kQuadRow + k % kInt8Quad];
     values[k] = b.scales[column] * static_cast<float>(quantized);
   }
 }

@@ -12,8 +12,6 @@
 namespace headlight::kernels {
 namespace {
 
-constexpr std::int64_t kQuad = 4;  // the depth is padded to whole quads
-
 // The factor by which a row's elements are multiplied, and the row's scale. If the factor is 0, all integers become 0.
 struct QuantizedBy {
   float inverse, scale;
@@ -140,7 +138,7 @@ float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized) {
   return QuantizeTo(BestQuantizer(), x, count, 0, reinterpret_cast<std::uint8_t*>(quantized));
 }
 
-std::int64_t Int8Stride(std::int64_t depth) { return (depth + kQuad - 1) / kQuad * kQuad; }
+std::int64_t Int8Stride(std::int64_t depth) { return (depth + kInt8Quad - 1) / kInt8Quad * kInt8Quad; }
 
 void QuantizeRows(Matrix<const float> x, std::uint8_t zero, std::uint8_t* values, float* scales) {
   const Quantizer& quantizer = BestQuantizer();

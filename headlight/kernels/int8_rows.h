@@ -13,6 +13,9 @@ namespace headlight::kernels {
 /// maximum is below 1e-30. If an element is not finite, the scale is NaN and the integers are 0.
 HEADLIGHT_API float QuantizeRow(const float* x, std::int64_t count, std::int8_t* quantized);
 
+/// The number of integers along the depth that one instruction multiplies and adds. Rows are padded to whole quads.
+inline constexpr std::int64_t kInt8Quad = 4;
+
 /// Rows of a left-hand side: x = scale * (value - zero). Each row has Int8Stride(depth) values. The product defines
 /// `zero`: 128, or 0 for signed values.
 struct Int8Rows {

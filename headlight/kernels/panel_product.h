@@ -9,7 +9,7 @@
 
 namespace headlight::kernels {
 
-/// The epilogue of a product c: operations on its sums, in this order.
+/// The epilogue of a product c: operations on its sums, in this order. Products in int8 add the bias before the matrix.
 template <typename T>
 struct Epilogue {
   Matrix<const T> added = {};  ///< has c's shape, or no data; c itself to accumulate

@@ -239,7 +239,7 @@ TEST(Convolution, Int8EqualsTheProductOfItsTaps) {
   for (const Case& one : cases) {
     if (one.shape.groups > 1) continue;
     const Tensor x = RandomMaps(one), weight = RandomWeight(one), bias = InSingle(RandomTensor({one.outputs}, 7));
-    std::fill_n(x.data<double>(), one.inputs, 0);  // the scale of a row of zeros is 0
+    std::fill_n(x.data<double>(), one.inputs, 0);  // with one tap, a row of zeros has the scale 0
     Case unfolding = one;
     const std::int64_t depth = unfolding.outputs = weight.columns();
     const Tensor identity = Tensor::Zeros({depth, depth}, DType::float64);
@@ -260,6 +260,21 @@ TEST(Convolution, Int8EqualsTheProductOfItsTaps) {
       expected[i] = std::max(0.0F, expected[i] + residual.data<float>()[i]);
     const AfterConvolution after{.bias = bias, .residual = residual, .relu = true};
     EXPECT_EQ(Convolution(maps, one.shape, in_int8, after).rows.ToVector<float>(), expected) << one.name;
+  }
+}
+
+// Taps of a transposed convolution are unfolded before they are quantized.
+TEST(TransposedConvolution, ComputesInInt8) {
+  for (const Case& one : kCases) {
+    if (one.shape.groups > 1 || one.shape.padding.height > 2) continue;
+    const std::vector<Grid> grids = {{2, 3}, {3, 3}};
+    const FeatureMaps y{InSingle(RandomTensor({15, one.outputs}, 1)), grids};
+    const Tensor weight = InSingle(RandomTensor({one.outputs, one.shape.taps() * one.inputs}, 2));
+    const FeatureMaps exact = TransposedConvolution(y, one.shape, {.value = weight});
+    const FeatureMaps rounded =
+        TransposedConvolution(y, one.shape, {.value = weight, .packed = nullptr, .compute = Compute::int8});
+    const std::vector<float> expected = exact.rows.ToVector<float>();
+    EXPECT_LT(Worst(rounded.rows, {expected.begin(), expected.end()}), 2e-2) << one.name;
   }
 }
 

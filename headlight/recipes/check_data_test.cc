@@ -422,9 +422,12 @@ TEST_F(CheckDataTest, ReadsQuestionsAndTagsAsTrainingsDo) {
     EXPECT_THAT(found("a.json", "[" + wrong + "]", task), ElementsAre("answers 1; a.json:1: Bob"));
     EXPECT_THAT(found("a.json", wrong + "\n", task), ElementsAre("answers 1; a.json:1: Bob"));
     EXPECT_THAT(found("a.tsv", table, task), ElementsAre("answers 1; a.tsv:2: Bob"));
-    EXPECT_THAT(found("a.csv", "question,context,answers\nWho?,Ada slept.,Ada\n", task),
-                ElementsAre(HasSubstr("unreadable 1; a.csv:2: there is no column answer")));
   }
+  const char* const without_start = "question,context,answers\nWho?,Ada slept.,Ada\n";
+  EXPECT_THAT(found("a.csv", without_start, ""),
+              ElementsAre(HasSubstr("unreadable 1; a.csv:2: there is no column answer")));
+  EXPECT_THAT(ErrorOf([&] { found("a.csv", without_start, "questions"); }),
+              HasSubstr("a.csv:1: there is no column answer, but"));
   for (const char* task : {"", "tags"})
     EXPECT_THAT(found("a.tsv", "tokens\ttags\nAda slept\tB-PER\n", task),
                 ElementsAre("unreadable 1; a.tsv:2: 2 tokens have 1 tags"));

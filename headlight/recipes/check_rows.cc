@@ -101,7 +101,8 @@ CheckedRow RowOf(const JsonView& record, const std::vector<std::string>& header,
     TextPair pair = PairOf(record, header, columns);
     row = {.texts = {std::move(pair.source), std::move(pair.target)}, .is_pair = true};
   } else if (task == "questions") {
-    row = QuestionRow(QuestionOf(record, header));
+    if (!header.empty()) CheckQuestionColumns(header, record.location());
+    row = QuestionRow(QuestionOf(record, !header.empty()));
   } else if (task == "tags") {
     const TaggedRecord tagged = TagsOf(record);
     row = TaggedRow(tagged.words, tagged.tags, record.location());
@@ -188,12 +189,14 @@ RowReader::RowReader(const std::string& path, const DataCheck& options)
     ForEachOfSquad(path, [&](AnsweredPassage question) { source_->questions.push_back(std::move(question)); });
     return;
   }
-  if (HasRecords(format) || (task == "questions" && format == TextFormat::tsv)) {
+  if (task == "questions") {
+    source_->records.emplace(QuestionRecords(path, format));
+    return;
+  }
+  if (HasRecords(format)) {
     source_->records.emplace(LineReader(path), format);
     return;
   }
-  Check(task != "questions", "{}: questions are in .json, .jsonl, .csv or .tsv files; `format` names jsonl, csv or tsv",
-        path);
   source_->lines.emplace(ByteInput(path));
   Check(options.format || !HasSequences(path) || !BeginsAsFasta(*source_->lines),
         "{}: text is checked in plain files and in .tsv, .csv, .jsonl and .json, perhaps .gz", path);

@@ -15,8 +15,7 @@ struct ScoredRow {
 };
 
 /// Collects the rows with the `top` largest scores. If scores are equal, the smaller row number ranks
-/// higher.
-/// Rows with a score of NaN are ignored.
+/// higher. Rows with a score of NaN are ignored.
 class BestRows {
  public:
   explicit BestRows(std::int64_t top) : top_(top) {}
