@@ -159,24 +159,13 @@ bool Belongs(int type, int atom37) {
          TablesOfResidues().has_atom37[static_cast<std::size_t>(type)][static_cast<std::size_t>(atom37)];
 }
 
-// Checks a name. mmCIF has only printable ASCII, so other names could not be written.
-void CheckName(const std::string& name, const std::string& location) {
-  Check(std::ranges::all_of(name, [](char letter) { return letter > ' ' && letter <= '~'; }),
-        "{}: the name {} must be of printable ASCII characters", location, Quoted(name));
-}
-
 Residue Convert(const gemmi::Residue& from, const std::string& location) {
-  CheckName(from.name, location);
   Residue residue;
   residue.type = TypeOf(from.name);
   residue.name = from.name;
   Check(from.seqid.num.has_value(), "{}: a residue {} without a number", location, Quoted(from.name));
   residue.number = *from.seqid.num;
   residue.insertion = from.seqid.has_icode() ? from.seqid.icode : ' ';
-  const char code = residue.insertion;
-  Check(code == ' ' || (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z'),
-        "{}: the insertion code {} of residue {} must be a letter or a digit", location, Quoted(std::string(1, code)),
-        *from.seqid.num);
   const char chosen = ChosenLocation(from);
   for (const gemmi::Atom& atom : from.atoms) {
     if (atom.altloc != '\0' && atom.altloc != chosen) continue;
@@ -217,7 +206,6 @@ std::vector<const gemmi::Residue*> OneResiduePerPosition(const gemmi::ConstResid
 ProteinChain ChainFrom(const gemmi::Chain& chain, const gemmi::ConstResidueSpan& polymer, const gemmi::Entity* entity,
                        const std::string& file) {
   const std::string location = fmt::format("{}: chain {}", file, chain.name);
-  CheckName(chain.name, file);
   ProteinChain out{chain.name, {}};
   const std::vector<const gemmi::Residue*> observed = OneResiduePerPosition(polymer, location);
   // If every residue has a label_seq and these are in ascending order, they are the positions in the whole sequence.

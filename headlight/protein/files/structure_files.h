@@ -40,7 +40,8 @@ struct PredictionNote {
 
 /// Formats a structure as mmCIF, with entities and sequence. With a note, adds ModelCIF's _ma_model_list, _ma_qa_metric
 /// (global and local values), _ma_protocol_step, _ma_data and _software. Residues have a number along the chain
-/// (label_seq_id) and the author's number (auth_seq_id). Throws Error for a structure without a known atom.
+/// (label_seq_id) and the author's number (auth_seq_id). Throws Error for a structure without a known atom, and for
+/// names that mmCIF cannot have.
 HEADLIGHT_API std::string WriteMmcif(const Structure& structure, const std::optional<PredictionNote>& note = {});
 
 /// Formats a structure as PDB, with SEQRES. Throws Error if PDB cannot store the structure. A chain name can have only

@@ -112,17 +112,20 @@ TEST(StructureFiles, RoundTrips) {
 }
 
 TEST(StructureFiles, RefusesNamesThatMmcifCannotHave) {
-  const auto error_of = [](std::size_t column, char letter) {
-    std::string text = Backbone("GLY", 1, 0) + Backbone("ALA", 2, 3.8) + "TER\nEND\n";
-    for (std::size_t line = 0; text.compare(line, 4, "ATOM") == 0; line = text.find('\n', line) + 1)
-      text[line + column] = letter;
-    return ErrorOf([&] { ParseStructure(text, "a.pdb"); });
-  };
-  constexpr std::size_t chain = 21, insertion = 26;
-  for (const char letter : {'\x03', '\xed'})
-    EXPECT_THAT(error_of(chain, letter), HasSubstr("must be of printable ASCII characters"));
-  for (const char letter : {'\xed', ';', '#'})
-    EXPECT_THAT(error_of(insertion, letter), HasSubstr("of residue 1 must be a letter or a digit"));
+  Structure structure = ParseStructure(SmallPdb(), "small");
+  const std::string wanted = "mmCIF cannot have the name";
+  for (const char* name : {"_s", "\xed", "\x03", "loop_", "#", ";"}) {
+    structure.chains[0].name = name;
+    EXPECT_THAT(ErrorOf([&] { WriteMmcif(structure); }), HasSubstr(wanted)) << name;
+  }
+  structure.chains[0].name = "A";
+  for (const char insertion : {'\xed', ';', '#', '"'}) {
+    structure.chains[0].residues[0].insertion = insertion;
+    EXPECT_THAT(ErrorOf([&] { WriteMmcif(structure); }), HasSubstr(wanted)) << insertion;
+  }
+  structure.chains[0].residues[0].insertion = ' ';
+  structure.chains[0].residues[0].name = "A B";
+  EXPECT_THAT(ErrorOf([&] { WriteMmcif(structure); }), HasSubstr(wanted));
 }
 
 TEST(StructureFiles, WritesThePredictionsMetadata) {

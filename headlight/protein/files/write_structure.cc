@@ -114,7 +114,27 @@ void AddPrediction(gemmi::cif::Block& block, const Structure& structure, const P
 
 }  // namespace
 
+namespace {
+
+// Throws Error for a name that mmCIF has only in quotes or not at all. gemmi writes some names without quotes.
+void CheckNames(const Structure& structure) {
+  const auto check = [](const std::string& name, const ProteinChain& chain) {
+    Check(name.empty() || gemmi::cif::quote(name) == name, "chain {}: mmCIF cannot have the name {}",
+          Quoted(chain.name), Quoted(name));
+  };
+  for (const ProteinChain& chain : structure.chains) {
+    check(chain.name, chain);
+    for (const Residue& residue : chain.residues) {
+      check(residue.name, chain);
+      if (residue.insertion != ' ') check(std::string(1, residue.insertion), chain);
+    }
+  }
+}
+
+}  // namespace
+
 std::string WriteMmcif(const Structure& structure, const std::optional<PredictionNote>& note) {
+  CheckNames(structure);
   const gemmi::Structure from = Convert(structure);
   gemmi::MmcifOutputGroups groups(true);
   groups.cell = groups.symmetry = groups.scale = groups.origx = groups.software = false;
