@@ -114,7 +114,7 @@ TEST(StructureFiles, RoundTrips) {
 TEST(StructureFiles, RefusesNamesThatMmcifCannotHave) {
   Structure structure = ParseStructure(SmallPdb(), "small");
   const std::string wanted = "mmCIF cannot have the name";
-  for (const char* name : {"_s", "\xed", "\x03", "loop_", "#", ";"}) {
+  for (const char* name : {"_s", "\xed", "\x03", "loop_", "#", ";", ""}) {
     structure.chains[0].name = name;
     EXPECT_THAT(ErrorOf([&] { WriteMmcif(structure); }), HasSubstr(wanted)) << name;
   }

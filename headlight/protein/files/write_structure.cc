@@ -119,8 +119,7 @@ namespace {
 // Throws Error for a name that mmCIF has only in quotes or not at all. gemmi writes some names without quotes.
 void CheckNames(const Structure& structure) {
   const auto check = [](const std::string& name, const ProteinChain& chain) {
-    Check(name.empty() || gemmi::cif::quote(name) == name, "chain {}: mmCIF cannot have the name {}",
-          Quoted(chain.name), Quoted(name));
+    Check(gemmi::cif::quote(name) == name, "chain {}: mmCIF cannot have the name {}", Quoted(chain.name), Quoted(name));
   };
   for (const ProteinChain& chain : structure.chains) {
     check(chain.name, chain);
